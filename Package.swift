@@ -1,0 +1,117 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// One set of compiler settings for every target (style: language and warnings).
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func part(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    plugins: [Target.PluginUsage] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings, plugins: plugins)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "tocsin",
+    products: [
+        .executable(name: "tocsin", targets: ["tocsin"]),
+        .executable(name: "tocsin-bench", targets: ["tocsin-bench"]),
+        .library(name: "GraphQL", targets: ["GraphQL"]),
+        .library(name: "TocsinClient", targets: ["TocsinClient"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // Kernel
+        part("JSON"),
+        part("GraphQL", ["JSON"]),
+        part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
+        // Domain
+        part("TocsinCore"),
+        // Translators
+        part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
+        part("TocsinPush", ["JSON", "TocsinCore"]),
+        part("TocsinStore", ["TocsinCore"], plugins: ["EmbedFiles"]),
+        part("TocsinAuth", ["COpenSSL", "JSON", "TocsinCore"]),
+        // Sockets and disks
+        part("TocsinHTTP", ["GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL, logging]),
+        part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
+        part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
+        // Products
+        part(
+            "TocsinServer",
+            [
+                "CCurl", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP",
+                "TocsinHTTP2", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"), nio("NIOPosix"), nioSSL,
+                logging,
+            ]
+        ),
+        part(
+            "TocsinSimulator",
+            ["CNGHTTP2", "COpenSSL", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]
+        ),
+        part("TocsinClient", ["GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL]),
+        // Commands
+        .executableTarget(
+            name: "tocsin",
+            dependencies: [
+                "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator", "TocsinSQLite",
+                "TocsinStore", argumentParser, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "tocsin-bench",
+            dependencies: [
+                "CNGHTTP2", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinServer",
+                "TocsinSimulator", "TocsinStore", "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
+            ],
+            swiftSettings: settings
+        ),
+        // Foreign libraries, fenced in
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // Embeds schema/ and migrations/ into the binary
+        .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/EmbedFilesPlugin"),
+        .executableTarget(name: "embed-files", swiftSettings: settings),
+        // Tests
+        tests("ArchitectureTests", []),
+        tests("JSONTests", ["JSON"]),
+        tests("GraphQLTests", ["GraphQL", "JSON"]),
+        tests("GraphQLTransportTests", ["GraphQLTransport", "JSON"]),
+        tests("TocsinCoreTests", ["TocsinCore"]),
+        tests("TocsinAPITests", ["GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests("TocsinPushTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"]),
+        tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
+        tests("TocsinHTTPTests", ["GraphQLTransport", "JSON", "TocsinHTTP", nio("NIOCore"), nio("NIOPosix")]),
+        tests("TocsinHTTP2Tests", ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]),
+        tests("TocsinServerTests", ["TocsinCore", "TocsinServer"]),
+        tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
+    ]
+)
