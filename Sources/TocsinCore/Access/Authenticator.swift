@@ -1,0 +1,22 @@
+/// Turns a bearer token into an identity.
+package protocol Authenticator: Sendable {
+    /// The identity, or why not; `token` has no `Bearer ` prefix.
+    func authenticate(token: String) async -> AuthenticationResult
+}
+
+/// What came of a token.
+package enum AuthenticationResult: Sendable, Hashable {
+    case identity(Identity)
+    /// The reason is safe to show: it says nothing of the inside (appsync.md 3.4 has the texts).
+    case refused(AuthenticationRefusal)
+    /// The keys or the store cannot be read just now.
+    case unavailable(reason: String)
+}
+
+/// Why a token was refused.
+package enum AuthenticationRefusal: String, Sendable, Hashable {
+    case malformed = "Unable to parse JWT token."
+    case expired = "Token has expired."
+    case revoked = "Token has been revoked."
+    case notAuthorized = "You are not authorized to make this call."
+}

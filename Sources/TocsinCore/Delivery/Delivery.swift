@@ -1,0 +1,91 @@
+/// States of one message for one device (ops-promises section 2).
+package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
+    case waiting, sending, accepted, failed, ended, expired, skipped
+}
+
+/// One message to one device: a row of the outbox. Unique by (message, device).
+package struct Delivery: Sendable, Hashable {
+    /// Lower-case UUID derived from message and device, so that a repeated page sends the same `apns-id`.
+    package var id: DeliveryID
+    package var messageID: MessageID
+    package var deviceID: DeviceID
+    package var platform: PushPlatform
+    package var status: DeliveryStatus
+    /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`…
+    package var reason: String?
+    package var attempts: Int
+    package var nextAttemptAt: Timestamp?
+    package var leaseUntil: Timestamp?
+    package var providerID: String?
+    package var updatedAt: Timestamp
+
+    package init(
+        id: DeliveryID,
+        messageID: MessageID,
+        deviceID: DeviceID,
+        platform: PushPlatform,
+        status: DeliveryStatus,
+        reason: String? = nil,
+        attempts: Int = 0,
+        nextAttemptAt: Timestamp? = nil,
+        leaseUntil: Timestamp? = nil,
+        providerID: String? = nil,
+        updatedAt: Timestamp
+    ) {
+        self.id = id
+        self.messageID = messageID
+        self.deviceID = deviceID
+        self.platform = platform
+        self.status = status
+        self.reason = reason
+        self.attempts = attempts
+        self.nextAttemptAt = nextAttemptAt
+        self.leaseUntil = leaseUntil
+        self.providerID = providerID
+        self.updatedAt = updatedAt
+    }
+}
+
+/// Counts of a message's deliveries by state; `sending` counts as waiting.
+package struct DeliverySummary: Sendable, Hashable {
+    package var counts: [DeliveryStatus: Int]
+
+    package init(counts: [DeliveryStatus: Int] = [:]) {
+        self.counts = counts
+    }
+}
+
+/// A message's way to its topic's devices: a range of device ids still to be served, claimed with a lease.
+package struct Fanout: Sendable, Hashable {
+    package var messageID: MessageID
+    package var topicID: TopicID
+    /// The range is `firstDevice..<lastDevice` by bytes of the id; an empty `lastDevice` has no end.
+    package var firstDevice: String
+    package var lastDevice: String
+    /// Devices with an id greater than this are still to be served; empty at the start.
+    package var nextDevice: String
+    package var leaseUntil: Timestamp?
+    package var node: String?
+    /// When the message was committed: only devices registered by then are served.
+    package var createdAt: Timestamp
+
+    package init(
+        messageID: MessageID,
+        topicID: TopicID,
+        firstDevice: String = "",
+        lastDevice: String = "",
+        nextDevice: String = "",
+        leaseUntil: Timestamp? = nil,
+        node: String? = nil,
+        createdAt: Timestamp
+    ) {
+        self.messageID = messageID
+        self.topicID = topicID
+        self.firstDevice = firstDevice
+        self.lastDevice = lastDevice
+        self.nextDevice = nextDevice
+        self.leaseUntil = leaseUntil
+        self.node = node
+        self.createdAt = createdAt
+    }
+}

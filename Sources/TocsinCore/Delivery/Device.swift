@@ -1,0 +1,68 @@
+/// Where a device's pushes go.
+package enum PushPlatform: String, Sendable, Hashable, CaseIterable {
+    case ios, android, web
+}
+
+/// Apple's two sides.
+package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
+    case sandbox, production
+}
+
+/// One installed app that push can reach.
+package struct Device: Sendable, Hashable {
+    package var id: DeviceID
+    package var userID: UserID
+    package var platform: PushPlatform
+    /// iOS only; nil: the server's default side.
+    package var environment: PushEnvironment?
+    /// Bundle id or project the token belongs to; empty: the server's default app.
+    package var appID: String
+    /// The provider's token; unique per app. Never logged.
+    package var token: String
+    package var name: String?
+    package var isActive: Bool
+    package var disabledReason: String?
+    package var registeredAt: Timestamp
+    package var lastSeenAt: Timestamp
+
+    package init(
+        id: DeviceID,
+        userID: UserID,
+        platform: PushPlatform,
+        environment: PushEnvironment?,
+        appID: String,
+        token: String,
+        name: String?,
+        isActive: Bool = true,
+        disabledReason: String? = nil,
+        registeredAt: Timestamp,
+        lastSeenAt: Timestamp
+    ) {
+        self.id = id
+        self.userID = userID
+        self.platform = platform
+        self.environment = environment
+        self.appID = appID
+        self.token = token
+        self.name = name
+        self.isActive = isActive
+        self.disabledReason = disabledReason
+        self.registeredAt = registeredAt
+        self.lastSeenAt = lastSeenAt
+    }
+}
+
+/// A person's tie to a topic: whether their devices get its pushes.
+package struct Membership: Sendable, Hashable {
+    package var topicID: TopicID
+    package var userID: UserID
+    package var push: Bool
+    package var createdAt: Timestamp
+
+    package init(topicID: TopicID, userID: UserID, push: Bool, createdAt: Timestamp) {
+        self.topicID = topicID
+        self.userID = userID
+        self.push = push
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,11 @@
+/// Something that happened and is durable.
+package enum DomainEvent: Sendable, Hashable {
+    case created(Record)
+    case updated(Record)
+    case deleted(Record)
+    /// Fan-outs or due deliveries wait for the outbox.
+    case outboxFilled
+    case deliveryChanged(Delivery)
+    /// A local token was revoked or its user disabled.
+    case accessEnded(UserID, TokenID?)
+}

@@ -1,0 +1,20 @@
+/// A stored value of one field.
+package enum FieldValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case double(Double)
+    case text(String)
+    /// A list or object, as JSON text.
+    case json(String)
+
+    package var text: String? {
+        if case .text(let value) = self { value } else { nil }
+    }
+
+    package var int: Int64? {
+        if case .int(let value) = self { value } else { nil }
+    }
+
+    package var isNull: Bool { self == .null }
+}

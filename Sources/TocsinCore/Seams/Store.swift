@@ -1,0 +1,132 @@
+/// Durable storage.
+///
+/// `read` and `write` each run one synchronous closure on a thread of the store. What a `write` closure did is durable
+/// when `write` returns; a closure that throws leaves nothing behind. Concurrent writes are committed in groups, each with
+/// its own outcome, in the order in which they were called.
+package protocol Store: Sendable {
+    /// Runs a closure over one consistent snapshot.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value
+
+    /// Runs a closure in the current write group's transaction.
+    ///
+    /// Events noted with `StoreWriter.note` reach the store's observer after the commit, in order, before `write` returns.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value
+}
+
+/// Everything a read may ask.
+package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, AccountReading {}
+
+/// Everything a write may do; it sees its own writes.
+package protocol StoreWriter: StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting {
+    /// Tells the observer of commits about this event once it is durable.
+    func note(_ event: DomainEvent)
+}
+
+package protocol ModelReading {
+    /// The records with these ids that satisfy the predicate, in no promised order.
+    func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record]
+    func records(_ query: ModelQuery) throws(StoreError) -> [Record]
+    /// The message of a topic with the caller's dedupe key.
+    func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record?
+    /// The last number handed out in a topic; nil when there is no such topic.
+    func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+}
+
+package protocol ModelWriting {
+    /// Inserts the record unless its id is taken, in which case the stored record is returned and nothing is written.
+    ///
+    /// A conflict on another unique constraint is a `StoreError.statement`; look first.
+    func insert(_ record: Record) throws(StoreError) -> Record?
+    /// Replaces all values of the row with the record's id.
+    func update(_ record: Record) throws(StoreError)
+    /// Hands out the next number of a topic, under its row; nil when there is no such topic.
+    func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+}
+
+package protocol MembershipReading {
+    func memberships(of user: UserID) throws(StoreError) -> [Membership]
+    func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership?
+}
+
+package protocol MembershipWriting {
+    func save(_ membership: Membership) throws(StoreError)
+    func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError)
+}
+
+package protocol DeviceReading {
+    /// All devices of a user, active or not, by id.
+    func devices(of user: UserID) throws(StoreError) -> [Device]
+    func devices(ids: [DeviceID]) throws(StoreError) -> [Device]
+    func device(token: String, appID: String) throws(StoreError) -> Device?
+    /// Devices of any app with this token.
+    func devices(token: String) throws(StoreError) -> [Device]
+}
+
+package protocol DeviceWriting {
+    /// Inserts the device or replaces the one with its id.
+    func save(_ device: Device) throws(StoreError)
+    func removeDevice(_ id: DeviceID) throws(StoreError)
+    /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
+    func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
+    /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
+    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
+}
+
+package protocol DeliveryReading {
+    /// Deliveries of a message after a device id, by device id, at most `limit`; all states when `status` is nil.
+    func deliveries(
+        of message: MessageID,
+        status: DeliveryStatus?,
+        after: DeviceID?,
+        limit: Int
+    ) throws(StoreError) -> [Delivery]
+    func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary]
+    /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, registered
+    /// by its `createdAt`, without a delivery row yet, by id; at most `limit`.
+    func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
+    /// When the earliest waiting delivery or expired lease is due; nil when there is none.
+    func nextDue() throws(StoreError) -> Timestamp?
+}
+
+package protocol DeliveryWriting {
+    func addFanout(_ fanout: Fanout) throws(StoreError)
+    /// Takes fan-outs that nobody holds (no lease, or one that has run out), oldest first, and leases them to the node.
+    func claimFanouts(node: String, now: Timestamp, leaseUntil: Timestamp, limit: Int) throws(StoreError) -> [Fanout]
+    /// Moves a held fan-out on to `nextDevice` and renews its lease; false when the node no longer holds it.
+    func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool
+    /// Removes a fan-out that has been served.
+    func finish(_ fanout: Fanout) throws(StoreError)
+    /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
+    func save(_ deliveries: [Delivery]) throws(StoreError)
+    /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks
+    /// them `sending` under the lease, and returns them with their devices.
+    func claimDeliveries(
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [(delivery: Delivery, device: Device)]
+    /// Writes the outcome of a claimed delivery where its lease still is `lease`; false otherwise.
+    func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool
+    /// At start on one machine: drops every lease, for no holder can be alive.
+    func dropLeases() throws(StoreError)
+    /// Makes deliveries of a message in this state due again; answers how many.
+    func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
+}
+
+package protocol AccountReading {
+    func account(named name: String) throws(StoreError) -> Account?
+    func account(_ id: UserID) throws(StoreError) -> Account?
+    func accounts() throws(StoreError) -> [Account]
+    func token(_ id: TokenID) throws(StoreError) -> IssuedToken?
+    func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken]
+}
+
+package protocol AccountWriting {
+    /// Inserts or replaces by id.
+    func save(_ account: Account) throws(StoreError)
+    func save(_ token: IssuedToken) throws(StoreError)
+}

@@ -1,0 +1,48 @@
+/// A moment in milliseconds since 1970-01-01T00:00:00Z.
+package struct Timestamp: Hashable, Sendable, Comparable {
+    package var milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The moment this many seconds later.
+    package func adding(seconds: Double) -> Timestamp {
+        Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
+    }
+
+    /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (appsync.md 1.4).
+    package var iso8601: String {
+        let days = Self.floorDivide(milliseconds, 86_400_000)
+        let inDay = milliseconds - days * 86_400_000
+        let (year, month, day) = Self.civil(fromDays: days)
+        let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { Self.padded($0, to: 2) }
+        return Self.padded(year, to: 4) + "-" + Self.padded(month, to: 2) + "-" + Self.padded(day, to: 2)
+            + "T" + time.joined(separator: ":") + "." + Self.padded(inDay % 1000, to: 3) + "Z"
+    }
+
+    private static func padded(_ value: Int64, to width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+
+    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    /// Days since the epoch to a date of the proleptic Gregorian calendar, counting years from 1 March.
+    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}
