@@ -1,8 +1,9 @@
 import JSON
 package import TocsinCore
 
-/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider. The token's
-/// issuer decides which rules it must satisfy; what it says is believed only after they have been checked.
+/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider.
+///
+/// The token's issuer decides which rules it must satisfy; what it says is believed only after they have been checked.
 package struct TokenAuthenticator: Authenticator {
     /// How long a local token is believed without its row being read again, should no event tell of its end.
     private static let localMemorySeconds = 5.0

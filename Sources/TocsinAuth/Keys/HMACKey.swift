@@ -1,6 +1,8 @@
 package import TocsinCore
 
-/// A shared secret that signs and verifies with HS256. It never shows what it holds.
+/// A shared secret that signs and verifies with HS256.
+///
+/// It never shows what it holds.
 package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
     /// RFC 7518 §3.2 asks for as many bits as the hash has.
     package static let recommendedBytes = 32

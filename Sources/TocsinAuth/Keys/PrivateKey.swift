@@ -10,7 +10,9 @@ package struct PrivateKey: Signer, CustomStringConvertible {
     package let kind: SignatureAlgorithm
 
     /// Reads a PEM text: PKCS #8, SEC 1 or PKCS #1; literal `\n` for line breaks, and base 64 of the whole PEM, are
-    /// taken too. The error says what the text is instead and what to do.
+    /// taken too.
+    ///
+    /// The error says what the text is instead and what to do.
     package init(pem: String) throws(KeyError) {
         handle = try PrivateKeyText(pem).handle()
         kind = try handle.algorithm()
@@ -21,7 +23,9 @@ package struct PrivateKey: Signer, CustomStringConvertible {
     /// The kind of key only.
     package var description: String { "PrivateKey(\(kind.rawValue))" }
 
-    /// ES256: r‖s, 64 bytes. RS256: PKCS #1 v1.5, as long as the modulus.
+    /// ES256: r‖s, 64 bytes.
+    ///
+    /// RS256: PKCS #1 v1.5, as long as the modulus.
     package func signature(for bytes: [UInt8]) throws(KeyError) -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw KeyError("The crypto library has no memory left.") }
         defer { EVP_MD_CTX_free(context) }

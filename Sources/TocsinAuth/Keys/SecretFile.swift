@@ -5,7 +5,9 @@ import TocsinCore
 enum SecretFile {
     private static let maximumBytes = 4096
 
-    /// The contents; nil when there is no such file. Refuses a file that others may read, and anything but a plain file.
+    /// The contents; nil when there is no such file.
+    ///
+    /// Refuses a file that others may read, and anything but a plain file.
     static func contents(of path: String) throws(KeyError) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {

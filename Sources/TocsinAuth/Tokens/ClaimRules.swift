@@ -22,7 +22,9 @@ struct ClaimRules: Sendable {
         return expiry
     }
 
-    /// `aud` as text or list of texts. Cognito's access tokens name their audience `client_id` and have no `aud`.
+    /// `aud` as text or list of texts.
+    ///
+    /// Cognito's access tokens name their audience `client_id` and have no `aud`.
     private static func audiences(in claims: JSONObject) -> [String] {
         switch claims["aud"] {
         case .string(let audience)?: return [audience]

@@ -1,7 +1,9 @@
 import JSON
 package import TocsinCore
 
-/// The public keys of a sign-in provider by their ids (RFC 7517). Each key has one algorithm.
+/// The public keys of a sign-in provider by their ids (RFC 7517).
+///
+/// Each key has one algorithm.
 package struct KeySet: Sendable {
     /// Larger sets are refused.
     package static let maximumBytes = 256 * 1024
@@ -10,7 +12,9 @@ package struct KeySet: Sendable {
     private var keys: [String: PublicKey] = [:]
     private var nameless: PublicKey?
 
-    /// Reads a set; keys of other kinds and uses are left out. Throws when no key is left.
+    /// Reads a set; keys of other kinds and uses are left out.
+    ///
+    /// Throws when no key is left.
     package init(json bytes: [UInt8]) throws(KeyError) {
         guard bytes.count <= Self.maximumBytes else {
             throw KeyError("The key set has \(bytes.count) bytes; at most \(Self.maximumBytes) are read.")

@@ -29,7 +29,9 @@ package actor RemoteKeySet {
     private var lastProblem = "it was not fetched yet"
     private var fetch: Task<Void, Never>?
 
-    /// Does not fetch yet. `url` must be an https address; settings have checked it.
+    /// Does not fetch yet.
+    ///
+    /// `url` must be an https address; settings have checked it.
     package init(url: String, http: any OutgoingHTTP, time: any TimeSource) {
         self.url = url
         self.http = http

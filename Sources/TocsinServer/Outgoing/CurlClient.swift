@@ -7,8 +7,10 @@ package import TocsinCore
 package final class CurlClient: OutgoingHTTP {
     private let loop: CurlLoop
 
-    /// Starts the thread. `caFile` names a PEM file of certificate authorities that are trusted too, for tests and
-    /// companies with their own.
+    /// Starts the thread.
+    ///
+    /// `caFile` names a PEM file of certificate authorities that are trusted too, for tests and companies with their
+    /// own.
     package init(caFile: String? = nil) {
         loop = CurlLoop(caFile: caFile)
         loop.start()
