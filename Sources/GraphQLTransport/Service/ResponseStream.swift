@@ -7,6 +7,10 @@ public protocol ResponseSink: AnyObject, Sendable {
     func next(_ response: SharedResponse)
     /// Says that no response follows; called once at most.
     func end(_ reason: StreamEnd)
+    /// Returns when the peer has read enough for more to be handed over without cutting it off, or is gone.
+    ///
+    /// Only a replay of stored responses waits here; live ones never do.
+    func ready() async
 }
 
 /// One response of a subscription, shared by all subscribers that get the same bytes.
