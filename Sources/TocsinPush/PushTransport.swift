@@ -1,0 +1,105 @@
+/// Carries one provider request to its answer. Never throws: every way to fail is a `PushAnswer`.
+package protocol PushTransport: Sendable {
+    /// Sends the requests, many streams at once within the peer's limit, and answers each by calling `completed` with the
+    /// request's index in the batch, in any order, exactly once, from any thread.
+    ///
+    /// Returns when every request has been answered.
+    func send(
+        _ batch: PushBatch,
+        completed: @escaping @Sendable (_ index: Int, _ answer: PushAnswer) -> Void
+    ) async
+
+    /// Closes the connections of one pool, because its credentials or bundle list changed or the provider asked for it.
+    func close(_ pool: PushPool) async
+}
+
+/// One connection pool: requests of one credential to one origin share kept connections (push-providers section 1).
+package struct PushPool: Hashable, Sendable {
+    /// `https://host:port` (or `http://` with prior knowledge, in tests).
+    package var origin: String
+    /// What the peer binds a connection to, for example `TEAMID/KEYID`; a new generation opens new connections.
+    package var credential: String
+    package var generation: Int
+    /// APNs with token authentication allows one stream until the first request has been accepted.
+    package var opensWithOneStream: Bool
+
+    package init(origin: String, credential: String, generation: Int = 0, opensWithOneStream: Bool = false) {
+        self.origin = origin
+        self.credential = credential
+        self.generation = generation
+        self.opensWithOneStream = opensWithOneStream
+    }
+}
+
+/// A header as it goes on the wire: lowercase name, value bytes as text.
+package struct PushHeader: Sendable, Hashable {
+    package var name: String
+    package var value: String
+    /// Whether the value repeats from request to request, so that HPACK may index it.
+    package var repeats: Bool
+
+    package init(_ name: String, _ value: String, repeats: Bool = false) {
+        self.name = name
+        self.value = value
+        self.repeats = repeats
+    }
+}
+
+/// Requests that share a method (POST), a pool and most headers: one message for many devices.
+package struct PushBatch: Sendable {
+    package struct Request: Sendable {
+        /// `:path`, for example `/3/device/<token>`.
+        package var path: String
+        /// Headers of this request alone, for example `apns-id`.
+        package var headers: [PushHeader]
+        /// The body; an array is shared, not copied, between requests with the same payload.
+        package var body: [UInt8]
+
+        package init(path: String, headers: [PushHeader], body: [UInt8]) {
+            self.path = path
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    package var pool: PushPool
+    /// Headers all requests share, built once.
+    package var sharedHeaders: [PushHeader]
+    package var requests: [Request]
+    /// Each request is given up this long after it was handed over.
+    package var timeoutSeconds: Double
+
+    package init(pool: PushPool, sharedHeaders: [PushHeader], requests: [Request], timeoutSeconds: Double = 20) {
+        self.pool = pool
+        self.sharedHeaders = sharedHeaders
+        self.requests = requests
+        self.timeoutSeconds = timeoutSeconds
+    }
+}
+
+/// What became of one request.
+package enum PushAnswer: Sendable, Hashable {
+    /// The provider answered.
+    case response(PushResponse)
+    /// The peer did not process it (REFUSED_STREAM, or above a GOAWAY's last stream): safe to send again at once elsewhere.
+    case notProcessed(reason: String)
+    /// The stream or connection broke, or time ran out, after the request had left: it may have been accepted.
+    case unknown(reason: String)
+    /// No connection could be made (DNS, refused, TLS): nothing has left.
+    case unreachable(reason: String)
+}
+
+/// A provider's answer.
+package struct PushResponse: Sendable, Hashable {
+    package var status: Int
+    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`).
+    package var headers: [PushHeader]
+    /// At most 16 KiB.
+    package var body: [UInt8]
+
+    package init(status: Int, headers: [PushHeader], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
