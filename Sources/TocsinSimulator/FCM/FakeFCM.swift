@@ -10,12 +10,13 @@ struct FakeFCM: WireService {
     var maximumStreams: Int { settings.maximumStreams }
     var readsHeaders: Bool { settings.recording }
 
-    func connectionOpened() -> WireConnection { recorder.connectionOpened(.fcm) }
-    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(.fcm) }
+    func connectionOpened() -> WireConnection { recorder.makeConnection() }
+    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(connection, .fcm) }
     func streamsOpen(_ count: Int) { recorder.streamsOpen(count, .fcm) }
 
     func reply(to request: WireRequest, on connection: inout WireConnection) -> WireReply {
         if request.path == "/token" { return .answer(tokens.answer(request)) }
+        recorder.count(&connection, .fcm)
         let name = "projects/\(settings.projectID)/messages/0:\(LowercaseUUID.random())"
         guard settings.recording else {
             recorder.acceptedUnread(.fcm)

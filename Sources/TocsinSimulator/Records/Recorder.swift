@@ -22,16 +22,25 @@ final class Recorder: Sendable {
         self.settings = settings
     }
 
-    func connectionOpened(_ provider: SimulatedProvider) -> WireConnection {
+    func makeConnection() -> WireConnection {
         state.withLock { state in
             state.connections += 1
-            state.counts[provider, default: ProviderCounts()].connections += 1
-            state.counts[provider, default: ProviderCounts()].connectionsOpen += 1
             return WireConnection(id: state.connections)
         }
     }
 
-    func connectionClosed(_ provider: SimulatedProvider) {
+    /// Counts the connection among the provider's, once.
+    func count(_ connection: inout WireConnection, _ provider: SimulatedProvider) {
+        guard !connection.isCounted else { return }
+        connection.isCounted = true
+        state.withLock { state in
+            state.counts[provider, default: ProviderCounts()].connections += 1
+            state.counts[provider, default: ProviderCounts()].connectionsOpen += 1
+        }
+    }
+
+    func connectionClosed(_ connection: WireConnection, _ provider: SimulatedProvider) {
+        guard connection.isCounted else { return }
         state.withLock { $0.counts[provider, default: ProviderCounts()].connectionsOpen -= 1 }
     }
 

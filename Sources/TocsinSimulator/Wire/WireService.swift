@@ -48,6 +48,8 @@ struct WireConnection: Sendable {
     var providerTokenSince: Int64 = 0
     /// Whether a valid token was seen, so that more than one stream is allowed.
     var isOpened = false
+    /// Whether it is among the provider's connections in the statistics.
+    var isCounted = false
 }
 
 /// Answers requests. Called on the connection's event loop; must not block.
