@@ -62,6 +62,20 @@ struct ControlTests {
         }
     }
 
+    @Test("an outage holds for all pushes of its provider, until it is ended")
+    func outage() async throws {
+        try await Bench.with { bench in
+            let (code, _) = try await get(bench, "/_outage?provider=apns&kind=unavailable", method: "POST")
+            #expect(code == 200)
+            #expect(await bench.send(bench.apnsBatch([deviceToken("aa")]))[0].status == 503)
+            #expect(await bench.send(bench.fcmBatch(["device-token"]))[0].status == 200)
+            _ = try await get(bench, "/_outage?provider=apns&kind=none", method: "POST")
+            #expect(await bench.send(bench.apnsBatch([deviceToken("aa")]))[0].status == 200)
+            let (refused, _) = try await get(bench, "/_outage?provider=apple&kind=none", method: "POST")
+            #expect(refused == 400)
+        }
+    }
+
     @Test("old pushes make room for new ones")
     func bounded() async throws {
         try await Bench.with({ $0.maximumRecords = 8 }) { bench in

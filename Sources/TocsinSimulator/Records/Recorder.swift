@@ -8,6 +8,7 @@ final class Recorder: Sendable {
         var records: [PushRecord] = []
         var sequence = 0
         var connections = 0
+        var outages: [SimulatedProvider: Outage] = [:]
         /// How often each scripted token has met its script.
         var scriptUses: [String: Int] = [:]
     }
@@ -53,6 +54,7 @@ final class Recorder: Sendable {
 
     /// The script a token meets this time, if any.
     func effect(for token: String, of provider: SimulatedProvider) -> ScriptEffect? {
+        if let outage = outage(of: provider) { return outage.effect(provider) }
         guard let rule = ScriptRule.rule(for: token, of: provider) else { return nil }
         guard let times = rule.times(for: token) else { return rule.effect }
         return state.withLock { state in
@@ -61,6 +63,14 @@ final class Recorder: Sendable {
             state.scriptUses[token] = uses + 1
             return uses < times ? rule.effect : nil
         }
+    }
+
+    func outage(of provider: SimulatedProvider) -> Outage? {
+        state.withLock { $0.outages[provider] }
+    }
+
+    func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
+        state.withLock { $0.outages[provider] = outage }
     }
 
     func acceptedUnread(_ provider: SimulatedProvider) {
@@ -86,7 +96,7 @@ final class Recorder: Sendable {
         settings.printer?(record.line)
     }
 
-    /// Forgets pushes, counts and script uses; open connections stay counted.
+    /// Forgets pushes, counts, script uses and outages; open connections stay counted.
     func reset() {
         state.withLock { state in
             for (provider, counts) in state.counts {
@@ -96,6 +106,7 @@ final class Recorder: Sendable {
                 state.counts[provider] = fresh
             }
             state.records = []
+            state.outages = [:]
             state.scriptUses = [:]
         }
     }

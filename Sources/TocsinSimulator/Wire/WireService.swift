@@ -52,7 +52,9 @@ struct WireConnection: Sendable {
     var isCounted = false
 }
 
-/// Answers requests. Called on the connection's event loop; must not block.
+/// Answers requests.
+///
+/// Called on the connection's event loop; must not block.
 protocol WireService: Sendable {
     /// Whether a connection starts with one stream, until `WireConnection.isOpened`.
     var opensWithOneStream: Bool { get }
