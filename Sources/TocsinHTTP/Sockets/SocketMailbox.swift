@@ -24,6 +24,10 @@ final class SocketMailbox: Sendable {
         var hasOverflowed = false
         var isFetchScheduled = false
         var fetch: (@Sendable () -> Void)?
+        /// What was posted since the peer had last taken everything.
+        var owedLetters = 0
+        var owedBytes = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -31,6 +35,8 @@ final class SocketMailbox: Sendable {
     private let maximumBytes: Int
     /// Between two turns of the loop a publisher may be faster than any peer.
     private let maximumLetters = 4096
+    /// A replay waits once it is this far ahead of the peer; well below what cuts a peer off.
+    private let paceLetters = 128
 
     init(_ loop: any EventLoop, maximumBytes: Int) {
         self.loop = loop
@@ -44,7 +50,37 @@ final class SocketMailbox: Sendable {
 
     /// Takes no more letters and forgets those it has.
     func close() {
-        state.withLock { $0 = State() }
+        let waiters = state.withLock { state in
+            let waiters = state.waiters
+            state = State()
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// The peer has taken everything that was fetched.
+    func drained() {
+        let waiters = state.withLock { state in
+            state.owedLetters = state.letters.count
+            state.owedBytes = state.bytes
+            let waiters = state.waiters
+            state.waiters = []
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns when the peer is not far behind, or the mailbox is closed.
+    func ready() async {
+        await withCheckedContinuation { continuation in
+            let mayGoOn = state.withLock { state in
+                let isAhead = state.owedLetters >= paceLetters || state.owedBytes >= maximumBytes / 4
+                guard state.fetch != nil, isAhead else { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if mayGoOn { continuation.resume() }
+        }
     }
 
     func post(_ letter: Letter) {
@@ -56,6 +92,8 @@ final class SocketMailbox: Sendable {
             } else {
                 state.bytes += size
                 state.letters.append(letter)
+                state.owedLetters += 1
+                state.owedBytes += size
             }
             guard !state.isFetchScheduled else { return nil }
             state.isFetchScheduled = true
@@ -97,6 +135,8 @@ final class SocketSink: ResponseSink {
     }
 
     func next(_ response: SharedResponse) { mailbox.post(.init(number: number, content: .next(response))) }
+
+    func ready() async { await mailbox.ready() }
 
     func end(_ reason: StreamEnd) { mailbox.post(.init(number: number, content: .end(reason))) }
 }

@@ -55,6 +55,9 @@ final class SocketPerformer<Service: GraphQLService> {
         handle(.opened)
     }
 
+    /// The peer has taken everything that was sent.
+    func drained() { mailbox.drained() }
+
     /// Cancels everything; nothing is sent any more.
     func stop() {
         output = nil

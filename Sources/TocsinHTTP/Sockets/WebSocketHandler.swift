@@ -154,6 +154,7 @@ extension WebSocketHandler {
             inFlightEvents = 0
             guard isWritten else { return }
             pending.readableBytes > 0 ? scheduleFlush() : flushed()
+            if pending.readableBytes == 0 { performer.drained() }
         }
     }
 
