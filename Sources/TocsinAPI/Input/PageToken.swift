@@ -1,0 +1,70 @@
+import JSON
+import TocsinCore
+
+/// Page tokens: where a page ended, sealed for one field, its arguments and one caller (appsync.md 2.6).
+struct PageToken {
+    let sealer: any Sealer
+    /// What the token is good for: field, arguments without `limit` and `nextToken`, caller.
+    let scope: String
+
+    init(sealer: any Sealer, field: String, arguments: JSONObject, caller: Identity) {
+        self.sealer = sealer
+        let lasting = arguments.filter { $0.key != "limit" && $0.key != "nextToken" && !$0.value.isNull }
+        let text = JSONValue.object(JSONObject(lasting.map { ($0.key, $0.value) })).serializedString()
+        scope = "page\n\(field)\n\(caller.owner)\n\(text)"
+    }
+
+    func text(for position: [FieldValue]) -> String {
+        let values = position.map { value -> JSONValue in
+            switch value {
+            case .null: .null
+            case .bool(let flag): .bool(flag)
+            case .int(let number): .int(number)
+            case .double(let number): .double(number)
+            case .text(let text), .json(let text): .string(text)
+            }
+        }
+        return sealer.seal(JSONValue.array(values).serialized(), scope: scope)
+    }
+
+    func position(from text: String?) throws(ServiceError) -> [FieldValue]? {
+        guard let text else { return nil }
+        guard let bytes = sealer.open(text, scope: scope), let value = try? JSONParser.parse(bytes),
+            let array = value.arrayValue
+        else { throw .badPageToken }
+        return array.map { value in
+            switch value {
+            case .bool(let flag): .bool(flag)
+            case .int(let number): .int(number)
+            case .double(let number): .double(number)
+            case .string(let text): .text(text)
+            case .null, .array, .object: .null
+            }
+        }
+    }
+}
+
+/// Feed cursors: (topic, number), sealed so that a changed one is noticed (ops-promises P11).
+struct MessageCursor: Hashable {
+    var topicID: TopicID
+    var number: MessageNumber
+
+    private static let scope = "cursor"
+
+    func text(sealer: any Sealer) -> String {
+        sealer.seal(Array("\(number) \(topicID.text)".utf8), scope: Self.scope)
+    }
+
+    init(topicID: TopicID, number: MessageNumber) {
+        self.topicID = topicID
+        self.number = number
+    }
+
+    /// The cursor, or nil when the text was changed or is none.
+    init?(text: String, sealer: any Sealer) {
+        guard let bytes = sealer.open(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20),
+            let number = Int64(String(decoding: bytes[..<space], as: UTF8.self))
+        else { return nil }
+        self.init(topicID: TopicID(String(decoding: bytes[(space + 1)...], as: UTF8.self)), number: number)
+    }
+}

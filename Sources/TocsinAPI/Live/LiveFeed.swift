@@ -1,0 +1,184 @@
+import GraphQL
+import GraphQLTransport
+import JSON
+import Synchronization
+import TocsinCore
+
+/// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
+package final class LiveFeed: Sendable {
+    private struct State {
+        var groups: [GroupKey: LiveGroup] = [:]
+        var byInterest: [InterestKey: [LiveGroup]] = [:]
+        var isStopped = false
+    }
+
+    private let executor: ResponseExecutor
+    private let cursors: any Sealer
+    private let events: AsyncStream<[DomainEvent]>
+    private let feeder: AsyncStream<[DomainEvent]>.Continuation
+    private let state = Mutex(State())
+    /// Commits that may wait for delivery; beyond it subscribers are ended, to resume by cursor, and publishers go on.
+    private static let maximumWaitingCommits = 65_536
+    private static let replayPage = 200
+
+    init(executor: ResponseExecutor, sealer: any Sealer, hub: EventHub) {
+        self.executor = executor
+        cursors = sealer
+        (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
+        let feeder = feeder
+        hub.add { [weak self] events in
+            if case .dropped = feeder.yield(events) { self?.endAll(Self.overflow) }
+        }
+    }
+
+    /// Delivers events until `stop` or cancellation.
+    package func run() async {
+        for await batch in events {
+            for event in batch { await deliver(event) }
+        }
+    }
+
+    /// Ends every subscription with 1001's reason and takes no new ones.
+    package func stop() {
+        state.withLock { $0.isStopped = true }
+        endAll(.shuttingDown)
+        feeder.finish()
+    }
+
+    /// Subscriptions that are running.
+    package var subscriptionCount: Int {
+        state.withLock { state in state.groups.values.reduce(0) { $0 + $1.snapshot.count } }
+    }
+
+    // MARK: Joining
+
+    /// Registers a subscriber; when it returns, no later event is missed.
+    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, replayAfter: LiveInterest.Feed?) -> LiveMember? {
+        let member = LiveMember(caller: caller, sink: sink, catchesUp: replayAfter != nil)
+        let joined = state.withLock { state -> LiveGroup? in
+            guard !state.isStopped else { return nil }
+            let target = state.groups[group.key] ?? group
+            target.add(member)
+            if state.groups[group.key] == nil {
+                state.groups[group.key] = target
+                for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
+            }
+            return target
+        }
+        guard let joined else { return nil }
+        member.attach { [weak self, unowned member] in self?.leave(joined, member) }
+        if let feed = replayAfter {
+            member.startReplay { [weak self, weak member] in
+                guard let self, let member else { return }
+                await self.replay(feed, to: member, in: joined)
+            }
+        }
+        return member
+    }
+
+    private func leave(_ group: LiveGroup, _ member: LiveMember) {
+        state.withLock { state in
+            guard group.remove(member), state.groups[group.key] === group else { return }
+            state.groups[group.key] = nil
+            for key in group.interestKeys {
+                state.byInterest[key]?.removeAll { $0 === group }
+                if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }
+            }
+        }
+    }
+
+    // MARK: Delivering
+
+    private func deliver(_ event: DomainEvent) async {
+        if case .accessEnded(let user, let token) = event {
+            endMembers { $0.caller.userID == user && (token == nil || $0.caller.tokenID == token) }
+            return
+        }
+        guard let change = RecordChange(event), let record = event.record, let owner = record.owner else { return }
+        let key = InterestKey(model: record.model.name, change: change, owner: owner)
+        let groups = state.withLock { $0.byInterest[key] ?? [] }
+        for group in groups where group.interest.predicate.matches(record) {
+            let response = await self.response(for: record, in: group)
+            let number = record["number"].int ?? 0
+            for member in group.snapshot { member.offer(response, number: number) }
+        }
+    }
+
+    private func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
+        let body = await executor.execute(event: record, in: group)
+        var cursor: String?
+        if let topic = record["topicId"].text, let number = record["number"].int {
+            cursor = MessageCursor(topicID: TopicID(topic), number: number).text(sealer: cursors)
+        }
+        return SharedResponse(body: body, cursor: cursor)
+    }
+
+    /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
+    private func replay(_ feed: LiveInterest.Feed, to member: LiveMember, in group: LiveGroup) async {
+        var last = feed.after
+        while !Task.isCancelled {
+            let page: [Record]
+            do {
+                page = try await group.context.services.messages.feed(
+                    topic: feed.topicID,
+                    after: last,
+                    limit: Self.replayPage,
+                    caller: member.caller
+                )
+            } catch {
+                member.end(.failed(errors: Self.unavailable))
+                return
+            }
+            for record in page {
+                last = record["number"].int ?? last
+                guard group.interest.predicate.matches(record) else { continue }
+                let response = await response(for: record, in: group)
+                await member.sink.ready()
+                if Task.isCancelled { return }
+                member.sink.next(response)
+            }
+            if page.isEmpty, member.goLive(after: last) { return }
+        }
+    }
+
+    private func endAll(_ reason: StreamEnd) {
+        let groups = state.withLock { Array($0.groups.values) }
+        for group in groups {
+            for member in group.snapshot { member.end(reason) }
+        }
+    }
+
+    private func endMembers(where isAffected: (LiveMember) -> Bool) {
+        let groups = state.withLock { Array($0.groups.values) }
+        for group in groups {
+            for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
+        }
+    }
+
+    private static let unavailable = errorList(
+        GraphQLError(.unavailable, "Stored messages cannot be read just now. Subscribe again with your last cursor.")
+    )
+
+    private static let overflow = StreamEnd.failed(
+        errors: errorList(
+            GraphQLError(.unavailable, "The server is too busy to keep this subscription. Subscribe again with your last cursor.")
+        )
+    )
+
+    private static func errorList(_ error: GraphQLError) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.byte(UInt8(ascii: "["))
+        StandardErrorEncoding.write(error, to: &writer)
+        writer.byte(UInt8(ascii: "]"))
+        return writer.bytes
+    }
+}
+
+extension LiveGroup {
+    /// Today's owner text and the two older forms, each of which may stand in a row.
+    fileprivate var interestKeys: [InterestKey] {
+        Set(context.caller.ownerForms).map {
+            InterestKey(model: interest.model.name, change: interest.change, owner: $0)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import TocsinCore
+
+/// What happened to a record.
+enum RecordChange: Hashable, Sendable {
+    case created, updated, deleted
+
+    init?(_ event: DomainEvent) {
+        switch event {
+        case .created: self = .created
+        case .updated: self = .updated
+        case .deleted: self = .deleted
+        case .outboxFilled, .deliveryChanged, .accessEnded: return nil
+        }
+    }
+}
+
+/// How events find the groups that may want them: cost depends on the groups matched, not on all subscribers.
+struct InterestKey: Hashable, Sendable {
+    var model: String
+    var change: RecordChange
+    /// The stored owner of the record.
+    var owner: String
+}
+
+/// What a subscription asks for.
+struct LiveInterest: Sendable {
+    var model: ModelType
+    var change: RecordChange
+    /// Visibility, filter and topic together.
+    var predicate: Predicate
+    /// The feed to resume, and from where.
+    var feed: Feed?
+
+    struct Feed: Sendable {
+        var topicID: TopicID
+        var after: MessageNumber
+    }
+}
+
+extension DomainEvent {
+    /// The record of a change.
+    var record: Record? {
+        switch self {
+        case .created(let record), .updated(let record), .deleted(let record): record
+        case .outboxFilled, .deliveryChanged, .accessEnded: nil
+        }
+    }
+}

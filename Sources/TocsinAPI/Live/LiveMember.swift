@@ -1,0 +1,98 @@
+import GraphQLTransport
+import Synchronization
+import TocsinCore
+
+/// One subscriber in a group: catches up with stored messages first if it named a cursor, then goes live, so that nothing
+/// is missed and nothing comes twice.
+final class LiveMember: StreamHandle, Sendable {
+    /// Where the member stands with respect to its feed.
+    private enum Stage {
+        /// Stored messages are being sent; `seen` is the highest number that went by live meanwhile.
+        case catchingUp(seen: MessageNumber)
+        /// Live events after `last` go straight to the sink.
+        case live(last: MessageNumber)
+        case ended
+    }
+
+    private struct State {
+        var stage: Stage
+        var replay: Task<Void, Never>?
+        var leave: (@Sendable () -> Void)?
+    }
+
+    let caller: Identity
+    let sink: any ResponseSink
+    private let state: Mutex<State>
+
+    init(caller: Identity, sink: any ResponseSink, catchesUp: Bool) {
+        self.caller = caller
+        self.sink = sink
+        state = Mutex(State(stage: catchesUp ? .catchingUp(seen: 0) : .live(last: 0)))
+    }
+
+    /// Says how to leave the group, and which task replays for this member.
+    func attach(leave: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            if case .ended = state.stage { return true }
+            state.leave = leave
+            return false
+        }
+        if hasEnded { leave() }
+    }
+
+    /// Starts the member's replay, which ends with it.
+    func startReplay(_ replay: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            if case .ended = state.stage { return }
+            state.replay = Task { await replay() }
+        }
+    }
+
+    /// Hands over a live event, unless stored messages must come first or it was sent already.
+    func offer(_ response: SharedResponse, number: MessageNumber) {
+        let isWanted = state.withLock { state in
+            switch state.stage {
+            case .live(let last):
+                guard number == 0 || number > last else { return false }
+                if number > 0, last > 0 { state.stage = .live(last: number) }
+                return true
+            case .catchingUp(let seen):
+                state.stage = .catchingUp(seen: max(seen, number))
+                return false
+            case .ended: return false
+            }
+        }
+        if isWanted { sink.next(response) }
+    }
+
+    /// Goes live after all stored messages up to `last` were sent; false if newer ones went by meanwhile.
+    func goLive(after last: MessageNumber) -> Bool {
+        state.withLock { state in
+            guard case .catchingUp(let seen) = state.stage else { return true }
+            guard seen <= last else { return false }
+            state.stage = .live(last: last)
+            state.replay = nil
+            return true
+        }
+    }
+
+    /// Ends the member from the server's side.
+    func end(_ reason: StreamEnd) {
+        if finish() { sink.end(reason) }
+    }
+
+    /// Ends the member from the client's side.
+    func cancel() { _ = finish() }
+
+    private func finish() -> Bool {
+        let (replay, leave, wasRunning) = state.withLock { state in
+            let old = state
+            state = State(stage: .ended)
+            if case .ended = old.stage { return (old.replay, old.leave, false) }
+            return (old.replay, old.leave, true)
+        }
+        replay?.cancel()
+        leave?()
+        return wasRunning
+    }
+}

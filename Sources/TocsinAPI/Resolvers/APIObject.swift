@@ -1,0 +1,74 @@
+package import TocsinCore
+
+/// What a resolver hands on: the source of the fields below it.
+package enum APIObject: Sendable {
+    case root
+    case record(Record)
+    case page(PageResult)
+    case device(Device)
+    case membership(Membership)
+    case delivery(DeliveryService.Entry)
+    case deliveryPage([DeliveryService.Entry], nextToken: String?)
+    case summary(DeliverySummary)
+    case registration(RegistrationResult)
+    case me(Identity)
+
+    var record: Record? {
+        if case .record(let record) = self { record } else { nil }
+    }
+}
+
+/// A page of records and the token of the next one.
+package struct PageResult: Sendable {
+    package var records: [Record]
+    package var nextToken: String?
+}
+
+/// What registering or unregistering a token answers.
+package struct RegistrationResult: Sendable {
+    package var userID: UserID
+    package var tokens: [String]
+    package var device: Device?
+}
+
+/// What every resolver may use for one request.
+package struct RequestContext: Sendable {
+    package var caller: Identity
+    package var services: Services
+
+    package init(caller: Identity, services: Services) {
+        self.caller = caller
+        self.services = services
+    }
+}
+
+/// The services behind the API, made once.
+package final class Services: Sendable {
+    package let models: ModelService
+    package let topics: TopicService
+    package let messages: MessageService
+    package let devices: DeviceService
+    package let memberships: MembershipService
+    package let deliveries: DeliveryService
+    package let checks: InputChecks
+    package let sealer: any Sealer
+    /// Writes an internal failure to the log and answers the id under which it stands there.
+    package let report: @Sendable (String) -> String
+
+    package init(
+        environment: ServiceEnvironment,
+        schema: APISchema,
+        sealer: any Sealer,
+        report: @escaping @Sendable (String) -> String
+    ) {
+        models = ModelService(environment: environment)
+        topics = TopicService(environment: environment, model: schema.topics)
+        messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
+        devices = DeviceService(environment: environment)
+        memberships = MembershipService(environment: environment, topics: schema.topics)
+        deliveries = DeliveryService(environment: environment, messages: schema.messages)
+        checks = InputChecks(limits: environment.limits)
+        self.sealer = sealer
+        self.report = report
+    }
+}

@@ -1,0 +1,121 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Resolvers of deliveries: what became of a message's pushes.
+enum DeliveryResolvers {
+    static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
+        registerMessageFields(in: &map)
+        registerDelivery(in: &map)
+        registerSummary(in: &map)
+        map.root("Mutation.redriveDeliveries") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let summary = try await context.services.deliveries.redrive(
+                MessageID(invocation.text("messageId")),
+                status: status(invocation) ?? .failed,
+                caller: context.caller
+            )
+            return .object(.summary(summary))
+        }
+    }
+
+    /// Publish-only tokens see no devices.
+    private static func checkAccess(_ invocation: FieldInvocation<RequestContext>) throws(ServiceError) {
+        guard AccessPolicy.mayManageOwnThings(invocation.context.caller, writing: false) else { throw .unauthorized }
+    }
+
+    private static func status(_ invocation: FieldInvocation<RequestContext>) -> DeliveryStatus? {
+        invocation.arguments["status"]?.stringValue.flatMap { DeliveryStatus(rawValue: $0.lowercased()) }
+    }
+
+    private static func registerMessageFields(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.batch("Message.deliverySummary") { parents, invocation throws(GraphQLError) in
+            let ids = parents.map { MessageID($0.record?.id ?? "") }
+            let found = try await invocation.serving { () throws(ServiceError) in
+                try checkAccess(invocation)
+                return try await invocation.context.services.deliveries.summaries(of: ids)
+            }
+            return ids.map { .object(.summary(found[$0] ?? DeliverySummary())) }
+        }
+        map.batch("Message.deliveries") { parents, invocation throws(GraphQLError) in
+            var pages: [ResolvedValue<APIObject>] = []
+            for parent in parents {
+                let message = MessageID(parent.record?.id ?? "")
+                pages.append(
+                    try await invocation.serving { () throws(ServiceError) in try await page(of: message, invocation) }
+                )
+            }
+            return pages
+        }
+    }
+
+    private static func page(
+        of message: MessageID,
+        _ invocation: FieldInvocation<RequestContext>
+    ) async throws(ServiceError) -> ResolvedValue<APIObject> {
+        try checkAccess(invocation)
+        let token = PageToken(
+            sealer: invocation.context.services.sealer,
+            field: "Message.deliveries/\(message)",
+            arguments: invocation.arguments.object,
+            caller: invocation.context.caller
+        )
+        let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
+        let (entries, hasMore) = try await invocation.context.services.deliveries.deliveries(
+            of: message,
+            status: status(invocation),
+            after: after?.first?.text.map { DeviceID($0) },
+            limit: try invocation.pageSize()
+        )
+        let next = hasMore ? entries.last.map { token.text(for: [.text($0.delivery.deviceID.text)]) } : nil
+        return .object(.deliveryPage(entries, nextToken: next))
+    }
+
+    private static func registerDelivery(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.value("DeliveryConnection.items") { object, _ in
+            guard case .deliveryPage(let entries, _) = object else { return .null }
+            return .list(entries.map { .object(.delivery($0)) })
+        }
+        map.leaf("DeliveryConnection.nextToken") { object, out in
+            guard case .deliveryPage(_, let token) = object else { return out.null() }
+            out.string(token)
+        }
+        map.value("Delivery.device") { object, _ in
+            guard case .delivery(let entry) = object, let device = entry.device else { return .null }
+            return .object(.device(device))
+        }
+        map.delivery("id") { $1.string($0.id.text) }
+        map.delivery("platform") { $1.string($0.platform.rawValue) }
+        map.delivery("status") { $1.string($0.status.rawValue.uppercased()) }
+        map.delivery("reason") { $1.string($0.reason) }
+        map.delivery("attempts") { $1.int(Int64($0.attempts)) }
+        map.delivery("nextAttemptAt") { $1.string($0.nextAttemptAt?.iso8601) }
+        map.delivery("providerId") { $1.string($0.providerID) }
+        map.delivery("updatedAt") { $1.string($0.updatedAt.iso8601) }
+    }
+
+    private static func registerSummary(in map: inout ResolverMap<APIObject, RequestContext>) {
+        let fields: [(name: String, states: [DeliveryStatus])] = [
+            ("waiting", [.waiting, .sending]), ("accepted", [.accepted]), ("failed", [.failed]), ("ended", [.ended]),
+            ("expired", [.expired]), ("skipped", [.skipped]),
+        ]
+        for field in fields {
+            map.leaf("DeliverySummary.\(field.name)") { object, out in
+                guard case .summary(let summary) = object else { return out.null() }
+                out.int(Int64(field.states.reduce(0) { $0 + (summary.counts[$1] ?? 0) }))
+            }
+        }
+    }
+}
+
+extension ResolverMap where Object == APIObject, Context == RequestContext {
+    fileprivate mutating func delivery(
+        _ field: String,
+        _ write: @escaping @Sendable (Delivery, inout LeafWriter) -> Void
+    ) {
+        leaf("Delivery.\(field)") { object, out in
+            guard case .delivery(let entry) = object else { return out.null() }
+            write(entry.delivery, &out)
+        }
+    }
+}

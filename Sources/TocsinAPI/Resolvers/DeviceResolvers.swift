@@ -1,0 +1,168 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Resolvers of devices, push registration and memberships.
+enum DeviceResolvers {
+    static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
+        registerRoots(in: &map)
+        registerDevice(in: &map)
+        registerMembership(in: &map)
+        registerMe(in: &map)
+    }
+
+    private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.root("Query.devices") { invocation throws(ServiceError) in
+            let context = invocation.context
+            return .list(try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) })
+        }
+        map.root("Query.memberships") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let memberships = try await context.services.memberships.memberships(caller: context.caller)
+            return .list(memberships.map { .object(.membership($0)) })
+        }
+        map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let (device, all) = try await context.services.devices.register(
+                try registration(invocation),
+                caller: context.caller
+            )
+            let tokens = all.filter(\.isActive).map { $0.id == device.id ? $0.token : $0.maskedToken }
+            return .object(
+                .registration(RegistrationResult(userID: context.caller.userID, tokens: tokens, device: device))
+            )
+        }
+        map.root("Mutation.unregisterPushToken") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let left = try await context.services.devices.unregister(
+                token: invocation.text("token"),
+                caller: context.caller
+            )
+            let tokens = left.filter(\.isActive).map(\.maskedToken)
+            return .object(
+                .registration(RegistrationResult(userID: context.caller.userID, tokens: tokens, device: nil))
+            )
+        }
+        map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
+            let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
+            return .object(.membership(try await context.services.memberships.join(topic, caller: context.caller)))
+        }
+        map.root("Mutation.unsubscribeFromTopic") { invocation throws(ServiceError) in
+            let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
+            return .object(.membership(try await context.services.memberships.leave(topic, caller: context.caller)))
+        }
+    }
+
+    private static func registration(
+        _ invocation: FieldInvocation<RequestContext>
+    ) throws(ServiceError) -> DeviceService.Registration {
+        let platformText = invocation.text("platform")
+        guard let platform = PushPlatform(rawValue: platformText) else {
+            throw .badInput("platform must be ios, android or web; it is \"\(platformText.prefix(64))\".")
+        }
+        var environment: PushEnvironment?
+        if let text = invocation.arguments["environment"]?.stringValue {
+            environment = PushEnvironment(rawValue: text)
+            guard environment != nil else {
+                throw .badInput("environment must be sandbox or production; it is \"\(text.prefix(64))\".")
+            }
+        }
+        return DeviceService.Registration(
+            token: invocation.text("token"),
+            platform: platform,
+            environment: environment,
+            appID: invocation.arguments["appId"]?.stringValue ?? "",
+            deviceID: invocation.arguments["deviceId"]?.stringValue.map { DeviceID($0) },
+            name: invocation.arguments["name"]?.stringValue
+        )
+    }
+
+    private static func registerDevice(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.device("id") { $1.string($0.id.text) }
+        map.device("platform") { $1.string($0.platform.rawValue) }
+        map.device("environment") { $1.string($0.environment?.rawValue) }
+        map.device("token") { $1.string($0.maskedToken) }
+        map.device("appId") { $1.string($0.appID.isEmpty ? nil : $0.appID) }
+        map.device("name") { $1.string($0.name) }
+        map.device("active") { $1.bool($0.isActive) }
+        map.device("disabledReason") { $1.string($0.disabledReason) }
+        map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
+        map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
+        map.leaf("PushRegistration.userId") { object, out in
+            guard case .registration(let result) = object else { return out.null() }
+            out.string(result.userID.text)
+        }
+        map.value("PushRegistration.pushTokens") { object, _ in
+            guard case .registration(let result) = object else { return .null }
+            return .list(result.tokens.map { .leaf(.string($0)) })
+        }
+        map.value("PushRegistration.device") { object, _ in
+            guard case .registration(let result) = object, let device = result.device else { return .null }
+            return .object(.device(device))
+        }
+    }
+
+    private static func registerMembership(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.membership("topicId") { $1.string($0.topicID.text) }
+        map.membership("userId") { $1.string($0.userID.text) }
+        map.membership("push") { $1.bool($0.push) }
+        map.membership("createdAt") { $1.string($0.createdAt.iso8601) }
+    }
+
+    private static func registerMe(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.root("Query.me") { invocation throws(ServiceError) in .object(.me(invocation.context.caller)) }
+        map.me("userId") { $1.string($0.userID.text) }
+        map.me("username") { $1.string($0.username) }
+        map.me("tokenExpiresAt") { $1.string($0.expiresAt?.iso8601) }
+        map.me("scope") { caller, out in
+            switch caller.scope {
+            case .full: out.string("full")
+            case .readOnly: out.string("read-only")
+            case .publish: out.string("publish")
+            }
+        }
+    }
+}
+
+extension Device {
+    /// The token with all but its first 8 characters masked.
+    var maskedToken: String { token.count > 8 ? token.prefix(8) + "…" : String(repeating: "*", count: token.count) }
+}
+
+extension ResolverMap where Object == APIObject, Context == RequestContext {
+    /// A root field that one service call resolves.
+    mutating func root(
+        _ coordinate: String,
+        _ resolve:
+            @escaping @Sendable (FieldInvocation<RequestContext>) async throws(ServiceError) -> ResolvedValue<APIObject>
+    ) {
+        batch(coordinate) { parents, invocation throws(GraphQLError) in
+            let value = try await invocation.serving { () throws(ServiceError) in try await resolve(invocation) }
+            return parents.map { _ in value }
+        }
+    }
+
+    fileprivate mutating func device(_ field: String, _ write: @escaping @Sendable (Device, inout LeafWriter) -> Void) {
+        leaf("Device.\(field)") { object, out in
+            guard case .device(let device) = object else { return out.null() }
+            write(device, &out)
+        }
+    }
+
+    fileprivate mutating func membership(
+        _ field: String,
+        _ write: @escaping @Sendable (Membership, inout LeafWriter) -> Void
+    ) {
+        leaf("Membership.\(field)") { object, out in
+            guard case .membership(let membership) = object else { return out.null() }
+            write(membership, &out)
+        }
+    }
+
+    fileprivate mutating func me(_ field: String, _ write: @escaping @Sendable (Identity, inout LeafWriter) -> Void) {
+        leaf("Me.\(field)") { object, out in
+            guard case .me(let caller) = object else { return out.null() }
+            write(caller, &out)
+        }
+    }
+}

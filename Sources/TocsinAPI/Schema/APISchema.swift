@@ -1,0 +1,92 @@
+package import GraphQL
+package import TocsinCore
+
+/// The executable API: models read from the model file, expanded, with Tocsin's own part added.
+package struct APISchema: Sendable {
+    package let schema: Schema
+    package let models: [ModelType]
+    package let topics: ModelType
+    package let messages: ModelType
+    /// What each generated root field does, by coordinate (`Query.getTopic`).
+    let operations: [String: ModelOperation]
+    /// The full SDL as clients see it.
+    package let sdl: String
+
+    /// Reads and expands; all problems are reported at once, with file and line.
+    ///
+    /// - Parameters:
+    ///   - modelText: the model file; nil: the one embedded in the binary.
+    ///   - modelFile: its name, for messages.
+    package init(modelText: String? = nil, modelFile: String = "schema/model.graphql") throws(SchemaProblems) {
+        let text = modelText ?? Self.embedded("model.graphql")
+        let own = Self.embedded("tocsin.graphql")
+        let (declarations, enums) = try ModelReader.read(text, file: modelFile)
+        let extras = try OwnFields.read(own)
+        let generated = Self.generatedSDL(declarations, enums: enums)
+        do {
+            schema = try Schema(sdl: generated + "\n" + own)
+        } catch {
+            throw SchemaProblems([SchemaProblem(file: modelFile, line: 1, message: "\(error)")])
+        }
+        models = declarations.map { ModelTypeFactory(declaration: $0, own: extras).make() }
+        guard let topics = models.first(where: { $0.name == "Topic" }),
+            let messages = models.first(where: { $0.name == "Message" })
+        else {
+            throw SchemaProblems([SchemaProblem(file: modelFile, line: 1, message: "Topic and Message must be declared.")])
+        }
+        self.topics = topics
+        self.messages = messages
+        operations = ModelOperation.table(for: models)
+        sdl = schema.printed()
+    }
+
+    private static func embedded(_ name: String) -> String {
+        EmbeddedSchema.files.first { $0.name == name }?.text ?? ""
+    }
+
+    private static func generatedSDL(_ models: [ModelDeclaration], enums: [EnumTypeDefinition]) -> String {
+        let expansions = models.map { SchemaExpansion(model: $0) }
+        func root(_ name: String, _ fields: [String]) -> String { "type \(name) {\n\(fields.joined(separator: "\n"))\n}" }
+        let values = enums.map { "enum \($0.name) { \($0.values.map(\.name).joined(separator: " ")) }" }
+        let parts =
+            expansions.map(\.types) + values + [
+                root("Query", expansions.flatMap(\.queryFields)),
+                root("Mutation", expansions.flatMap(\.mutationFields)),
+                root("Subscription", expansions.flatMap(\.subscriptionFields)),
+                OperatorTypes.sdl,
+            ]
+        return parts.joined(separator: "\n\n")
+    }
+}
+
+/// What a generated root field does.
+enum ModelOperation: Sendable {
+    case get(ModelType)
+    case list(ModelType)
+    case byIndex(ModelType, ModelIndex)
+    case create(ModelType)
+    case update(ModelType)
+    case delete(ModelType)
+    case onCreate(ModelType)
+    case onUpdate(ModelType)
+    case onDelete(ModelType)
+
+    static func table(for models: [ModelType]) -> [String: ModelOperation] {
+        var table: [String: ModelOperation] = [:]
+        for model in models {
+            table["Query.get\(model.name)"] = .get(model)
+            table["Query.list\(model.plural)"] = .list(model)
+            for index in model.indexes {
+                guard let queryField = index.queryField else { continue }
+                table["Query.\(queryField)"] = .byIndex(model, index)
+            }
+            table["Mutation.create\(model.name)"] = .create(model)
+            table["Mutation.update\(model.name)"] = .update(model)
+            table["Mutation.delete\(model.name)"] = .delete(model)
+            table["Subscription.onCreate\(model.name)"] = .onCreate(model)
+            table["Subscription.onUpdate\(model.name)"] = .onUpdate(model)
+            table["Subscription.onDelete\(model.name)"] = .onDelete(model)
+        }
+        return table
+    }
+}

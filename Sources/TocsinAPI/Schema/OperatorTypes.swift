@@ -1,0 +1,66 @@
+/// The part of the schema that is the same for every model (appsync.md 1.1, 1.4).
+enum OperatorTypes {
+    static let sdl = """
+        "`YYYY-MM-DD` with an optional offset."
+        scalar AWSDate
+        "`hh:mm[:ss[.sss]]` with an optional offset."
+        scalar AWSTime
+        "ISO 8601 date and time with an offset; kept as given."
+        scalar AWSDateTime
+        "Seconds or, in sync metadata, milliseconds since 1970."
+        scalar AWSTimestamp
+        scalar AWSEmail
+        "A string that holds JSON."
+        scalar AWSJSON
+        scalar AWSPhone
+        scalar AWSURL
+        scalar AWSIPAddress
+
+        \(comparisons("ModelString", "String", withText: true))
+        \(comparisons("ModelID", "ID", withText: true))
+        \(comparisons("ModelInt", "Int", withText: false))
+        \(comparisons("ModelFloat", "Float", withText: false))
+        input ModelBooleanInput { ne: Boolean eq: Boolean attributeExists: Boolean attributeType: ModelAttributeTypes }
+        input ModelSizeInput { ne: Int eq: Int le: Int lt: Int ge: Int gt: Int between: [Int] }
+        \(keyCondition("String"))
+        \(keyCondition("ID"))
+        \(keyCondition("Int"))
+        \(keyCondition("Float"))
+        \(subscriptionFilter("String", withText: true))
+        \(subscriptionFilter("ID", withText: true))
+        \(subscriptionFilter("Int", withText: false))
+        \(subscriptionFilter("Float", withText: false))
+        input ModelSubscriptionBooleanInput { ne: Boolean eq: Boolean }
+
+        enum ModelSortDirection { ASC DESC }
+        enum ModelAttributeTypes { binary binarySet bool list map number numberSet string stringSet _null }
+        """
+
+    /// The scalars of AppSync beside GraphQL's own.
+    static let scalarNames = [
+        "AWSDate", "AWSTime", "AWSDateTime", "AWSTimestamp", "AWSEmail", "AWSJSON", "AWSPhone", "AWSURL",
+        "AWSIPAddress",
+    ]
+
+    private static func ordering(_ type: String) -> String {
+        "eq: \(type) le: \(type) lt: \(type) ge: \(type) gt: \(type) between: [\(type)]"
+    }
+
+    private static func comparisons(_ name: String, _ type: String, withText: Bool) -> String {
+        let text = withText ? " contains: \(type) notContains: \(type) beginsWith: \(type)" : ""
+        let size = withText ? " size: ModelSizeInput" : ""
+        return "input \(name)Input { ne: \(type) \(ordering(type))\(text) attributeExists: Boolean "
+            + "attributeType: ModelAttributeTypes\(size) }"
+    }
+
+    private static func keyCondition(_ type: String) -> String {
+        let prefix = type == "String" || type == "ID" ? " beginsWith: \(type)" : ""
+        return "input Model\(type)KeyConditionInput { \(ordering(type))\(prefix) }"
+    }
+
+    private static func subscriptionFilter(_ type: String, withText: Bool) -> String {
+        let text = withText ? " contains: \(type) notContains: \(type) beginsWith: \(type)" : ""
+        return "input ModelSubscription\(type)Input { ne: \(type) \(ordering(type))\(text) "
+            + "in: [\(type)] notIn: [\(type)] }"
+    }
+}

@@ -1,0 +1,39 @@
+/// What every service rests on.
+package struct ServiceEnvironment: Sendable {
+    package var store: any Store
+    package var time: any TimeSource
+    package var identifiers: any IdentifierSource
+    package var limits: ServiceLimits
+
+    package init(
+        store: any Store,
+        time: any TimeSource,
+        identifiers: any IdentifierSource,
+        limits: ServiceLimits = ServiceLimits()
+    ) {
+        self.store = store
+        self.time = time
+        self.identifiers = identifiers
+        self.limits = limits
+    }
+}
+
+/// Limits on what one owner may store (ops-promises section 5).
+package struct ServiceLimits: Sendable, Hashable {
+    /// Bytes of UTF-8.
+    package var topicNameBytes = 256
+    package var titleBytes = 1024
+    package var bodyBytes = 256 * 1024
+    /// Any other text field.
+    package var textBytes = 64 * 1024
+    /// Characters of a client's id.
+    package var idCharacters = 64
+    package var keyBytes = 256
+    package var tokenBytes = 4096
+    package var devicesPerUser = 100
+    package var topicsPerOwner = 10_000
+    package var defaultPage = 100
+    package var maximumPage = 1000
+
+    package init() {}
+}

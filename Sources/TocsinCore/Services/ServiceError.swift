@@ -1,0 +1,61 @@
+/// Why a service refused. Each case is one public error code (schema/errors.md); the API layer words it for its clients.
+package enum ServiceError: Error, Sendable, Hashable {
+    /// Not the caller's, or not there: the two are never told apart.
+    case unauthorized
+    /// A value means nothing here (a platform, a token's form); the text says what is wrong and what to do.
+    case badInput(String)
+    /// A value passes a limit of the server (ops-promises section 5), or a page or filter cannot be formed.
+    case badRequest(String)
+    /// An `id` or `key` is taken by other content. Carries the stored record only when it is the caller's.
+    case conflict(Record?)
+    /// The `condition` does not hold. Carries the stored record only when it is the caller's.
+    case conditionFailed(Record?)
+    /// The row has another version than the caller named.
+    case versionConflict(Record, expected: Int64)
+    /// A cursor that was changed, or belongs to another topic or caller.
+    case badCursor(String)
+    /// A page token that was changed, or belongs to another field, other arguments or another caller.
+    case badPageToken
+    /// A limit of the server would be passed; the text names it.
+    case limit(String)
+    /// The store cannot work just now; nothing was changed.
+    case unavailable(String)
+    /// Our fault; the text is for the log only.
+    case `internal`(String)
+
+    package init(_ error: StoreError) {
+        switch error {
+        case .unavailable(let reason): self = .unavailable(reason)
+        case .stopped: self = .unavailable("the server is stopping")
+        case .statement, .mismatch: self = .internal(error.description)
+        }
+    }
+}
+
+extension Store {
+    /// `read` with the store's errors as service errors.
+    package func reading<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(ServiceError) -> Value {
+        do {
+            return try await read(body)
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    /// `write` of a body that may refuse: a refusal is a value inside the group, an error to the caller.
+    ///
+    /// A body must refuse before it writes anything.
+    package func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Result<Value, ServiceError>
+    ) async throws(ServiceError) -> Value {
+        let result: Result<Value, ServiceError>
+        do {
+            result = try await write(body)
+        } catch {
+            throw ServiceError(error)
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,44 @@
+/// Topics: their creator is a member from the start, and they get an ARN when none is given.
+package struct TopicService: Sendable {
+    private let environment: ServiceEnvironment
+    private let model: ModelType
+    private let checks: InputChecks
+
+    package init(environment: ServiceEnvironment, model: ModelType) {
+        self.environment = environment
+        self.model = model
+        checks = InputChecks(limits: environment.limits)
+    }
+
+    /// Creates a topic and its creator's membership.
+    package func create(
+        _ input: RecordInput,
+        condition: Predicate = .always,
+        caller: Identity
+    ) async throws(ServiceError) -> Record {
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: model, for: caller) else {
+            throw .unauthorized
+        }
+        try checks.check(input, of: model)
+        let (environment, model) = (environment, model)
+        let id = input["id"]?.text ?? environment.identifiers.makeID()
+        return try await environment.store.writing { writer throws(StoreError) in
+            let factory = RecordFactory(model: model)
+            let now = environment.time.now()
+            var record = factory.make(input, id: id, owner: caller.owner, at: now)
+            if record["arn"].isNull {
+                record["arn"] = .text("arn:tocsin:topic:\(caller.username):\(record["name"].text ?? "")")
+            }
+            guard permitted.matches(record) else { return .failure(.unauthorized) }
+            guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
+            if let stored = try writer.insert(record) {
+                return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
+            }
+            try writer.save(
+                Membership(topicID: TopicID(id), userID: caller.userID, push: true, createdAt: now)
+            )
+            writer.note(.created(record))
+            return .success(record)
+        }
+    }
+}
