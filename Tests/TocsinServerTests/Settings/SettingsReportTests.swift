@@ -34,4 +34,15 @@ struct SettingsReportTests {
         for definition in SettingTable.all { #expect(table.contains("| `\(definition.variable)`")) }
         #expect(table.contains("| `TOCSIN_PORT` | `8080` |"))
     }
+
+    @Test("the manual page has every flag, and no line that roff would take for a command")
+    func manual() {
+        let page = SettingsReport.manual()
+        for definition in SettingTable.all {
+            #expect(page.contains("--\(definition.key),".replacing("-", with: "\\-")))
+        }
+        for line in page.split(separator: "\n") where line.hasPrefix(".") {
+            #expect([".SH ", ".SS ", ".TP", ".B "].contains { line.hasPrefix($0) }, "\(line)")
+        }
+    }
 }
