@@ -113,7 +113,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .refused = reader.phase { return }
-        let refusal = HTTPRefusal.refusal(of: error, lineIsOpen: input.lineIsOpen, parts.settings)
+        let refusal = HTTPRefusal.refusal(of: error, input, parts.settings)
         guard let refusal else { return context.close(mode: .all, promise: nil) }
         refuse(refusal)
     }
