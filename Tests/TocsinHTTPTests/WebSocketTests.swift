@@ -198,3 +198,67 @@ struct WebSocketTests {
         }
     }
 }
+
+@Suite("WebSocket limits", .timeLimit(.minutes(1)))
+struct WebSocketLimitTests {
+    @Test("one owner's sockets are counted, also when they close")
+    func groups() async throws {
+        try await TestServer.with(settings: { $0.maximumSocketsOfGroup = 2 }) { server in
+            let first = try await server.connect()
+            try await first.openSession()
+            let second = try await server.connect()
+            try await second.openSession()
+            let third = try await server.connect()
+            _ = try await third.upgrade()
+            third.sendText(RawClient.initMessage)
+            #expect(try await third.closeFrame().closeCode == 1013)
+            first.sendFrame(0x88, [0x03, 0xE8])
+            #expect(try await first.closeFrame().closeCode == 1000)
+            let fourth = try await server.connect()
+            try await fourth.openSession()
+        }
+    }
+
+    @Test("a replay far larger than the queue arrives whole when it waits for room")
+    func replay() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            client.subscribe("1", "subscription replay")
+            for number in 0..<40 {
+                let frame = try await client.frame()
+                #expect(frame.payload.count > 100_000, "frame \(number): \(frame.text.prefix(200))")
+            }
+            #expect(try await client.frame().text == #"{"id":"1","type":"complete"}"#)
+        }
+    }
+
+    @Test("a query over the socket is cancelled when the client has gone")
+    func cancellation() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            client.subscribe("1", "hang")
+            #expect(await server.service.wait(for: .hanging))
+            client.close()
+            #expect(await server.service.wait(for: .cancelled))
+        }
+    }
+
+    @Test("after a subscription's task was cancelled, waiting for room does not hang")
+    func cancelledReplay() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            try await client.stopReading()
+            client.subscribe("1", "subscription replay")
+            client.sendText(#"{"id":"1","type":"complete"}"#)
+            #expect(await server.service.wait(for: .unsubscribed))
+            client.subscribe("2", "q")
+            try await client.startReading()
+            var frame = try await client.frame()
+            while frame.text.hasPrefix(#"{"id":"1""#) { frame = try await client.frame() }
+            #expect(frame.text.hasPrefix(#"{"id":"2","type":"next""#), "the connection is still good")
+        }
+    }
+}

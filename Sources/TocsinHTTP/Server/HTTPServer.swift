@@ -79,6 +79,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             responder: responder,
             settings: settings,
             registry: registry,
+            socketGroups: SocketGroups(limit: settings.maximumSocketsOfGroup),
             socketPaths: content.socketPaths ?? [standard],
             date: HTTPDate(now: now),
             logger: logger,

@@ -23,6 +23,10 @@ final class SocketMailbox: Sendable {
         var bytes = 0
         var hasOverflowed = false
         var isFetchScheduled = false
+        /// Nothing that was posted waits anywhere.
+        var hasRoom = true
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
         var fetch: (@Sendable () -> Void)?
     }
 
@@ -44,7 +48,11 @@ final class SocketMailbox: Sendable {
 
     /// Takes no more letters and forgets those it has.
     func close() {
-        state.withLock { $0 = State() }
+        let waiters = state.withLock { state in
+            defer { state = State() }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
     }
 
     func post(_ letter: Letter) {
@@ -56,6 +64,7 @@ final class SocketMailbox: Sendable {
             } else {
                 state.bytes += size
                 state.letters.append(letter)
+                state.hasRoom = false
             }
             guard !state.isFetchScheduled else { return nil }
             state.isFetchScheduled = true
@@ -76,6 +85,39 @@ final class SocketMailbox: Sendable {
     }
 }
 
+extension SocketMailbox {
+    /// Everything taken so far has been written.
+    func allWritten() {
+        let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
+            guard state.letters.isEmpty else { return [:] }
+            state.hasRoom = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Waits until everything posted so far has been written, the mailbox is closed or the task is cancelled.
+    func room() async {
+        let number = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.hasRoom || state.fetch == nil || Task.isCancelled { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+}
+
 extension SocketMailbox.Letter {
     fileprivate var size: Int {
         switch content {
@@ -86,17 +128,28 @@ extension SocketMailbox.Letter {
     }
 }
 
-/// The sink of one subscription: a slot of its connection's mailbox.
+/// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
     private let number: Int
     private let mailbox: SocketMailbox
+    private let isClosed = Atomic(false)
 
     init(number: Int, mailbox: SocketMailbox) {
         self.number = number
         self.mailbox = mailbox
     }
 
-    func next(_ response: SharedResponse) { mailbox.post(.init(number: number, content: .next(response))) }
+    func next(_ response: SharedResponse) { post(.next(response)) }
 
-    func end(_ reason: StreamEnd) { mailbox.post(.init(number: number, content: .end(reason))) }
+    func end(_ reason: StreamEnd) { post(.end(reason)) }
+
+    func room() async { await mailbox.room() }
+
+    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place.
+    func close() { isClosed.store(true, ordering: .relaxed) }
+
+    private func post(_ content: SocketMailbox.Content) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        mailbox.post(.init(number: number, content: content))
+    }
 }

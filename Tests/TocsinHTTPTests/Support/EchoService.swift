@@ -43,6 +43,8 @@ final class EchoService: GraphQLService {
 
     func expiry(of caller: Caller) -> Int64? { caller.token == "brief" ? 1 : nil }
 
+    func socketGroup(of caller: Caller) -> String? { caller.token }
+
     func operationKind(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup {
         switch request.query.split(separator: " ").first {
         case "mutation": return .mutation
@@ -74,6 +76,13 @@ final class EchoService: GraphQLService {
             for number in 1...3 { sink.next(SharedResponse(body: Array("{\"data\":\(number)}".utf8))) }
             sink.end(.completed)
         case "subscription gate": await gate()
+        case "subscription replay":
+            // As a service would that reads pages of stored messages.
+            for _ in 0..<40 {
+                sink.next(SharedResponse(body: Self.page))
+                await sink.room()
+            }
+            sink.end(.completed)
         case "subscription revoked": sink.end(.unauthorized)
         default: break
         }
@@ -142,6 +151,7 @@ final class EchoService: GraphQLService {
     }
 
     static let requestError = GraphQLReply(kind: .requestError, body: Array(#"{"errors":[{"message":"bad"}]}"#.utf8))
+    static let page = Array("{\"data\":\"\(String(repeating: "x", count: 100_000))\"}".utf8)
     static let large = Array("{\"data\":\"\(String(repeating: "x", count: 8_000_000))\"}".utf8)
 }
 
