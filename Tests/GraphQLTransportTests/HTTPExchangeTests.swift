@@ -74,7 +74,7 @@ struct HTTPExchangeTests {
         let standard = ErrorBody.response("No \"x\".", code: .unauthenticated, style: .standard)
         #expect(
             String(decoding: appSync, as: UTF8.self)
-                == #"{"errors":[{"errorType":"UnauthorizedException","message":"No \"x\"."}]}"#
+                == #"{"errors":[{"errorType":"UnauthorizedException","message":"No \"x\".","extensions":{"code":"UNAUTHENTICATED"}}]}"#
         )
         #expect(
             String(decoding: standard, as: UTF8.self)

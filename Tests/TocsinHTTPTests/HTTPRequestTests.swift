@@ -96,9 +96,8 @@ struct HTTPRequestTests {
             let response = try await client.response()
             #expect(response.fields["www-authenticate"] == "Bearer")
             let message = "Valid authorization header not provided."
-            #expect(
-                response.body == #"{"errors":[{"errorType":"UnauthorizedException","message":"\#(message)"}]}"#
-            )
+            let error = #""errorType":"UnauthorizedException","message":"\#(message)""#
+            #expect(response.body == #"{"errors":[{\#(error),"extensions":{"code":"UNAUTHENTICATED"}}]}"#)
         }
     }
 

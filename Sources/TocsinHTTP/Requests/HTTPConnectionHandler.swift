@@ -242,7 +242,7 @@ extension HTTPConnectionHandler {
             guard let running else { return }
             running.task.cancel()
             self.running = nil
-            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long.", .unavailable)
+            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
             var response = OutgoingResponse(refusal)
             response.closes = true
             answer(running.request, with: response)
