@@ -1,0 +1,58 @@
+extension Settings {
+    /// What the server takes from outside, by size, count and time (ops-promises section 5).
+    package struct Limits: Sendable, Hashable {
+        // HTTP
+        /// Bytes of a request's body.
+        package var bodyBytes = 1 << 20
+        /// Bytes of a request's head, fields and target.
+        package var headBytes = 32 << 10
+        package var headFields = 100
+        package var targetBytes = 8 << 10
+        /// Seconds until the head is in, until the body is in, and between requests.
+        package var headSeconds = 10.0
+        package var bodySeconds = 30.0
+        package var idleSeconds = 75.0
+        package var connections = 4096
+
+        // GraphQL documents
+        package var documentBytes = 100_000
+        package var documentTokens = 2000
+        /// Nesting of braces, brackets and parentheses, measured before parsing.
+        package var documentNesting = 24
+        /// Nesting of fields, fragments unfolded; room for a schema explorer's introspection.
+        package var documentDepth = 16
+        package var jsonNesting = 32
+        /// Values in variables.
+        package var jsonValues = 1000
+        package var jsonNumberDigits = 64
+        package var answerErrors = 10
+        package var executionSeconds = 5.0
+
+        // Data
+        /// Rows of a page that names no size, and of the largest page.
+        package var pageRows = 100
+        package var pageMaximumRows = 1000
+        package var filterDepth = 5
+        package var filterParts = 20
+        package var filterCharacters = 256
+        package var topicNameBytes = 256
+        package var titleBytes = 1 << 10
+        package var messageBytes = 256 << 10
+        package var clientIDCharacters = 64
+        package var devicesPerOwner = 100
+
+        // Sockets
+        /// Bytes of one message from a client.
+        package var socketMessageBytes = 64 << 10
+        package var socketSubscriptions = 100
+        /// Seconds until `connection_init` is in, between pings, and until a pong is in.
+        package var socketInitSeconds = 10.0
+        package var socketPingSeconds = 25.0
+        package var socketPongSeconds = 20.0
+        /// What may wait for a client that does not read, over all its subscriptions.
+        package var socketQueueBytes = 1 << 20
+        package var socketQueueEvents = 256
+        /// Seconds that one write may block.
+        package var socketWriteSeconds = 10.0
+    }
+}

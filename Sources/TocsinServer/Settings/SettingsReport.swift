@@ -1,0 +1,77 @@
+package import JSON
+
+/// The settings as people and programs read them.
+package enum SettingsReport {
+    /// One `key = value` a line, as in a settings file; with `showsOrigin`, where each came from behind it.
+    package static func text(_ origins: [SettingOrigin], showsOrigin: Bool) -> String {
+        let lines = origins.map { entry in
+            let value = entry.value.map { quoted($0) } ?? "(not set)"
+            return (left: "\(entry.key) = \(value)", right: entry.origin)
+        }
+        guard showsOrigin else { return lines.map { $0.left + "\n" }.joined() }
+        let width = min(60, lines.map(\.left.count).max() ?? 0)
+        return lines.map { line in
+            line.left + String(repeating: " ", count: max(0, width - line.left.count)) + "  # \(line.right)\n"
+        }.joined()
+    }
+
+    /// An object by key, each with `value` (null: not set), `origin` and `variable`.
+    package static func json(_ origins: [SettingOrigin]) -> JSONValue {
+        .object(
+            JSONObject(
+                origins.map { entry in
+                    (
+                        entry.key,
+                        [
+                            "value": entry.value.map { .string($0) } ?? .null, "origin": .string(entry.origin),
+                            "variable": .string(entry.variable),
+                        ]
+                    )
+                }
+            )
+        )
+    }
+
+    /// Tables for the README, one for each group.
+    package static func markdown(_ groups: [SettingTable.Group] = SettingTable.groups) -> String {
+        groups.map { group in
+            let rows = group.definitions.map { definition in
+                "| \(names(of: definition)) | \(definition.defaultText.map { "`\($0)`" } ?? "") | "
+                    + "\(definition.help)\(definition.unit.map { " In \($0)." } ?? "") |\n"
+            }
+            return "### \(group.title)\n\n| Variable | Default | Meaning |\n|---|---|---|\n" + rows.joined()
+        }.joined(separator: "\n")
+    }
+
+    /// The part of the manual page that lists the settings, in roff.
+    package static func manual() -> String {
+        ".SH SETTINGS\n"
+            + SettingTable.groups.map { group in
+                ".SS \(group.title)\n"
+                    + group.definitions.map { definition in
+                        let value = definition.defaultText.map { " Default: \($0)." } ?? ""
+                        let unit = definition.unit.map { " In \($0)." } ?? ""
+                        let names = [definition.flag, definition.variable] + definition.aliases.map(\.variable)
+                        return ".TP\n.B " + roff((names + definition.fileVariables).joined(separator: ", ")) + "\n"
+                            + roff(definition.help + unit + value) + "\n"
+                    }.joined()
+            }.joined()
+    }
+
+    /// Text in which roff sees no commands.
+    private static func roff(_ text: String) -> String {
+        let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    }
+
+    private static func names(of definition: SettingDefinition) -> String {
+        let others = definition.aliases.map(\.variable) + definition.fileVariables
+        let aliases = others.isEmpty ? "" : " (also " + others.map { "`\($0)`" }.joined(separator: ", ") + ")"
+        return "`\(definition.variable)`" + aliases
+    }
+
+    private static func quoted(_ value: String) -> String {
+        if Int(value) != nil || Double(value) != nil || value == "true" || value == "false" { return value }
+        return JSONValue.string(value).serializedString()
+    }
+}
