@@ -1,6 +1,8 @@
 package import TocsinCore
 
-/// What the outbox tells the people who run the server. Never carries tokens or texts of messages.
+/// What the outbox tells the people who run the server.
+///
+/// Never carries tokens or texts of messages.
 package enum PushReport: Sendable, Hashable {
     /// Said once at start for each provider without credentials; its deliveries are skipped.
     case providerNotConfigured(PushService)

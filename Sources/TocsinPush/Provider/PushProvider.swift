@@ -17,7 +17,7 @@ package enum PushService: String, Sendable, Hashable, CaseIterable {
 package struct PushLane: Sendable, Hashable {
     package var service: PushService
     package var platform: PushPlatform
-    /// APNs: the bundle id. FCM: empty, for the credentials name the project.
+    /// The bundle id at APNs; empty at FCM, where the credentials name the project.
     package var appID: String
     /// APNs only.
     package var environment: PushEnvironment?
