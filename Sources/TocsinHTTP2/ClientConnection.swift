@@ -81,16 +81,15 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard state != .closed else { return }
         lastRead = .now()
         let isFine = unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
-        guard isFine else { return fail("the provider broke the HTTP/2 protocol") }
+        guard isFine else { return fail("\(pool.origin.authority) broke the HTTP/2 protocol") }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if let goAway = session.goAway, state != .closed {
-            reason = "the provider ended the connection: GOAWAY \(goAway.debugData)"
-            state = .draining
-        }
+        guard state != .closed else { return }
+        if let goAway = session.goAway { goAwayCame(goAway) }
         if state == .opening, session.hasSettings { becomeReady() }
         if pingWait != nil, session.pingAnswers >= pingsSent {
             pingWait?.cancel()
@@ -111,8 +110,10 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // After the end of the peer's TLS, and while closing, errors say nothing new.
-        if state != .closed {
+        // While draining the reason is known already, and once closed nobody asks for one.
+        if state == .draining {
+            close()
+        } else {
             fail(ConnectFailure.text(error, pool.origin, authorityPath: pool.settings.authorityPath))
         }
     }
@@ -129,7 +130,12 @@ extension ClientConnection {
             guard out.readableBytes > 0 else { break }
             context.writeAndFlush(wrapOutboundOut(out), promise: nil)
         } while context.channel.isWritable
-        if state == .draining, session.openStreams == 0 { close() }
+        if state == .draining, session.openStreams == 0 {
+            close()
+        } else if session.isOver {
+            if state != .draining { reason = "\(pool.origin.authority) broke the HTTP/2 protocol" }
+            close()
+        }
     }
 
     /// The pool takes the connection in; `nil`, or why it is of no use any more.
@@ -177,7 +183,17 @@ extension ClientConnection {
         pool.isReady(self)
     }
 
+    private func goAwayCame(_ goAway: ClientSession.GoAway) {
+        let text = "the provider ended the connection: GOAWAY \(goAway.debugData)"
+        guard state != .opening else { return fail(text) }
+        guard state == .ready else { return }
+        reason = text
+        state = .draining
+    }
+
+    /// Settles everything at once: TLS may take its time to say goodbye to a peer that is gone.
     private func close() {
+        ended()
         context?.close(promise: nil)
     }
 

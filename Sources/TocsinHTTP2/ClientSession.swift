@@ -5,7 +5,9 @@ import TocsinPush
 ///
 /// Confined to its connection's event loop.
 final class ClientSession {
-    /// A stream's place. Its number plus one is what libnghttp2 carries as the stream's user data.
+    /// A stream's place.
+    ///
+    /// Its number plus one is what libnghttp2 carries as the stream's user data.
     private struct Slot {
         var run: BatchRun?
         var index = 0
@@ -92,6 +94,11 @@ final class ClientSession {
         guard count > 0 else { return false }
         use(UnsafeRawBufferPointer(start: bytes, count: count))
         return true
+    }
+
+    /// Whether nothing more can come or go: libnghttp2 has given the connection up, or it has ended in order.
+    var isOver: Bool {
+        nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
 
     func ping() {

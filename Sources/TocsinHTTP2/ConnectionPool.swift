@@ -75,7 +75,9 @@ final class ConnectionPool {
         }
     }
 
-    /// Hands waiting requests to connections with room; opens a connection if one is missing. Does not flush.
+    /// Hands waiting requests to connections with room; opens a connection if one is missing.
+    ///
+    /// Does not flush.
     func pump() {
         for connection in connections {
             while waitingCount > 0, fill(connection) {}

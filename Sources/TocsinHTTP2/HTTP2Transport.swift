@@ -40,7 +40,9 @@ package final class HTTP2Transport: PushTransport {
         tls = try TLSSetup.context(authorityPath: settings.authorityPath)
     }
 
-    /// Sends a batch; see `PushTransport`. If the task is cancelled, requests that have not left are answered
+    /// Sends a batch; see `PushTransport`.
+    ///
+    /// If the task is cancelled, requests that have not left are answered
     /// `notProcessed`; those that have are awaited until their time is up.
     package func send(
         _ batch: PushBatch,
@@ -78,7 +80,9 @@ package final class HTTP2Transport: PushTransport {
         entry?.perform { $0.retire() }
     }
 
-    /// Ends all connections after the answers they still owe, and by force after `graceSeconds`. Further sends are refused.
+    /// Ends all connections after the answers they still owe, and by force after `graceSeconds`.
+    ///
+    /// Further sends are refused.
     package func shutdown(graceSeconds: Double = 5) async {
         let entries = state.withLock { state in
             state.isShutDown = true

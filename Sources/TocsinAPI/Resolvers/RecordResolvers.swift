@@ -9,7 +9,7 @@ struct RecordResolvers {
 
     func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         for model in schema.models {
-            for field in model.fields where schema.schema.hasField("\(model.name).\(field.name)") {
+            for field in model.fields where schema.schema.type(named: model.name)?.field(named: field.name) != nil {
                 registerField(field, of: model, in: &map)
             }
             for relation in model.relations { registerRelation(relation, of: model, in: &map) }
@@ -128,6 +128,15 @@ extension FieldInvocation where Context == RequestContext {
 
     /// A required text argument.
     func text(_ name: String) -> String { arguments[name]?.stringValue ?? "" }
+
+    /// The predicate of a filter or condition argument.
+    func predicate(_ argument: String, on model: ModelType) throws(ServiceError) -> Predicate {
+        try FilterTranslation.predicate(
+            arguments[argument],
+            on: model,
+            limits: context.services.checks.limits
+        )
+    }
 
     /// The page size asked for, checked.
     func pageSize() throws(ServiceError) -> Int {

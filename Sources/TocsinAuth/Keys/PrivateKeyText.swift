@@ -65,39 +65,31 @@ struct PrivateKeyText {
         return withLineBreaks(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// Real line breaks, and lines without the white space at their ends that indented settings files bring.
     private static func withLineBreaks(_ text: String) -> String {
-        var lines: [UInt8] = []
+        var lines: [[UInt8]] = [[]]
         var bytes = Array(text.utf8)[...]
         while let byte = bytes.popFirst() {
-            guard byte == UInt8(ascii: "\\"), let next = bytes.first else {
-                if byte != UInt8(ascii: "\r") { lines.append(byte) }
-                continue
+            switch byte {
+            case UInt8(ascii: "\n"): lines.append([])
+            case UInt8(ascii: "\\"):
+                if bytes.popFirst() == UInt8(ascii: "n") { lines.append([]) }
+            case UInt8(ascii: "\r"), UInt8(ascii: "\t"): continue
+            case UInt8(ascii: " ") where lines.last?.isEmpty ?? true: continue
+            default: lines[lines.count - 1].append(byte)
             }
-            switch next {
-            case UInt8(ascii: "n"): lines.append(UInt8(ascii: "\n"))
-            case UInt8(ascii: "r"): break
-            default: lines += [byte, next]
-            }
-            bytes.removeFirst()
         }
-        return String(decoding: lines, as: UTF8.self) + "\n"
+        return lines.map { line in
+            let end = line.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+            return String(decoding: line[..<end], as: UTF8.self) + "\n"
+        }.joined()
     }
 
     /// What stands between `-----BEGIN ` and `-----`, of each block.
     private static func labels(in pem: String) -> [String] {
         pem.split(separator: "\n").compactMap { line in
-            let line = line.drop { $0 == " " || $0 == "\t" }
-            guard line.hasPrefix("-----BEGIN "), let end = line.lastRange(of: "-----"), end > 11 else { return nil }
-            return String(line.dropFirst(11).prefix(end - 11))
+            guard line.hasPrefix("-----BEGIN "), line.hasSuffix("-----"), line.count > 16 else { return nil }
+            return String(line.dropFirst(11).dropLast(5))
         }
-    }
-}
-
-extension Substring {
-    /// How many characters stand before the last `text` that ends the line, spaces aside.
-    fileprivate func lastRange(of text: String) -> Int? {
-        var line = self
-        while let last = line.last, last == " " || last == "\t" { line.removeLast() }
-        return line.hasSuffix(text) ? line.count - text.count : nil
     }
 }

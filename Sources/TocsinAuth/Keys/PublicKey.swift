@@ -12,22 +12,11 @@ package struct PublicKey: Sendable {
         guard (1...8).contains(exponent.count), modulus.count <= 2048 else {
             throw KeyError("The RSA key's exponent has more than 64 bits or its modulus more than 16384.")
         }
-        handle = try Self.made(kind: "RSA") { builder in
-            guard let n = BN_bin2bn(modulus, Int32(modulus.count), nil) else { return nil }
-            guard let e = BN_bin2bn(exponent, Int32(exponent.count), nil) else {
-                BN_free(n)
-                return nil
-            }
-            defer {
-                BN_free(n)
-                BN_free(e)
-            }
-            guard BN_is_odd(e) == 1, BN_is_one(e) == 0, BN_is_odd(n) == 1,
-                OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1,
-                OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1
-            else { return nil }
-            return OSSL_PARAM_BLD_to_param(builder)
+        guard let low = exponent.last, low % 2 == 1, exponent != [1], modulus.last.map({ $0 % 2 }) == 1 else {
+            throw KeyError("The RSA key's exponent or modulus is even, or the exponent is 1.")
         }
+        let numbers = DER.sequence(DER.integer(modulus) + DER.integer(exponent))
+        handle = try Self.read(DER.publicKey(algorithm: DER.rsaEncryption, bits: numbers))
         algorithm = try handle.algorithm()
     }
 
@@ -36,19 +25,7 @@ package struct PublicKey: Sendable {
         guard x.count == 32, y.count == 32 else {
             throw KeyError("The coordinates of a P-256 key have 32 bytes each, these have \(x.count) and \(y.count).")
         }
-        let point: [UInt8] = [4] + x + y
-        handle = try Self.made(kind: "EC") { builder in
-            guard OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1 else {
-                return nil
-            }
-            return point.withUnsafeBytes { bytes in
-                guard
-                    OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, bytes.baseAddress, bytes.count)
-                        == 1
-                else { return nil }
-                return OSSL_PARAM_BLD_to_param(builder)
-            }
-        }
+        handle = try Self.read(DER.publicKey(algorithm: DER.ecPublicKeyP256, bits: [4] + x + y))
         algorithm = try handle.algorithm()
     }
 
@@ -64,26 +41,41 @@ package struct PublicKey: Sendable {
             && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
     }
 
-    /// `EVP_PKEY_PUBLIC_KEY`, a macro that Swift does not see: all parameters and the public key.
-    private static let publicKeySelection: Int32 = 0x86
-
-    private static func made(
-        kind: String,
-        _ parameters: (OpaquePointer) -> UnsafeMutablePointer<OSSL_PARAM>?
-    ) throws(KeyError) -> KeyHandle {
-        guard let builder = OSSL_PARAM_BLD_new(), let context = EVP_PKEY_CTX_new_from_name(nil, kind, nil) else {
-            throw KeyError("The crypto library has no memory left or no \(kind) keys.")
+    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); the library checks that a point is on its curve.
+    private static func read(_ bytes: [UInt8]) throws(KeyError) -> KeyHandle {
+        let key = bytes.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_PUBKEY(nil, &cursor, buffer.count)
         }
-        defer {
-            OSSL_PARAM_BLD_free(builder)
-            EVP_PKEY_CTX_free(context)
-        }
-        guard let list = parameters(builder) else { throw KeyError("The \(kind) key's numbers make no key.") }
-        defer { OSSL_PARAM_free(list) }
-        var key: OpaquePointer?
-        guard EVP_PKEY_fromdata_init(context) == 1,
-            EVP_PKEY_fromdata(context, &key, publicKeySelection, list) == 1, let key
-        else { throw KeyError("The \(kind) key's numbers make no key: \(LibraryError.take()).") }
+        guard let key else { throw KeyError("The key's numbers make no key: \(LibraryError.take()).") }
         return KeyHandle(owning: key)
+    }
+}
+
+/// As much of DER (X.690) as writing a public key takes.
+private enum DER {
+    /// rsaEncryption with its NULL parameter (RFC 8017 §A.1).
+    static let rsaEncryption: [UInt8] = [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 5, 0]
+    /// id-ecPublicKey on prime256v1 (RFC 5480 §2.1.1).
+    static let ecPublicKeyP256: [UInt8] = [
+        6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1, 6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7,
+    ]
+
+    static func publicKey(algorithm: [UInt8], bits: [UInt8]) -> [UInt8] {
+        sequence(sequence(algorithm) + item(3, [0] + bits))
+    }
+
+    static func sequence(_ contents: [UInt8]) -> [UInt8] { item(0x30, contents) }
+
+    /// An unsigned number: without zeros in front but for one that keeps it positive.
+    static func integer(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        return item(2, (digits.first ?? 0x80) & 0x80 == 0 ? digits : [0] + digits)
+    }
+
+    private static func item(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        if contents.count < 128 { return [tag, UInt8(contents.count)] + contents }
+        let digits = [16, 8, 0].map { UInt8(truncatingIfNeeded: contents.count >> $0) }.drop { $0 == 0 }
+        return [tag, 0x80 | UInt8(digits.count)] + digits + contents
     }
 }
