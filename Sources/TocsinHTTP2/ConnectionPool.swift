@@ -61,9 +61,8 @@ final class ConnectionPool {
         }
         waiting.append(run)
         waitingCount += run.waiting
-        run.deadline = after(run.batch.timeoutSeconds) { [self, weak run] in
-            if let run { expire(run) }
-        }
+        // Strong on purpose: a weak reference makes each later retain of the run slow, and the end of the run cancels this.
+        run.deadline = after(run.batch.timeoutSeconds) { [self] in expire(run) }
         pump()
         for connection in connections { connection.flush() }
     }
@@ -91,7 +90,7 @@ final class ConnectionPool {
         let room = min(connection.room, Self.turn)
         guard room > 0, let run = waiting.popFirst() else { return false }
         var taken = 0
-        while taken < room, run.waiting > 0, connection.session.submitNext(of: run) { taken += 1 }
+        while taken < room, run.waiting > 0, connection.submitNext(of: run) { taken += 1 }
         waitingCount -= taken
         if run.waiting > 0 { waiting.append(run) }
         if taken == 0 { connection.drain() }

@@ -99,6 +99,44 @@ struct RawPeerTests {
         }
     }
 
+    @Test("a first push without answer keeps the others waiting only so long")
+    func firstWithoutAnswer() async throws {
+        let counter = FrameCounter()
+        let part = RawPeer.Part(answer: { frame in
+            if frame.type == Frame.headers { counter.add() }
+            guard frame.type == Frame.data, counter.count > 1 else { return [] }
+            return Frame.ok(stream: frame.stream, ends: true)
+        })
+        try await RawPeer.with(part, transport: { $0.firstAnswerSeconds = 0.1 }) { _, transport, batch in
+            var batch = batch
+            batch.pool.opensWithOneStream = true
+            batch.timeoutSeconds = 1
+            batch.requests = [batch.requests[0], batch.requests[0]]
+            #expect(await send(transport, batch).map(\.kind) == ["unknown", "200"])
+        }
+    }
+
+    @Test("a quiet connection is tested with PING, and given up without an answer")
+    func quietPing() async throws {
+        let pings = FrameCounter()
+        let part = RawPeer.Part(answer: { frame in
+            if frame.type == Frame.ping { pings.add() }
+            return frame.type == Frame.data ? Frame.ok(stream: frame.stream, ends: true) : []
+        })
+        let settings: (inout HTTP2Settings) -> Void = {
+            $0.idlePingSeconds = 0.1
+            $0.pingTimeoutSeconds = 0.1
+        }
+        try await RawPeer.with(part, transport: settings) { peer, transport, batch in
+            #expect(await send(transport, batch).map(\.kind) == ["200"])
+            let deadline = ContinuousClock.now + .seconds(10)
+            while pings.count == 0, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(await send(transport, batch).map(\.kind) == ["200"])
+            #expect(pings.count >= 1)
+            #expect(peer.connections.withLock { $0 } == 2)
+        }
+    }
+
     @Test("a peer that allows no stream is waited for, and then nothing has left")
     func noStreams() async throws {
         try await RawPeer.with(.init(hello: Frame.settings(maximumStreams: 0))) { _, transport, batch in
@@ -157,4 +195,13 @@ struct Lehmer: RandomNumberGenerator {
         state ^= state << 17
         return state
     }
+}
+
+/// Counts what a peer saw, from its event loop.
+final class FrameCounter: Sendable {
+    private let state = Mutex(0)
+
+    var count: Int { state.withLock { $0 } }
+
+    func add() { state.withLock { $0 += 1 } }
 }

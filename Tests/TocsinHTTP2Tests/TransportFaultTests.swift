@@ -46,6 +46,17 @@ struct TransportFaultTests {
         }
     }
 
+    @Test("a first push that stalls does not hold up the others when the peer allows more streams")
+    func stallFirst() async throws {
+        try await Bench.with { bench in
+            var batch = bench.apnsBatch((0..<100).map { deviceToken($0 == 0 ? "57a1" : "aa", $0) })
+            batch.timeoutSeconds = 1
+            let answers = await bench.send(batch)
+            #expect(answers.count { $0.status == 200 } == 99)
+            #expect(answers[0].kind == "unknown")
+        }
+    }
+
     @Test("a stalled stream does not hold up the others")
     func stallAmongOthers() async throws {
         try await Bench.with { bench in
