@@ -125,6 +125,8 @@ struct TransportFaultTests {
             #expect(first[0].reason.hasPrefix("no connection to localhost:"))
             let second = await bench.send(bench.apnsBatch([deviceToken("ab")]))
             #expect(second[0].reason.contains("next try in"))
+            #expect(bench.transport.counts.failed == 1)
+            #expect(bench.transport.counts.lastFailure == first[0].reason)
         }
     }
 

@@ -26,6 +26,8 @@ struct TransportTests {
                 #expect(answers.map(\.status) == [200])
             }
             #expect(bench.stat("apns", "connections") == 1)
+            let counts = bench.transport.counts
+            #expect([counts.opened, counts.open, counts.failed] == [1, 1, 0])
         }
     }
 
