@@ -82,7 +82,7 @@ struct RawPeerTests {
         let settings: (inout HTTP2Settings) -> Void = { $0.pingTimeoutSeconds = 0.1 }
         try await RawPeer.with(.init(), transport: settings) { peer, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 0.2
+            batch.timeoutSeconds = 1
             #expect(await send(transport, batch).map(\.kind) == ["unknown"])
             // While the PING is unanswered nothing more is sent on that connection.
             batch.timeoutSeconds = 2
@@ -110,9 +110,30 @@ struct RawPeerTests {
         try await RawPeer.with(part, transport: { $0.firstAnswerSeconds = 0.1 }) { _, transport, batch in
             var batch = batch
             batch.pool.opensWithOneStream = true
-            batch.timeoutSeconds = 1
+            batch.timeoutSeconds = 3
             batch.requests = [batch.requests[0], batch.requests[0]]
             #expect(await send(transport, batch).map(\.kind) == ["unknown", "200"])
+        }
+    }
+
+    @Test("a stream limit that is lowered on the way is kept from then on")
+    func loweredLimit() async throws {
+        let open = FrameCounter()
+        let part = RawPeer.Part(
+            hello: Frame.settings(maximumStreams: 5),
+            answer: { frame in
+                if frame.type == Frame.headers { open.add() }
+                guard frame.type == Frame.data else { return [] }
+                // Five came at once; after them the peer allows one at a time.
+                let answers = open.count == 5 ? Frame.settings(maximumStreams: 1) : []
+                return answers + Frame.ok(stream: frame.stream, ends: true)
+            }
+        )
+        try await RawPeer.with(part, transport: { $0.maximumConnections = 1 }) { _, transport, batch in
+            var batch = batch
+            batch.requests = Array(repeating: batch.requests[0], count: 40)
+            #expect(await send(transport, batch).allSatisfy { $0.status == 200 })
+            #expect(open.count == 40)
         }
     }
 
@@ -124,8 +145,8 @@ struct RawPeerTests {
             return frame.type == Frame.data ? Frame.ok(stream: frame.stream, ends: true) : []
         })
         let settings: (inout HTTP2Settings) -> Void = {
-            $0.idlePingSeconds = 0.1
-            $0.pingTimeoutSeconds = 0.1
+            $0.idlePingSeconds = 1
+            $0.pingTimeoutSeconds = 0.2
         }
         try await RawPeer.with(part, transport: settings) { peer, transport, batch in
             #expect(await send(transport, batch).map(\.kind) == ["200"])
@@ -141,7 +162,7 @@ struct RawPeerTests {
     func noStreams() async throws {
         try await RawPeer.with(.init(hello: Frame.settings(maximumStreams: 0))) { _, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 0.3
+            batch.timeoutSeconds = 1
             let answers = await send(transport, batch)
             #expect(answers.map(\.kind) == ["notProcessed"])
             #expect(answers[0].reason.contains("no stream was free"))

@@ -68,7 +68,7 @@ struct TransportTests {
 
     @Test("with token authentication one stream is open until a request was accepted")
     func oneStreamFirst() async throws {
-        try await Bench.with { bench in
+        try await Bench.with(transport: { $0.firstAnswerSeconds = 60 }) { bench in
             var batch = bench.apnsBatch((0..<20).map { deviceToken("aa", $0) })
             batch.sharedHeaders[0] = PushHeader("authorization", "bearer nonsense")
             let answers = await bench.send(batch)
