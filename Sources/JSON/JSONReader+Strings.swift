@@ -1,0 +1,94 @@
+extension JSONReader {
+    /// RFC 8259 §7, from the opening quote on.
+    mutating func readString() throws(JSONError) -> String {
+        position += 1
+        let start = position
+        skipPlainCharacters()
+        guard peek() == UInt8(ascii: "\"") else { return try readEscapedString(from: start) }
+        let text = try text(from: start)
+        position += 1
+        return text
+    }
+
+    private mutating func readEscapedString(from start: Int) throws(JSONError) -> String {
+        var result = try text(from: start)
+        while true {
+            guard let byte = peek() else { throw unexpected("'\"' at the end of the string") }
+            if byte == UInt8(ascii: "\"") { break }
+            guard byte == UInt8(ascii: "\\") else {
+                throw error("Control characters in a string must be escaped; found the byte \(byte)")
+            }
+            result.unicodeScalars.append(try readEscape())
+            let plain = position
+            skipPlainCharacters()
+            result += try text(from: plain)
+        }
+        position += 1
+        return result
+    }
+
+    /// Stops at a quote, a backslash, a control character or the end.
+    private mutating func skipPlainCharacters() {
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return }
+            position += 1
+        }
+    }
+
+    private mutating func text(from start: Int) throws(JSONError) -> String {
+        let slice = UnsafeBufferPointer(rebasing: bytes[start..<position])
+        guard let text = String(validating: slice, as: UTF8.self) else {
+            position = start
+            throw error("The string is not valid UTF-8")
+        }
+        return text
+    }
+
+    private mutating func readEscape() throws(JSONError) -> Unicode.Scalar {
+        position += 1
+        guard let letter = peek() else { throw unexpected("an escape sequence") }
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try readUnicodeEscape()
+        default:
+            position -= 1
+            throw unexpected("one of \" \\ / b f n r t u after the backslash")
+        }
+    }
+
+    /// After `\u`: four hexadecimal digits, or a surrogate pair of two escapes.
+    private mutating func readUnicodeEscape() throws(JSONError) -> Unicode.Scalar {
+        let start = position - 2
+        let first = try readFourDigits()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        if first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
+            let second = try readFourDigits()
+            if (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+            {
+                return scalar
+            }
+        }
+        position = start
+        throw error("A surrogate must be followed by its partner")
+    }
+
+    private mutating func readFourDigits() throws(JSONError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw unexpected("four hexadecimal digits")
+            }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}

@@ -1,0 +1,92 @@
+/// Appends JSON to a growing buffer.
+///
+/// It writes no separators of its own, except inside `value`.
+public struct JSONWriter: Sendable {
+    /// What has been written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// An empty writer with room for `capacity` bytes.
+    public init(capacity: Int = 256) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// How many bytes have been written.
+    public var count: Int { bytes.count }
+
+    /// Writes a whole value, compact, members in order.
+    public mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let flag): bool(flag)
+        case .int(let number): int(number)
+        case .double(let number): double(number)
+        case .string(let text): string(text)
+        case .array(let values): array(values)
+        case .object(let object): self.object(object)
+        }
+    }
+
+    /// Writes a number.
+    public mutating func int(_ number: Int64) {
+        if number >= 0, number < 10 { return byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number)) }
+        var rest = number.magnitude
+        if number < 0 { byte(UInt8(ascii: "-")) }
+        let firstDigit = bytes.count
+        repeat {
+            byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[firstDigit...].reverse()
+    }
+
+    /// Writes a number with the fewest digits that read back as the same; JSON knows no infinities, they become null.
+    public mutating func double(_ number: Double) {
+        guard number.isFinite else { return null() }
+        var text = number.description
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+
+    /// Writes `true` or `false`.
+    public mutating func bool(_ flag: Bool) { flag ? raw("true") : raw("false") }
+
+    /// Writes `null`.
+    public mutating func null() { raw("null") }
+
+    /// Writes text that is JSON already.
+    public mutating func raw(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Writes bytes that are JSON already.
+    public mutating func raw(bytes other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+
+    /// Writes one byte that is JSON already.
+    public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Forgets everything after the first `count` bytes.
+    public mutating func truncate(to count: Int) { bytes.removeLast(max(0, bytes.count - count)) }
+
+    private mutating func array(_ values: [JSONValue]) {
+        byte(UInt8(ascii: "["))
+        var isFirst = true
+        for value in values {
+            if !isFirst { byte(UInt8(ascii: ",")) }
+            isFirst = false
+            self.value(value)
+        }
+        byte(UInt8(ascii: "]"))
+    }
+
+    private mutating func object(_ object: JSONObject) {
+        byte(UInt8(ascii: "{"))
+        var isFirst = true
+        for member in object {
+            if !isFirst { byte(UInt8(ascii: ",")) }
+            isFirst = false
+            string(member.key)
+            byte(UInt8(ascii: ":"))
+            value(member.value)
+        }
+        byte(UInt8(ascii: "}"))
+    }
+}
