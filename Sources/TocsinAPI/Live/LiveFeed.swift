@@ -110,7 +110,7 @@ package final class LiveFeed: Sendable {
         if let topic = record["topicId"].text, let number = record["number"].int {
             cursor = MessageCursor(topicID: TopicID(topic), number: number).text(sealer: cursors)
         }
-        return SharedResponse(bytes: body, cursor: cursor)
+        return SharedResponse(body: body, cursor: cursor)
     }
 
     /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.

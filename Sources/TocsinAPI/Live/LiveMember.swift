@@ -32,7 +32,12 @@ final class LiveMember: StreamHandle, Sendable {
 
     /// Says how to leave the group, and which task replays for this member.
     func attach(leave: @escaping @Sendable () -> Void) {
-        state.withLock { $0.leave = leave }
+        let hasEnded = state.withLock { state in
+            if case .ended = state.stage { return true }
+            state.leave = leave
+            return false
+        }
+        if hasEnded { leave() }
     }
 
     /// Starts the member's replay, which ends with it.

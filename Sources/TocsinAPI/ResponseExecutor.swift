@@ -1,0 +1,125 @@
+package import GraphQL
+import GraphQLTransport
+import JSON
+import TocsinCore
+
+/// Plans and executes requests of the API to response bytes.
+package final class ResponseExecutor: Sendable {
+    private let executable: ExecutableSchema<APIObject, RequestContext>
+    private let plans: PlanCache
+    private let appSyncOptions: ExecutionOptions
+    private let standardOptions: ExecutionOptions
+
+    package init(
+        schema: APISchema,
+        sealer: any Sealer,
+        plans: PlanCache
+    ) throws(SchemaBindingErrors) {
+        var map = ResolverMap<APIObject, RequestContext>()
+        RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
+        ModelResolvers(schema: schema).register(in: &map)
+        DeviceResolvers.register(in: &map)
+        DeliveryResolvers.register(in: &map)
+        for scalar in OperatorTypes.scalarNames {
+            map.coerce(scalar: scalar) { value in
+                guard let coerced = AWSScalars.coerced(value, as: scalar) else {
+                    return .failure("Expected \(AWSScalars.expectation(of: scalar))")
+                }
+                return .success(coerced)
+            }
+        }
+        executable = try ExecutableSchema(schema: schema.schema, resolvers: map)
+        self.plans = plans
+        appSyncOptions = ExecutionOptions(errorEncoding: AppSyncErrorEncoding.write)
+        standardOptions = ExecutionOptions(errorEncoding: StandardErrorEncoding.write)
+    }
+
+    /// The validated plan of a request, from the cache where possible.
+    func plan(for request: GraphQLRequest) throws(RequestErrors) -> ExecutionPlan {
+        try plans.plan(text: request.query, operationName: request.operationName)
+    }
+
+    func execute(
+        _ plan: ExecutionPlan,
+        _ request: GraphQLRequest,
+        context: RequestContext,
+        style: ResponseStyle
+    ) async -> ExecutionResult {
+        await executable.execute(
+            plan,
+            variables: request.variables,
+            root: .root,
+            context: context,
+            options: options(for: style)
+        )
+    }
+
+    /// What a subscription asks for.
+    func subscription(
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject
+    ) throws(RequestErrors) -> SubscriptionField {
+        try executable.subscription(plan, variables: variables)
+    }
+
+    /// The response of one event for a whole group.
+    func execute(event record: Record, in group: LiveGroup) async -> [UInt8] {
+        await executable.executeEvent(
+            group.plan,
+            variables: group.variables,
+            event: .record(record),
+            context: group.context,
+            options: options(for: group.key.isAppSync ? .appSync : .standard)
+        ).bytes
+    }
+
+    /// The response to a request that cannot run.
+    func reply(to errors: RequestErrors, style: ResponseStyle) -> GraphQLReply {
+        let code: ErrorCode =
+            switch errors.kind {
+            case .syntax: .parseFailed
+            case .validation: .validationFailed
+            case .operation: .operationFailed
+            case .variables: .badUserInput
+            }
+        let coded = errors.errors.map { error in
+            var error = error
+            if error.extensions["code"] == nil { error.extensions["code"] = .string(code.rawValue) }
+            return error
+        }
+        return GraphQLReply(kind: .requestError, body: responseBody(coded, style: style))
+    }
+
+    /// A response object without data.
+    func responseBody(_ errors: [GraphQLError], style: ResponseStyle) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw(style == .appSync ? "{\"data\":null,\"errors\":" : "{\"errors\":")
+        write(errors, style: style, to: &writer)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    /// A JSON array of errors.
+    func errorList(_ errors: [GraphQLError]) -> [UInt8] {
+        var writer = JSONWriter()
+        write(errors, style: .standard, to: &writer)
+        return writer.bytes
+    }
+
+    private func write(_ errors: [GraphQLError], style: ResponseStyle, to writer: inout JSONWriter) {
+        let encode = options(for: style).errorEncoding
+        writer.byte(UInt8(ascii: "["))
+        for (index, error) in errors.enumerated() {
+            if index > 0 { writer.byte(UInt8(ascii: ",")) }
+            encode(error, &writer)
+        }
+        writer.byte(UInt8(ascii: "]"))
+    }
+
+    private func options(for style: ResponseStyle) -> ExecutionOptions {
+        switch style {
+        case .appSync: appSyncOptions
+        case .standard: standardOptions
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import GraphQL
+package import GraphQLTransport
+import JSON
+package import TocsinCore
+
+/// The API as the front serves it: authenticates, executes, subscribes.
+package struct TocsinGraphQL: GraphQLService {
+    private let executor: ResponseExecutor
+    private let feed: LiveFeed
+    private let services: Services
+    private let schema: APISchema
+    private let authenticator: any Authenticator
+
+    package init(
+        executor: ResponseExecutor,
+        feed: LiveFeed,
+        services: Services,
+        schema: APISchema,
+        authenticator: any Authenticator
+    ) {
+        self.executor = executor
+        self.feed = feed
+        self.services = services
+        self.schema = schema
+        self.authenticator = authenticator
+    }
+
+    // MARK: Who asks
+
+    package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
+        guard let token = credentials.authorization else {
+            return .refused(message: "Valid authorization header not provided.")
+        }
+        switch await authenticator.authenticate(token: token) {
+        case .identity(let identity): return .caller(identity)
+        case .refused(let refusal): return .refused(message: refusal.rawValue)
+        case .unavailable(let reason): return .unavailable(message: reason)
+        }
+    }
+
+    package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
+
+    // MARK: Running
+
+    package func operationKind(
+        of request: GraphQLRequest,
+        caller: Identity,
+        style: ResponseStyle
+    ) -> OperationLookup {
+        do {
+            switch try executor.plan(for: request).operationKind {
+            case .query: return .query
+            case .mutation: return .mutation
+            case .subscription: return .subscription
+            }
+        } catch {
+            return .invalid(executor.reply(to: error, style: style))
+        }
+    }
+
+    package func execute(
+        _ request: GraphQLRequest,
+        caller: Identity,
+        style: ResponseStyle
+    ) async -> GraphQLReply {
+        let plan: ExecutionPlan
+        do {
+            plan = try executor.plan(for: request)
+        } catch {
+            return executor.reply(to: error, style: style)
+        }
+        guard plan.operationKind != .subscription else {
+            let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
+        }
+        let context = RequestContext(caller: caller, services: services)
+        let result = await executor.execute(plan, request, context: context, style: style)
+        if let errors = result.requestErrors { return executor.reply(to: errors, style: style) }
+        return GraphQLReply(kind: .executed, body: result.bytes)
+    }
+
+    // MARK: Subscribing
+
+    package func subscribe(
+        _ request: GraphQLRequest,
+        caller: Identity,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        do {
+            let plan = try executor.plan(for: request)
+            let field = try executor.subscription(plan, request.variables)
+            return await join(plan, field, request, caller, sink)
+        } catch {
+            return .refused(errors: executor.errorList(error.errors))
+        }
+    }
+
+    private func join(
+        _ plan: ExecutionPlan,
+        _ field: SubscriptionField,
+        _ request: GraphQLRequest,
+        _ caller: Identity,
+        _ sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        let interest: LiveInterest
+        do {
+            interest = try await self.interest(field, caller)
+        } catch {
+            let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
+            let refusal = GraphQLError(error, at: place, report: services.report)
+            return .refused(errors: executor.errorList([refusal]))
+        }
+        let group = LiveGroup(
+            key: groupKey(request, field, caller),
+            interest: interest,
+            plan: plan,
+            variables: request.variables,
+            context: RequestContext(caller: caller, services: services)
+        )
+        guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
+            return .refused(errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")]))
+        }
+        return .stream(member)
+    }
+
+    /// The variable that carries `after` does not matter to what an event looks like.
+    private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionField, _ caller: Identity) -> GroupKey {
+        let after = field.arguments["after"]?.stringValue
+        let variables = request.variables.filter { after == nil || $0.value.stringValue != after }
+        return GroupKey(
+            query: request.query,
+            operationName: request.operationName,
+            variables: JSONObject(variables.map { ($0.key, $0.value) }),
+            owner: caller.owner,
+            scope: caller.scope,
+            isAppSync: false
+        )
+    }
+
+    private func interest(_ field: SubscriptionField, _ caller: Identity) async throws(ServiceError) -> LiveInterest {
+        let (model, change): (ModelType, RecordChange) =
+            switch schema.operations["Subscription.\(field.fieldName)"] {
+            case .onCreate(let model): (model, .created)
+            case .onUpdate(let model): (model, .updated)
+            case .onDelete(let model): (model, .deleted)
+            default: throw .internal("subscription \(field.fieldName) has no source")
+            }
+        guard case .allow(let visible) = AccessPolicy.decision(.read, on: model, for: caller) else {
+            throw .unauthorized
+        }
+        let owner = field.arguments["owner"]?.stringValue ?? ""
+        guard owner.isEmpty || caller.ownerForms.contains(owner) else { throw .unauthorized }
+        var interest = LiveInterest(
+            model: model,
+            change: change,
+            predicate: visible.and(
+                try FilterTranslation.subscriptionPredicate(field.arguments["filter"], on: model)
+            )
+        )
+        try await restrictToFeed(&interest, field, caller)
+        return interest
+    }
+
+    /// `topicId` narrows the subscription to one feed; `after` resumes that feed.
+    private func restrictToFeed(
+        _ interest: inout LiveInterest,
+        _ field: SubscriptionField,
+        _ caller: Identity
+    ) async throws(ServiceError) {
+        let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
+        let after = field.arguments["after"]?.stringValue
+        guard topic != nil || after != nil, let position = interest.model.position(of: "topicId") else { return }
+        guard let topic else { throw .badRequest("after needs topicId: a cursor resumes the feed of one topic.") }
+        guard let last = try await services.messages.lastNumber(of: topic, caller: caller) else { throw .unauthorized }
+        interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
+        guard let after else { return }
+        guard let cursor = MessageCursor(text: after, sealer: services.sealer), cursor.topicID == topic,
+            cursor.number <= last
+        else { throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.") }
+        interest.feed = LiveInterest.Feed(topicID: topic, after: cursor.number)
+    }
+}
