@@ -1,0 +1,65 @@
+import JSON
+
+/// The control listener: what was counted and kept, for people and tests.
+struct ControlService: WireService {
+    let recorder: Recorder
+    let providerTokens: ProviderTokenRules
+    let accessTokens: AccessTokens
+
+    var opensWithOneStream: Bool { false }
+    var maximumStreams: Int { 100 }
+    var readsHeaders: Bool { true }
+
+    func connectionOpened() -> WireConnection { WireConnection(id: 0) }
+    func connectionClosed(_ connection: WireConnection) {}
+    func streamsOpen(_ count: Int) {}
+
+    func reply(to request: WireRequest, on connection: inout WireConnection) -> WireReply {
+        let parts = request.path.split(separator: "?", maxSplits: 1)
+        switch (request.method, parts.first ?? "") {
+        case ("GET", "/healthz"):
+            return .answer(WireAnswer(status: 200, headers: [("content-type", "text/plain")], body: Array("ok\n".utf8)))
+        case ("GET", "/_stats"):
+            return json(stats)
+        case ("GET", "/_pushes"):
+            return pushes(query: parts.count == 2 ? String(parts[1]) : "")
+        case ("POST", "/_reset"):
+            recorder.reset()
+            return json(stats)
+        case ("POST", "/token"):
+            return .answer(accessTokens.answer(request))
+        default:
+            let known = "GET /_stats, GET /_pushes?since=N, POST /_reset, POST /token, GET /healthz"
+            return json(["error": .string("Unknown request. Known are: \(known).")], status: 404)
+        }
+    }
+
+    var stats: JSONValue {
+        var apns = recorder.counts(.apns).json
+        apns["providerTokens"] = .int(Int64(providerTokens.count))
+        return [
+            "sequence": .int(Int64(recorder.lastSequence)),
+            "apns": .object(apns),
+            "fcm": .object(recorder.counts(.fcm).json),
+            "token": .object(accessTokens.json),
+        ]
+    }
+
+    private func pushes(query: String) -> WireReply {
+        let fields = FormFields.parse(Array(query.utf8))
+        guard let sequence = Int(fields["since"] ?? "0") else {
+            return json(["error": "since must be a sequence number, as in /_pushes?since=12."], status: 400)
+        }
+        return json(.array(recorder.pushes(since: sequence).map(\.json)))
+    }
+
+    private func json(_ value: JSONValue, status: Int = 200) -> WireReply {
+        .answer(
+            WireAnswer(
+                status: status,
+                headers: [("content-type", "application/json")],
+                body: value.serialized() + [UInt8(ascii: "\n")]
+            )
+        )
+    }
+}

@@ -1,0 +1,107 @@
+import JSON
+import Synchronization
+
+/// Keeps and counts what the fake providers saw.
+final class Recorder: Sendable {
+    private struct State {
+        var counts: [SimulatedProvider: ProviderCounts] = [:]
+        var records: [PushRecord] = []
+        var sequence = 0
+        var connections = 0
+        /// How often each scripted token has met its script.
+        var scriptUses: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let settings: SimulatorSettings
+
+    /// Scripted tokens remembered.
+    private static let maximumScriptUses = 1_000_000
+
+    init(settings: SimulatorSettings) {
+        self.settings = settings
+    }
+
+    func connectionOpened(_ provider: SimulatedProvider) -> WireConnection {
+        state.withLock { state in
+            state.connections += 1
+            state.counts[provider, default: ProviderCounts()].connections += 1
+            state.counts[provider, default: ProviderCounts()].connectionsOpen += 1
+            return WireConnection(id: state.connections)
+        }
+    }
+
+    func connectionClosed(_ provider: SimulatedProvider) {
+        state.withLock { $0.counts[provider, default: ProviderCounts()].connectionsOpen -= 1 }
+    }
+
+    func streamsOpen(_ count: Int, _ provider: SimulatedProvider) {
+        state.withLock { state in
+            let peak = state.counts[provider, default: ProviderCounts()].streamsPeak
+            state.counts[provider, default: ProviderCounts()].streamsPeak = max(peak, count)
+        }
+    }
+
+    /// The script a token meets this time, if any.
+    func effect(for token: String, of provider: SimulatedProvider) -> ScriptEffect? {
+        guard let rule = ScriptRule.rule(for: token, of: provider) else { return nil }
+        guard let times = rule.times(for: token) else { return rule.effect }
+        return state.withLock { state in
+            if state.scriptUses.count >= Self.maximumScriptUses { state.scriptUses.removeAll() }
+            let uses = state.scriptUses[token, default: 0]
+            state.scriptUses[token] = uses + 1
+            return uses < times ? rule.effect : nil
+        }
+    }
+
+    func acceptedUnread(_ provider: SimulatedProvider) {
+        state.withLock { state in
+            state.counts[provider, default: ProviderCounts()].requests += 1
+            state.counts[provider, default: ProviderCounts()].accepted += 1
+        }
+    }
+
+    func add(_ record: PushRecord) {
+        var record = record
+        record.timeMilliseconds = settings.nowMilliseconds()
+        state.withLock { state in
+            state.sequence += 1
+            record.sequence = state.sequence
+            state.counts[record.provider, default: ProviderCounts()].count(record)
+            // A quarter at a time, so that the array does not move for each push.
+            if state.records.count >= settings.maximumRecords {
+                state.records.removeFirst(max(1, settings.maximumRecords / 4))
+            }
+            state.records.append(record)
+        }
+        settings.printer?(record.line)
+    }
+
+    /// Forgets pushes, counts and script uses; open connections stay counted.
+    func reset() {
+        state.withLock { state in
+            for (provider, counts) in state.counts {
+                var fresh = ProviderCounts()
+                fresh.connections = counts.connectionsOpen
+                fresh.connectionsOpen = counts.connectionsOpen
+                state.counts[provider] = fresh
+            }
+            state.records = []
+            state.scriptUses = [:]
+        }
+    }
+
+    /// The kept pushes after the given sequence number.
+    func pushes(since sequence: Int) -> [PushRecord] {
+        state.withLock { state in
+            guard let first = state.records.first?.sequence else { return [] }
+            return Array(state.records.dropFirst(max(0, sequence + 1 - first)))
+        }
+    }
+
+    func counts(_ provider: SimulatedProvider) -> ProviderCounts {
+        state.withLock { $0.counts[provider, default: ProviderCounts()] }
+    }
+
+    var lastSequence: Int { state.withLock { $0.sequence } }
+}

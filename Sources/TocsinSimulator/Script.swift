@@ -1,0 +1,150 @@
+/// One line of the simulator's script table: device tokens that begin with `prefix` meet `effect`.
+///
+/// Counted rules read how often to fail from what follows the prefix. APNs (hex): `0` or `1` once, `2`–`9` that many
+/// times, anything else always. FCM: a number and a hyphen (`unavailable-2-…`), else always.
+package struct ScriptRule: Sendable {
+    /// Which fake provider the rule belongs to.
+    package let provider: SimulatedProvider
+    /// How a device token must begin.
+    package let prefix: String
+    /// What happens, in words.
+    package let summary: String
+    /// Whether what follows the prefix says how often.
+    package let isCounted: Bool
+    let effect: ScriptEffect
+
+    /// How often a token meets the rule before it is served as usual; `nil` is always.
+    func times(for token: String) -> Int? {
+        guard isCounted else { return nil }
+        let rest = token.dropFirst(prefix.count)
+        switch provider {
+        case .apns:
+            guard let digit = rest.first?.wholeNumberValue else { return nil }
+            return max(1, digit)
+        case .fcm:
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            return rest.dropFirst(digits.count).first == "-" ? Int(digits) : nil
+        }
+    }
+}
+
+/// The providers the simulator stands in for.
+package enum SimulatedProvider: String, Sendable, CaseIterable {
+    /// Apple Push Notification service.
+    case apns
+    /// Firebase Cloud Messaging, HTTP v1.
+    case fcm
+}
+
+/// What a script does to a push.
+enum ScriptEffect: Sendable {
+    case apns(APNsReason)
+    /// 410 Unregistered, with a time this far back.
+    case unregistered(agoSeconds: Int64)
+    /// Refused for a reason no document lists.
+    case unheardReason
+    /// 503 Shutdown, then GOAWAY.
+    case shutdown
+    case fcm(FCMFailure)
+    case slow
+    case silence
+    case headersOnly
+    case reset(errorCode: UInt32)
+    /// Accepted, but the answer is lost with its stream.
+    case acceptedThenReset
+    /// Accepted and answered, then GOAWAY.
+    case acceptedThenGoAway
+    case refusedByGoAway
+    case hangUp
+    /// Accepted, but the answer is lost with the connection.
+    case acceptedThenHangUp
+}
+
+extension ScriptRule {
+    /// Every scripted token prefix; `--help` and the documentation print it.
+    package static let all: [ScriptRule] = apns + fcm
+
+    private static func apns(
+        _ prefix: String,
+        _ summary: String,
+        counted: Bool = false,
+        _ effect: ScriptEffect
+    ) -> ScriptRule {
+        ScriptRule(provider: .apns, prefix: prefix, summary: summary, isCounted: counted, effect: effect)
+    }
+
+    private static func fcm(
+        _ prefix: String,
+        _ summary: String,
+        counted: Bool = false,
+        _ effect: ScriptEffect
+    ) -> ScriptRule {
+        ScriptRule(provider: .fcm, prefix: prefix, summary: summary, isCounted: counted, effect: effect)
+    }
+
+    static let apns: [ScriptRule] = [
+        apns("dead", "410 Unregistered, since now", .unregistered(agoSeconds: 0)),
+        apns("de1d", "410 Unregistered, since a year ago", .unregistered(agoSeconds: 365 * 86_400)),
+        apns("de01", "410 ExpiredToken", .apns(.expiredToken)),
+        apns("bad0", "400 BadDeviceToken", .apns(.badDeviceToken)),
+        apns("bad1", "400 DeviceTokenNotForTopic", .apns(.deviceTokenNotForTopic)),
+        apns("bad2", "400 TopicDisallowed", .apns(.topicDisallowed)),
+        apns("bad3", "400 IdleTimeout", .apns(.idleTimeout)),
+        apns("bad4", "413 PayloadTooLarge", .apns(.payloadTooLarge)),
+        apns("bad5", "400 with a reason nobody has heard of", .unheardReason),
+        apns("403a", "403 ExpiredProviderToken", .apns(.expiredProviderToken)),
+        apns("403b", "403 InvalidProviderToken", .apns(.invalidProviderToken)),
+        apns("403c", "403 Forbidden", .apns(.forbidden)),
+        apns("403d", "403 BadEnvironmentKeyIdInToken", .apns(.badEnvironmentKeyIDInToken)),
+        apns("403e", "403 BadEnvironmentKeyInToken, its other spelling", .apns(.badEnvironmentKeyInToken)),
+        apns("403f", "403 UnrelatedKeyIdInToken", .apns(.unrelatedKeyIDInToken)),
+        apns("429a", "429 TooManyProviderTokenUpdates", .apns(.tooManyProviderTokenUpdates)),
+        apns("429", "429 TooManyRequests", counted: true, .apns(.tooManyRequests)),
+        apns("500", "500 InternalServerError", counted: true, .apns(.internalServerError)),
+        apns("503d", "503 Shutdown, then GOAWAY", .shutdown),
+        apns("503", "503 ServiceUnavailable", counted: true, .apns(.serviceUnavailable)),
+        apns("510e", "200, but late", .slow),
+        apns("57a1", "no answer", .silence),
+        apns("57a2", "response HEADERS, then nothing", .headersOnly),
+        apns("e5e1", "RST_STREAM INTERNAL_ERROR", counted: true, .reset(errorCode: 2)),
+        apns("e5e7", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .reset(errorCode: 7)),
+        apns("e5ea", "accepted, but RST_STREAM instead of the answer", counted: true, .acceptedThenReset),
+        apns("60a1", "200, then GOAWAY", .acceptedThenGoAway),
+        apns("60a2", "GOAWAY below this stream: not processed", counted: true, .refusedByGoAway),
+        apns("c105", "the connection closes without an answer", counted: true, .hangUp),
+        apns("c10a", "accepted, but the connection closes first", counted: true, .acceptedThenHangUp),
+    ]
+
+    static let fcm: [ScriptRule] = [
+        fcm("unregistered-", "404 UNREGISTERED", .fcm(.unregistered)),
+        fcm("invalid-", "400 INVALID_ARGUMENT that names the token", .fcm(.invalidToken)),
+        fcm("badpayload-", "400 INVALID_ARGUMENT that names a field", .fcm(.invalidField("message.data", "scripted"))),
+        fcm("toolarge-", "400 message too big", .fcm(.tooBig(5000))),
+        fcm("mismatch-", "403 SENDER_ID_MISMATCH", .fcm(.senderIDMismatch)),
+        fcm("forbidden-", "403 PERMISSION_DENIED", .fcm(.permissionDenied)),
+        fcm("thirdparty-", "401 THIRD_PARTY_AUTH_ERROR", .fcm(.thirdPartyAuthError)),
+        fcm("unauthenticated-", "401 UNAUTHENTICATED", counted: true, .fcm(.unauthenticated("scripted"))),
+        fcm("notfound-", "404 without an FCM code: wrong project", .fcm(.projectNotFound)),
+        fcm("quota-date-", "429 QUOTA_EXCEEDED, Retry-After as a date", counted: true, .fcm(.quotaExceeded(.date))),
+        fcm("quota-", "429 QUOTA_EXCEEDED, Retry-After: 1", counted: true, .fcm(.quotaExceeded(.seconds(1)))),
+        fcm("unavailable-", "503 UNAVAILABLE, Retry-After: 1", counted: true, .fcm(.unavailable(.seconds(1)))),
+        fcm("overloaded-", "503 UNAVAILABLE without Retry-After", counted: true, .fcm(.unavailable(.none))),
+        fcm("internal-", "500 INTERNAL", counted: true, .fcm(.internalError)),
+        fcm("unspecified-", "500 UNSPECIFIED_ERROR", counted: true, .fcm(.unspecified)),
+        fcm("slow-", "200, but late", .slow),
+        fcm("stall-headers-", "response HEADERS, then nothing", .headersOnly),
+        fcm("stall-", "no answer", .silence),
+        fcm("reset-", "RST_STREAM INTERNAL_ERROR", counted: true, .reset(errorCode: 2)),
+        fcm("refused-", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .reset(errorCode: 7)),
+        fcm("lost-", "accepted, but RST_STREAM instead of the answer", counted: true, .acceptedThenReset),
+        fcm("goaway-refused-", "GOAWAY below this stream: not processed", counted: true, .refusedByGoAway),
+        fcm("goaway-", "200, then GOAWAY", .acceptedThenGoAway),
+        fcm("close-accepted-", "accepted, but the connection closes first", counted: true, .acceptedThenHangUp),
+        fcm("close-", "the connection closes without an answer", counted: true, .hangUp),
+    ]
+
+    /// The first rule whose prefix the token has.
+    static func rule(for token: String, of provider: SimulatedProvider) -> ScriptRule? {
+        (provider == .apns ? apns : fcm).first { token.hasPrefix($0.prefix) }
+    }
+}
