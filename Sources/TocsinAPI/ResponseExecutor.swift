@@ -1,7 +1,7 @@
 package import GraphQL
 import GraphQLTransport
 import JSON
-import TocsinCore
+package import TocsinCore
 
 /// Plans and executes requests of the API to response bytes.
 package final class ResponseExecutor: Sendable {
@@ -21,11 +21,11 @@ package final class ResponseExecutor: Sendable {
         DeviceResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {
-            map.coerce(scalar: scalar) { value in
+            map.coerce(scalar: scalar) { value throws(CoercionError) in
                 guard let coerced = AWSScalars.coerced(value, as: scalar) else {
-                    return .failure("Expected \(AWSScalars.expectation(of: scalar))")
+                    throw CoercionError("Expected \(AWSScalars.expectation(of: scalar)).")
                 }
-                return .success(coerced)
+                return coerced
             }
         }
         executable = try ExecutableSchema(schema: schema.schema, resolvers: map)
@@ -58,7 +58,7 @@ package final class ResponseExecutor: Sendable {
     func subscription(
         _ plan: ExecutionPlan,
         _ variables: JSONObject
-    ) throws(RequestErrors) -> SubscriptionField {
+    ) throws(RequestErrors) -> SubscriptionSource {
         try executable.subscription(plan, variables: variables)
     }
 

@@ -97,7 +97,7 @@ package struct TocsinGraphQL: GraphQLService {
 
     private func join(
         _ plan: ExecutionPlan,
-        _ field: SubscriptionField,
+        _ field: SubscriptionSource,
         _ request: GraphQLRequest,
         _ caller: Identity,
         _ sink: any ResponseSink
@@ -124,7 +124,7 @@ package struct TocsinGraphQL: GraphQLService {
     }
 
     /// The variable that carries `after` does not matter to what an event looks like.
-    private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionField, _ caller: Identity) -> GroupKey {
+    private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionSource, _ caller: Identity) -> GroupKey {
         let after = field.arguments["after"]?.stringValue
         let variables = request.variables.filter { after == nil || $0.value.stringValue != after }
         return GroupKey(
@@ -137,7 +137,7 @@ package struct TocsinGraphQL: GraphQLService {
         )
     }
 
-    private func interest(_ field: SubscriptionField, _ caller: Identity) async throws(ServiceError) -> LiveInterest {
+    private func interest(_ field: SubscriptionSource, _ caller: Identity) async throws(ServiceError) -> LiveInterest {
         let (model, change): (ModelType, RecordChange) =
             switch schema.operations["Subscription.\(field.fieldName)"] {
             case .onCreate(let model): (model, .created)
@@ -164,7 +164,7 @@ package struct TocsinGraphQL: GraphQLService {
     /// `topicId` narrows the subscription to one feed; `after` resumes that feed.
     private func restrictToFeed(
         _ interest: inout LiveInterest,
-        _ field: SubscriptionField,
+        _ field: SubscriptionSource,
         _ caller: Identity
     ) async throws(ServiceError) {
         let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }

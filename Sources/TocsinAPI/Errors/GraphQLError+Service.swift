@@ -12,7 +12,7 @@ extension GraphQLError {
     /// A public error with its code and AppSync's error type.
     init(_ code: ErrorCode, _ message: String, errorType: String? = nil, errorInfo: JSONValue = .null) {
         self.init(
-            message: message,
+            message,
             extensions: [
                 "code": .string(code.rawValue), "errorType": .string(errorType ?? code.errorType),
                 "errorInfo": errorInfo,

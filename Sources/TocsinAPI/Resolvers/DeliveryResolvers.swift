@@ -78,7 +78,7 @@ enum DeliveryResolvers {
         }
         map.leaf("DeliveryConnection.nextToken") { object, out in
             guard case .deliveryPage(_, let token) = object else { return out.null() }
-            out.optional(token)
+            out.string(token)
         }
         map.value("Delivery.device") { object, _ in
             guard case .delivery(let entry) = object, let device = entry.device else { return .null }
@@ -87,10 +87,10 @@ enum DeliveryResolvers {
         map.delivery("id") { $1.string($0.id.text) }
         map.delivery("platform") { $1.string($0.platform.rawValue) }
         map.delivery("status") { $1.string($0.status.rawValue.uppercased()) }
-        map.delivery("reason") { $1.optional($0.reason) }
+        map.delivery("reason") { $1.string($0.reason) }
         map.delivery("attempts") { $1.int(Int64($0.attempts)) }
-        map.delivery("nextAttemptAt") { $1.optional($0.nextAttemptAt?.iso8601) }
-        map.delivery("providerId") { $1.optional($0.providerID) }
+        map.delivery("nextAttemptAt") { $1.string($0.nextAttemptAt?.iso8601) }
+        map.delivery("providerId") { $1.string($0.providerID) }
         map.delivery("updatedAt") { $1.string($0.updatedAt.iso8601) }
     }
 

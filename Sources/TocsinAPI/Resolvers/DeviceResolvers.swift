@@ -80,12 +80,12 @@ enum DeviceResolvers {
     private static func registerDevice(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.device("id") { $1.string($0.id.text) }
         map.device("platform") { $1.string($0.platform.rawValue) }
-        map.device("environment") { $1.optional($0.environment?.rawValue) }
+        map.device("environment") { $1.string($0.environment?.rawValue) }
         map.device("token") { $1.string($0.maskedToken) }
-        map.device("appId") { $1.optional($0.appID.isEmpty ? nil : $0.appID) }
-        map.device("name") { $1.optional($0.name) }
+        map.device("appId") { $1.string($0.appID.isEmpty ? nil : $0.appID) }
+        map.device("name") { $1.string($0.name) }
         map.device("active") { $1.bool($0.isActive) }
-        map.device("disabledReason") { $1.optional($0.disabledReason) }
+        map.device("disabledReason") { $1.string($0.disabledReason) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in
@@ -113,7 +113,7 @@ enum DeviceResolvers {
         map.root("Query.me") { invocation throws(ServiceError) in .object(.me(invocation.context.caller)) }
         map.me("userId") { $1.string($0.userID.text) }
         map.me("username") { $1.string($0.username) }
-        map.me("tokenExpiresAt") { $1.optional($0.expiresAt?.iso8601) }
+        map.me("tokenExpiresAt") { $1.string($0.expiresAt?.iso8601) }
         map.me("scope") { caller, out in
             switch caller.scope {
             case .full: out.string("full")
@@ -127,13 +127,6 @@ enum DeviceResolvers {
 extension Device {
     /// The token with all but its first 8 characters masked.
     var maskedToken: String { token.count > 8 ? token.prefix(8) + "…" : String(repeating: "*", count: token.count) }
-}
-
-extension LeafWriter {
-    /// The text, or null.
-    mutating func optional(_ text: String?) {
-        if let text { string(text) } else { null() }
-    }
 }
 
 extension ResolverMap where Object == APIObject, Context == RequestContext {

@@ -9,7 +9,7 @@ struct RecordResolvers {
 
     func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         for model in schema.models {
-            for field in model.fields where schema.schema.hasField("\(model.name).\(field.name)") {
+            for field in model.fields where schema.schema.type(named: model.name)?.field(named: field.name) != nil {
                 registerField(field, of: model, in: &map)
             }
             for relation in model.relations { registerRelation(relation, of: model, in: &map) }

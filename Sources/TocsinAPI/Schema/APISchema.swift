@@ -1,5 +1,5 @@
 package import GraphQL
-import TocsinCore
+package import TocsinCore
 
 /// The executable API: models read from the model file, expanded, with Tocsin's own part added.
 package struct APISchema: Sendable {

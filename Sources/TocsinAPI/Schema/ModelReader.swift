@@ -51,8 +51,8 @@ struct ModelReader {
         return (models, enums)
     }
 
-    private mutating func note(_ location: SourceLocation?, _ message: String) {
-        problems.append(SchemaProblem(file: file, line: location?.line ?? 1, message: message))
+    private mutating func note(_ location: SourceLocation, _ message: String) {
+        problems.append(SchemaProblem(file: file, line: location.line, message: message))
     }
 
     private mutating func model(_ type: ObjectTypeDefinition) -> ModelDeclaration {
@@ -84,7 +84,7 @@ struct ModelReader {
             fields: [],
             indexes: [],
             rules: rules,
-            line: type.location?.line ?? 1
+            line: type.location.line
         )
         for field in type.fields { read(field, into: &declaration) }
         checkFields(of: declaration, type)
@@ -192,7 +192,7 @@ struct ModelReader {
         return rules.compactMap { accessRule($0, at: directive.location) }
     }
 
-    private mutating func accessRule(_ value: Value, at location: SourceLocation?) -> AccessRule? {
+    private mutating func accessRule(_ value: Value, at location: SourceLocation) -> AccessRule? {
         var rule = AccessRule(operations: Set(AccessRule.Operation.allCases))
         var isOwner = false
         for member in value.objectValue ?? [] {
@@ -227,7 +227,7 @@ extension Value {
 }
 
 extension Definition {
-    fileprivate var location: SourceLocation? {
+    fileprivate var location: SourceLocation {
         switch self {
         case .operation(let node): node.location
         case .fragment(let node): node.location

@@ -1,0 +1,108 @@
+public import JSON
+
+/// Takes the value of one leaf from its resolver, and writes it straight into the response where it fits its type.
+///
+/// A resolver calls one of its functions once; what it writes after that is ignored.
+public struct LeafWriter {
+    var json: JSONWriter
+    var outcome = Outcome.nothing
+    private var kind = LeafKind.custom("")
+    private var isDirect = false
+
+    /// What the resolver has done.
+    enum Outcome {
+        case nothing
+        case written
+        case null
+        /// A value the executor must complete, because it is a list or needs a check.
+        case pending(JSONValue)
+        case failed(GraphQLError)
+    }
+
+    init(capacity: Int) {
+        json = JSONWriter(capacity: capacity)
+    }
+
+    /// Makes ready for the value of a field.
+    mutating func begin(_ kind: LeafKind, isList: Bool, isChecked: Bool) {
+        outcome = .nothing
+        self.kind = kind
+        isDirect = !isList && !isChecked
+    }
+
+    /// Nothing.
+    public mutating func null() {
+        if isOpen { outcome = .null }
+    }
+
+    /// Text, or `null` for `nil`.
+    public mutating func string(_ text: String?) {
+        guard isOpen else { return }
+        guard let text else { return null() }
+        guard isDirect, takesText(text) else { return json(.string(text)) }
+        json.string(text)
+        outcome = .written
+    }
+
+    /// A whole number, or `null` for `nil`.
+    public mutating func int(_ number: Int64?) {
+        guard isOpen else { return }
+        guard let number else { return null() }
+        guard isDirect, takes(number) else { return json(.int(number)) }
+        json.int(number)
+        outcome = .written
+    }
+
+    /// A whole number, or `null` for `nil`.
+    public mutating func int(_ number: Int?) {
+        int(number.map(Int64.init))
+    }
+
+    /// A number, or `null` for `nil`.
+    public mutating func double(_ number: Double?) {
+        guard let number else { return null() }
+        json(.double(number))
+    }
+
+    /// A truth value, or `null` for `nil`.
+    public mutating func bool(_ flag: Bool?) {
+        guard let flag else { return null() }
+        json(.bool(flag))
+    }
+
+    /// Any value: a scalar's own JSON, or lists of leaves.
+    public mutating func json(_ value: JSONValue?) {
+        guard isOpen else { return }
+        outcome = value.map { $0.isNull ? .null : .pending($0) } ?? .null
+    }
+
+    /// An error in the value's place; the engine adds locations and path.
+    public mutating func fail(_ message: String, extensions: JSONObject = [:]) {
+        if isOpen { outcome = .failed(GraphQLError(message, extensions: extensions)) }
+    }
+
+    /// An error in the value's place; the engine adds locations and path.
+    public mutating func fail(_ error: GraphQLError) {
+        if isOpen { outcome = .failed(error) }
+    }
+
+    private var isOpen: Bool {
+        if case .nothing = outcome { true } else { false }
+    }
+
+    private func takesText(_ text: String) -> Bool {
+        switch kind {
+        case .builtIn(.string), .builtIn(.id), .custom: true
+        case .builtIn: false
+        case .enumeration(_, let values): values.contains(text)
+        }
+    }
+
+    private func takes(_ number: Int64) -> Bool {
+        switch kind {
+        case .builtIn(.int): Int32(exactly: number) != nil
+        case .builtIn(.float), .custom: true
+        case .builtIn, .enumeration: false
+        }
+    }
+}

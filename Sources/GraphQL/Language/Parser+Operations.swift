@@ -1,0 +1,140 @@
+extension Parser {
+    /// `OperationDefinition : SelectionSet`.
+    mutating func readAnonymousQuery() throws(SyntaxError) -> OperationDefinition {
+        let location = token.location
+        return OperationDefinition(
+            description: nil,
+            kind: .query,
+            name: nil,
+            variables: [],
+            directives: [],
+            selectionSet: try readSelectionSet(),
+            location: location,
+            nameLocation: location
+        )
+    }
+
+    /// `OperationDefinition : Description? OperationType Name? VariablesDefinition? Directives? SelectionSet`.
+    mutating func readOperation(_ description: StringValue?) throws(SyntaxError) -> OperationDefinition {
+        let location = token.location
+        let kind = try readOperationKind()
+        let nameLocation = token.kind == .name ? token.location : location
+        let name = token.kind == .name ? try readName() : nil
+        let variables = try optionalMany(.openParenthesis, .closeParenthesis) { (parser) throws(SyntaxError) in
+            try parser.readVariableDefinition()
+        }
+        return OperationDefinition(
+            description: description,
+            kind: kind,
+            name: name,
+            variables: variables,
+            directives: try readDirectives(isConstant: false),
+            selectionSet: try readSelectionSet(),
+            location: location,
+            nameLocation: nameLocation
+        )
+    }
+
+    /// `OperationType : one of query mutation subscription`.
+    mutating func readOperationKind() throws(SyntaxError) -> OperationKind {
+        guard token.kind == .name, let kind = OperationKind(rawValue: tokenText) else { throw unexpected() }
+        try advance()
+        return kind
+    }
+
+    /// `VariableDefinition : Description? Variable : Type DefaultValue? Directives[Const]?`.
+    private mutating func readVariableDefinition() throws(SyntaxError) -> VariableDefinition {
+        let description = try readDescription()
+        let location = token.location
+        try expect(.dollar)
+        let name = try readName()
+        try expect(.colon)
+        let (type, typeLocation) = try readLocatedType()
+        return VariableDefinition(
+            description: description,
+            name: name,
+            type: type,
+            defaultValue: try take(.equals) ? try readValue(isConstant: true) : nil,
+            directives: try readDirectives(isConstant: true),
+            location: location,
+            typeLocation: typeLocation
+        )
+    }
+
+    /// `SelectionSet : { Selection+ }`.
+    mutating func readSelectionSet() throws(SyntaxError) -> SelectionSet {
+        let location = token.location
+        let selections = try nested { (parser) throws(SyntaxError) in
+            try parser.many(.openBrace, .closeBrace) { (parser) throws(SyntaxError) in try parser.readSelection() }
+        }
+        return SelectionSet(selections: selections, location: location)
+    }
+
+    /// `Selection : Field | FragmentSpread | InlineFragment`.
+    private mutating func readSelection() throws(SyntaxError) -> Selection {
+        token.kind == .spread ? try readFragment() : .field(try readField())
+    }
+
+    /// `Field : Alias? Name Arguments? Directives? SelectionSet?`.
+    private mutating func readField() throws(SyntaxError) -> Field {
+        let location = token.location
+        let first = try readName()
+        let isAliased = try take(.colon)
+        return Field(
+            alias: isAliased ? first : nil,
+            name: isAliased ? try readName() : first,
+            arguments: try readArguments(isConstant: false),
+            directives: try readDirectives(isConstant: false),
+            selectionSet: token.kind == .openBrace ? try readSelectionSet() : nil,
+            location: location
+        )
+    }
+
+    /// `FragmentSpread : ..? FragmentName Directives?`, `InlineFragment : ... TypeCondition? Directives? SelectionSet`.
+    private mutating func readFragment() throws(SyntaxError) -> Selection {
+        let location = token.location
+        try expect(.spread)
+        let hasCondition = try takeKeyword("on")
+        let nameLocation = token.location
+        if !hasCondition, token.kind == .name {
+            return .fragmentSpread(
+                FragmentSpread(
+                    name: try readName(),
+                    directives: try readDirectives(isConstant: false),
+                    location: location,
+                    nameLocation: nameLocation
+                )
+            )
+        }
+        return .inlineFragment(
+            InlineFragment(
+                typeCondition: hasCondition ? try readName() : nil,
+                directives: try readDirectives(isConstant: false),
+                selectionSet: try readSelectionSet(),
+                location: location,
+                typeConditionLocation: hasCondition ? nameLocation : location
+            )
+        )
+    }
+
+    /// `FragmentDefinition : Description? fragment FragmentName TypeCondition Directives? SelectionSet`.
+    mutating func readFragment(_ description: StringValue?) throws(SyntaxError) -> FragmentDefinition {
+        let location = token.location
+        try expectKeyword("fragment")
+        if isKeyword("on") { throw unexpected() }
+        let nameLocation = token.location
+        let name = try readName()
+        try expectKeyword("on")
+        let typeConditionLocation = token.location
+        return FragmentDefinition(
+            description: description,
+            name: name,
+            typeCondition: try readName(),
+            directives: try readDirectives(isConstant: false),
+            selectionSet: try readSelectionSet(),
+            location: location,
+            nameLocation: nameLocation,
+            typeConditionLocation: typeConditionLocation
+        )
+    }
+}

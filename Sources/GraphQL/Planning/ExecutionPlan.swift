@@ -1,0 +1,68 @@
+/// An operation made ready: fields merged, response keys as bytes, constant arguments coerced, types looked up.
+///
+/// A plan is made once for a document and an operation name and serves any number of requests. It belongs to the
+/// schema it was made for, and to the copy of it that an `ExecutableSchema` holds.
+public struct ExecutionPlan: Sendable {
+    /// What the operation does.
+    public let operationKind: OperationKind
+    /// The operation's name, if it has one.
+    public let operationName: String?
+    let tree: PlanTree
+
+    /// The plan of one operation of a document that has been validated.
+    ///
+    /// Throws when there is no such operation, or the schema does not serve its kind.
+    public static func make(
+        document: Document,
+        operationName: String? = nil,
+        schema: Schema
+    ) throws(GraphQLError) -> ExecutionPlan {
+        let operation = try Self.operation(named: operationName, in: document)
+        guard let rootType = schema.rootType(of: operation.kind) else {
+            throw GraphQLError(
+                "Schema is not configured to execute \(operation.kind.rawValue) operation.",
+                locations: [operation.location]
+            )
+        }
+        var planner = Planner(document: document, schema: schema)
+        let tree = try planner.plan(operation, rootType: rootType)
+        return ExecutionPlan(operationKind: operation.kind, operationName: operation.name, tree: tree)
+    }
+
+    /// What is selected at the root, as if nothing were skipped.
+    public var rootFields: [RootField] {
+        tree.selections[tree.root].fields.map { RootField(responseKey: $0.responseKey, fieldName: $0.field.name) }
+    }
+
+    /// Roughly how much memory the plan takes, in bytes.
+    public var estimatedBytes: Int {
+        tree.selections.reduce(1000) { $0 + 200 + $1.fields.count * 400 }
+    }
+
+    /// A field at the root.
+    public struct RootField: Sendable, Hashable {
+        /// Its name in the response.
+        public let responseKey: String
+        /// Its name in the schema.
+        public let fieldName: String
+    }
+
+    /// GraphQL §6.1 GetOperation.
+    private static func operation(
+        named name: String?,
+        in document: Document
+    ) throws(GraphQLError) -> OperationDefinition {
+        let operations = document.operations
+        if let name {
+            guard let operation = operations.first(where: { $0.name == name }) else {
+                throw GraphQLError("Unknown operation named \"\(name)\".")
+            }
+            return operation
+        }
+        guard let first = operations.first else { throw GraphQLError("Must provide an operation.") }
+        guard operations.count == 1 else {
+            throw GraphQLError("Must provide operation name if query contains multiple operations.")
+        }
+        return first
+    }
+}

@@ -1,0 +1,93 @@
+extension SchemaValidator {
+    /// GraphQL §3.6 and §3.7: what a type that implements interfaces must have.
+    mutating func validateInterfaces(of type: Schema.NamedType) {
+        var names: Set<String> = []
+        for name in type.interfaces {
+            guard let interface = schema.type(named: name), interface.kind == .interface else {
+                report(
+                    "Type \(type.name) must only implement Interface types, it cannot implement \(name).",
+                    type.location
+                )
+                continue
+            }
+            if name == type.name {
+                report(
+                    "Type \(name) cannot implement itself because it would create a circular reference.",
+                    type.location
+                )
+            }
+            if !names.insert(name).inserted {
+                report("Type \(type.name) can only implement \(name) once.", type.location)
+            }
+            for inherited in interface.interfaces where !type.interfaces.contains(inherited) {
+                report(
+                    "Type \(type.name) must implement \(inherited) because it is implemented by \(name).",
+                    type.location
+                )
+            }
+            for field in interface.fields { validate(field, of: interface, in: type) }
+        }
+    }
+
+    private mutating func validate(
+        _ expected: Schema.Field,
+        of interface: Schema.NamedType,
+        in type: Schema.NamedType
+    ) {
+        guard let field = type.field(named: expected.name) else {
+            return report(
+                "Interface field \(expected.coordinate) expected but \(type.name) does not provide it.",
+                type.location
+            )
+        }
+        if !isSubtype(field.type, of: expected.type) {
+            report(
+                "Interface field \(expected.coordinate) expects type \(expected.type) but \(field.coordinate) is type \(field.type).",
+                field.location
+            )
+        }
+        for argument in expected.arguments { validate(argument, of: expected, in: field) }
+        for argument in field.arguments where argument.isRequired && expected.argument(named: argument.name) == nil {
+            report(
+                "Argument \"\(field.coordinate)(\(argument.name):)\" must not be required type \"\(argument.type)\" if not provided by the Interface field \"\(expected.coordinate)\".",
+                argument.location
+            )
+        }
+    }
+
+    private mutating func validate(
+        _ expected: Schema.InputValue,
+        of interfaceField: Schema.Field,
+        in field: Schema.Field
+    ) {
+        let coordinate = "\(interfaceField.coordinate)(\(expected.name):)"
+        guard let argument = field.argument(named: expected.name) else {
+            return report(
+                "Interface field argument \(coordinate) expected but \(field.coordinate) does not provide it.",
+                field.location
+            )
+        }
+        if argument.type != expected.type {
+            report(
+                "Interface field argument \(coordinate) expects type \(expected.type) but \(field.coordinate)(\(expected.name):) is type \(argument.type).",
+                argument.location
+            )
+        }
+    }
+
+    /// GraphQL §3.6 IsValidImplementationFieldType.
+    private func isSubtype(_ type: TypeReference, of other: TypeReference) -> Bool {
+        switch (type, other) {
+        case (.nonNull(let inner), .nonNull(let otherInner)): return isSubtype(inner, of: otherInner)
+        case (.nonNull(let inner), _): return isSubtype(inner, of: other)
+        case (.list(let inner), .list(let otherInner)): return isSubtype(inner, of: otherInner)
+        case (.named(let name), .named(let otherName)):
+            guard name != otherName else { return true }
+            guard let named = schema.type(named: name), let abstract = schema.type(named: otherName) else {
+                return false
+            }
+            return abstract.kind == .union ? abstract.members.contains(name) : named.interfaces.contains(otherName)
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// Every mistake in a document by the rules of GraphQL §5, in the order of the document; none when it may be executed.
+public func validate(
+    _ document: Document,
+    against schema: Schema,
+    limits: ValidationLimits = .standard
+) -> [GraphQLError] {
+    var context = ValidationContext(document: document, schema: schema, limits: limits)
+    for rule in specifiedRules {
+        rule.check(&context)
+        if context.isFull { break }
+    }
+    let start = SourceLocation(line: 0, column: 0)
+    var errors = context.errors.enumerated().sorted { left, right in
+        let places = (left.element.locations.first ?? start, right.element.locations.first ?? start)
+        return places.0 == places.1 ? left.offset < right.offset : places.0 < places.1
+    }.map(\.element)
+    if context.isFull {
+        errors.append(GraphQLError("Too many validation errors, error limit reached. Validation aborted."))
+    }
+    return errors
+}
+
+/// One rule of GraphQL §5: looks at the facts of a document and reports what breaks it.
+struct ValidationRule: Sendable {
+    /// Its name, as graphql-js calls it.
+    let name: String
+    let check: @Sendable (inout ValidationContext) -> Void
+
+    init(_ name: String, _ check: @escaping @Sendable (inout ValidationContext) -> Void) {
+        self.name = name
+        self.check = check
+    }
+}
+
+/// All rules, in the order they are applied.
+let specifiedRules: [ValidationRule] = [
+    .executableDefinitions,
+    .uniqueOperationNames,
+    .loneAnonymousOperation,
+    .singleFieldSubscriptions,
+    .knownTypeNames,
+    .fragmentsOnCompositeTypes,
+    .variablesAreInputTypes,
+    .scalarLeafs,
+    .fieldsOnCorrectType,
+    .uniqueFragmentNames,
+    .knownFragmentNames,
+    .noUnusedFragments,
+    .possibleFragmentSpreads,
+    .noFragmentCycles,
+    .uniqueVariableNames,
+    .noUndefinedVariables,
+    .noUnusedVariables,
+    .knownDirectives,
+    .uniqueDirectivesPerLocation,
+    .knownArgumentNames,
+    .uniqueArgumentNames,
+    .valuesOfCorrectType,
+    .providedRequiredArguments,
+    .variablesInAllowedPosition,
+    .uniqueInputFieldNames,
+    .operationSize,
+    .overlappingFieldsCanBeMerged,
+    .maxIntrospectionDepth,
+]

@@ -1,0 +1,58 @@
+public import JSON
+
+/// The coerced arguments of a field: defaults applied, enum values as strings, input objects in their type's order.
+public struct Arguments: Sendable, Hashable {
+    /// All arguments that have a value.
+    public let object: JSONObject
+
+    /// Arguments with these values.
+    public init(_ object: JSONObject = [:]) {
+        self.object = object
+    }
+
+    /// The value of an argument: `nil` when it was not given, `.null` when it was given as null.
+    public subscript(name: String) -> JSONValue? { object[name] }
+}
+
+/// GraphQL §6.4.1 CoerceArgumentValues.
+func coerceArgumentValues(
+    _ definitions: [Schema.InputValue],
+    _ nodes: [ArgumentNode],
+    schema: Schema,
+    variables: JSONObject
+) throws(GraphQLError) -> Arguments {
+    var result = JSONObject()
+    let coercion = LiteralCoercion(schema: schema, variables: variables)
+    for definition in definitions {
+        guard let node = nodes.first(where: { $0.name == definition.name }), !coercion.isAbsent(node.value) else {
+            if let value = definition.defaultValue {
+                result[definition.name] = LiteralCoercion(schema: schema).coerce(value, to: definition.type)
+            } else if definition.type.isNonNull {
+                throw missing(definition, nodes)
+            }
+            continue
+        }
+        if let value = coercion.coerce(node.value, to: definition.type) {
+            result[definition.name] = value
+        } else if case .variable = node.value.kind {
+            let message = "Argument \"\(definition.name)\" of non-null type \"\(definition.type)\" must not be null."
+            throw GraphQLError(message, locations: [node.value.location])
+        } else {
+            let message = "Argument \"\(definition.name)\" has invalid value \(printValue(node.value))."
+            throw GraphQLError(message, locations: [node.value.location])
+        }
+    }
+    return Arguments(result)
+}
+
+private func missing(_ definition: Schema.InputValue, _ nodes: [ArgumentNode]) -> GraphQLError {
+    let start = "Argument \"\(definition.name)\" of required type \"\(definition.type)\""
+    guard let node = nodes.first(where: { $0.name == definition.name }), case .variable(let name) = node.value.kind
+    else {
+        return GraphQLError("\(start) was not provided.")
+    }
+    return GraphQLError(
+        "\(start) was provided the variable \"$\(name)\" which was not provided a runtime value.",
+        locations: [node.value.location]
+    )
+}

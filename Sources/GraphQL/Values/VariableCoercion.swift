@@ -1,0 +1,59 @@
+import JSON
+
+/// GraphQL §6.1.2 CoerceVariableValues: what clients sent, as the operation declared it, or every mistake in it.
+///
+/// A variable that was not given and has no default has no member in the result.
+func coerceVariableValues(
+    _ definitions: [VariableDefinition],
+    _ given: JSONObject,
+    schema: Schema,
+    maximumErrors: Int = 50
+) -> (values: JSONObject, errors: [GraphQLError]) {
+    var values = JSONObject()
+    var errors: [GraphQLError] = []
+    for variable in definitions {
+        guard errors.count < maximumErrors else {
+            errors.append(GraphQLError("Too many errors processing variables, error limit reached. Execution aborted."))
+            break
+        }
+        let name = variable.name
+        guard let value = given[name] else {
+            if let literal = variable.defaultValue {
+                values[name] = LiteralCoercion(schema: schema).coerce(literal, to: variable.type)
+            } else if variable.type.isNonNull {
+                let message = "Variable \"$\(name)\" of required type \"\(variable.type)\" was not provided."
+                errors.append(GraphQLError(message, locations: [variable.location]))
+            }
+            continue
+        }
+        if value.isNull, variable.type.isNonNull {
+            let message = "Variable \"$\(name)\" of non-null type \"\(variable.type)\" must not be null."
+            errors.append(GraphQLError(message, locations: [variable.location]))
+            continue
+        }
+        var coercion = InputCoercion(schema: schema, maximumErrors: maximumErrors - errors.count)
+        values[name] = coercion.coerce(value, to: variable.type)
+        errors += coercion.problems.map { problem in
+            GraphQLError(describe(problem, of: name, value: value), locations: [variable.location])
+        }
+    }
+    return (values, errors)
+}
+
+/// `Variable "$input" got invalid value 3 at "input.list[1]"; …`, as graphql-js words it.
+private func describe(_ problem: InputCoercion.Problem, of name: String, value: JSONValue) -> String {
+    var place = name
+    var invalid = value
+    for step in problem.path {
+        switch step {
+        case .key(let key):
+            place += ".\(key)"
+            invalid = invalid[key] ?? .null
+        case .index(let index):
+            place += "[\(index)]"
+            invalid = invalid[index] ?? .null
+        }
+    }
+    let position = problem.path.isEmpty ? "" : " at \"\(place)\""
+    return "Variable \"$\(name)\" got invalid value \(BuiltInScalar.text(invalid))\(position); \(problem.message)"
+}

@@ -1,0 +1,68 @@
+public import HTTPTypes
+
+/// An answer to a request that never reached the service.
+public struct HTTPRefusal: Error, Sendable, Hashable {
+    /// The status.
+    public var status: HTTPResponse.Status
+    /// What was wrong and what to do, for the client.
+    public var message: String
+    /// What kind of fault it is.
+    public var code: ErrorBody.Code
+    /// How the answer is written.
+    public var mediaType: ResponseMediaType
+    /// The methods of the path, for `Allow`.
+    public var allow: String?
+
+    /// A refusal of these parts.
+    public init(
+        _ status: HTTPResponse.Status,
+        _ message: String,
+        _ code: ErrorBody.Code,
+        _ mediaType: ResponseMediaType = .json,
+        allow: String? = nil
+    ) {
+        self.status = status
+        self.message = message
+        self.code = code
+        self.mediaType = mediaType
+        self.allow = allow
+    }
+
+    /// The method is not served on the GraphQL path.
+    public static func methodNotAllowed(_ message: String, _ mediaType: ResponseMediaType) -> HTTPRefusal {
+        HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "GET, POST")
+    }
+
+    /// The operation's kind is not served with this method over HTTP; `nil` when it is.
+    public static func refusal(
+        of kind: OperationKind,
+        from source: HTTPExchange.Source,
+        _ mediaType: ResponseMediaType
+    ) -> HTTPRefusal? {
+        switch (kind, source) {
+        case (.query, _), (.mutation, .body): return nil
+        case (.mutation, .parameters):
+            let message = "GET runs queries only. Send the mutation with POST."
+            return HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "POST")
+        case (.subscription, _):
+            let message = "Subscriptions are not served over plain HTTP. Open a WebSocket on this path."
+            return HTTPRefusal(mediaType == .json ? .ok : .badRequest, message, .badRequest, mediaType)
+        }
+    }
+
+    /// The complete response object.
+    public var body: [UInt8] { ErrorBody.response(message, code: code, style: mediaType.style) }
+}
+
+extension GraphQLReply {
+    /// The status this reply travels with (GraphQL over HTTP §6.4, as its published audits read it).
+    public func status(for mediaType: ResponseMediaType) -> HTTPResponse.Status {
+        switch (kind, mediaType) {
+        case (.executed, _): .ok
+        case (.requestError, .json): .ok
+        case (.requestError, .graphQLResponse): .badRequest
+        case (.unavailable, _): .serviceUnavailable
+        case (.tooManyRequests, _): .tooManyRequests
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import JSON
+
+extension GraphQLRequest {
+    /// Reads the body of a `POST` (GraphQL over HTTP §5.4).
+    public static func parse(
+        body: some Collection<UInt8>,
+        limits: GraphQLRequestLimits = GraphQLRequestLimits()
+    ) throws(RequestFault) -> GraphQLRequest {
+        guard !body.isEmpty else {
+            throw RequestFault("The request has no body. Send a JSON object with a member \"query\".")
+        }
+        let value: JSONValue
+        do {
+            value = try JSONParser.parse(body, limits: limits.json)
+        } catch {
+            throw RequestFault("The request body is not JSON we accept: \(error).")
+        }
+        if case .array = value {
+            throw RequestFault("The request body is an array. Send one JSON object; batches are not served.")
+        }
+        guard case .object(let object) = value else {
+            throw RequestFault("The request body is not an object. Send a JSON object with a member \"query\".")
+        }
+        return try parse(object, limits: limits)
+    }
+
+    /// Reads the members `query`, `variables`, `operationName` and `extensions`; others are ignored.
+    public static func parse(
+        _ object: JSONObject,
+        limits: GraphQLRequestLimits = GraphQLRequestLimits()
+    ) throws(RequestFault) -> GraphQLRequest {
+        guard let query = object["query"], !query.isNull else {
+            throw RequestFault("The request has no \"query\". Send the document's text as a string.")
+        }
+        guard case .string(let text) = query else {
+            throw RequestFault("\"query\" is not a string. Send the document's text as a string.")
+        }
+        let request = GraphQLRequest(
+            query: text,
+            variables: try map("variables", of: object),
+            operationName: try operationName(of: object),
+            extensions: try map("extensions", of: object)
+        )
+        try request.checkVariables(limits)
+        return request
+    }
+
+    private static func operationName(of object: JSONObject) throws(RequestFault) -> String? {
+        switch object["operationName"] {
+        case nil, .null: return nil
+        case .string(let name): return name.isEmpty ? nil : name
+        default: throw RequestFault("\"operationName\" is not a string. Send a string, null, or leave it out.")
+        }
+    }
+
+    private static func map(_ name: String, of object: JSONObject) throws(RequestFault) -> JSONObject {
+        switch object[name] {
+        case nil, .null: return [:]
+        case .object(let members): return members
+        default: throw RequestFault("\"\(name)\" is not an object. Send an object, null, or leave it out.")
+        }
+    }
+
+    private func checkVariables(_ limits: GraphQLRequestLimits) throws(RequestFault) {
+        let most = limits.maximumVariableValues
+        guard Self.count(of: .object(variables), upTo: most + 1) <= most + 1 else {
+            throw RequestFault("\"variables\" hold more than \(most) values. Send fewer in one request.")
+        }
+    }
+
+    /// How many values there are, the outermost included; counting stops soon after `limit`.
+    private static func count(of value: JSONValue, upTo limit: Int) -> Int {
+        var total = 1
+        switch value {
+        case .array(let values):
+            for value in values where total <= limit { total += count(of: value, upTo: limit - total) }
+        case .object(let members):
+            for member in members where total <= limit { total += count(of: member.value, upTo: limit - total) }
+        default: break
+        }
+        return total
+    }
+}

@@ -1,0 +1,55 @@
+public import JSON
+
+/// What a client asks to run.
+public struct GraphQLRequest: Sendable, Hashable {
+    /// The document's text.
+    public var query: String
+    /// The variables' values as sent.
+    public var variables: JSONObject
+    /// Which operation of the document to run; needed when there are several.
+    public var operationName: String?
+    /// Whatever else the client sent.
+    public var extensions: JSONObject
+
+    /// A request of these parts.
+    public init(
+        query: String,
+        variables: JSONObject = [:],
+        operationName: String? = nil,
+        extensions: JSONObject = [:]
+    ) {
+        self.query = query
+        self.variables = variables
+        self.operationName = operationName
+        self.extensions = extensions
+    }
+}
+
+/// What one request may ask of us before anything is run.
+public struct GraphQLRequestLimits: Sendable, Hashable {
+    /// Limits of the JSON the request comes in.
+    public var json: JSONLimits
+    /// How many values, inner ones counted, the variables may hold.
+    public var maximumVariableValues: Int
+
+    /// Limits with defaults that survive a hostile sender.
+    public init(
+        json: JSONLimits = JSONLimits(maximumValues: 4000),
+        maximumVariableValues: Int = 1000
+    ) {
+        self.json = json
+        self.maximumVariableValues = maximumVariableValues
+    }
+}
+
+/// Why something sent is no GraphQL request; the client's fault.
+public struct RequestFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was wrong and what to do, as sentences for the client.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+
+    /// A fault with this message.
+    public init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,73 @@
+/// What a transport serves: it authenticates once, then executes requests to bytes or to a stream of bytes.
+///
+/// The transports know nothing of the schema behind it; the service knows nothing of sockets.
+public protocol GraphQLService: Sendable {
+    /// Who asks, as the service knows it.
+    associatedtype Caller: Sendable
+
+    /// Who sent these credentials.
+    ///
+    /// Over HTTP this is asked for every request, also when it carries no credentials.
+    func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller>
+
+    /// When the caller's token ends, in Unix milliseconds; `nil` when it never does.
+    ///
+    /// Sockets of the caller are closed then.
+    func expiry(of caller: Caller) -> Int64?
+
+    /// What kind of operation the request would run, without running it.
+    ///
+    /// It does not wait: parsing and planning are synchronous and their result is expected to be cached.
+    func operationKind(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup
+
+    /// Runs a query or a mutation to its complete response.
+    ///
+    /// Its task is cancelled when the connection that asked has gone.
+    func execute(_ request: GraphQLRequest, caller: Caller, style: ResponseStyle) async -> GraphQLReply
+
+    /// Starts a subscription, whose responses go to `sink`.
+    ///
+    /// The subscription is registered when this returns; responses may reach the sink before. A stream that was
+    /// returned is always either ended by the service or cancelled by the transport.
+    func subscribe(_ request: GraphQLRequest, caller: Caller, sink: any ResponseSink) async -> SubscribeOutcome
+}
+
+/// What became of credentials.
+public enum AuthenticationOutcome<Caller: Sendable>: Sendable {
+    /// They are good.
+    case caller(Caller)
+    /// They are missing or bad; the message is for the client.
+    case refused(message: String)
+    /// They cannot be judged now; the message is for the client.
+    case unavailable(message: String)
+}
+
+/// The kinds of operation (GraphQL §2.3).
+public enum OperationKind: String, Sendable, Hashable {
+    /// Reads.
+    case query
+    /// Writes, then reads.
+    case mutation
+    /// Follows events.
+    case subscription
+}
+
+/// What a request would run.
+public enum OperationLookup: Sendable {
+    /// It reads.
+    case query
+    /// It writes.
+    case mutation
+    /// It follows events.
+    case subscription
+    /// It cannot run; the reply says why.
+    case invalid(GraphQLReply)
+}
+
+/// What became of the wish to follow events.
+public enum SubscribeOutcome: Sendable {
+    /// Registered; the handle ends it.
+    case stream(any StreamHandle)
+    /// Not registered; a JSON array of errors.
+    case refused(errors: [UInt8])
+}

@@ -1,0 +1,46 @@
+/// Where the responses of one subscription go.
+///
+/// Called from any thread, by one caller at a time for one subscription; never blocks and never fails: a peer that
+/// does not read is cut off by the transport, which then cancels the stream.
+public protocol ResponseSink: AnyObject, Sendable {
+    /// Hands over the next response.
+    func next(_ response: SharedResponse)
+    /// Says that no response follows; called once at most.
+    func end(_ reason: StreamEnd)
+    /// Returns when the peer has read enough for more to be handed over without cutting it off, or is gone.
+    ///
+    /// Only a replay of stored responses waits here; live ones never do.
+    func ready() async
+}
+
+/// One response of a subscription, shared by all subscribers that get the same bytes.
+public struct SharedResponse: Sendable, Hashable {
+    /// The complete response object in JSON; not copied until it is framed for a socket.
+    public let body: [UInt8]
+    /// Where in its stream this response stands, for carriers that can name it; `nil` when the stream has no places.
+    public let cursor: String?
+
+    /// Joins a body and its place.
+    public init(body: [UInt8], cursor: String? = nil) {
+        self.body = body
+        self.cursor = cursor
+    }
+}
+
+/// Why a stream of responses ends by itself.
+public enum StreamEnd: Sendable, Hashable {
+    /// There is nothing more to come.
+    case completed
+    /// It cannot go on; a JSON array of errors.
+    case failed(errors: [UInt8])
+    /// The caller's token has expired or was revoked; the connection is closed.
+    case unauthorized
+    /// The server stops; the connection is closed.
+    case shuttingDown
+}
+
+/// Ends a running subscription.
+public protocol StreamHandle: Sendable {
+    /// Stops the stream; its sink is told nothing more. Doing it twice does no harm.
+    func cancel()
+}

@@ -1,0 +1,124 @@
+/// One protocol spoken over a WebSocket: events in, actions out, nothing done.
+///
+/// Every protocol is driven by the same performer, so that a limit or a fix in one is a limit or a fix in all. An
+/// operation is known to the performer by a number that is never used twice on one connection, whatever the client
+/// calls it.
+public protocol SocketSession: Sendable {
+    /// Takes what happened and says what to do, in order.
+    mutating func handle(_ event: SessionEvent) -> [SessionAction]
+}
+
+/// What can happen to a session.
+public enum SessionEvent: Sendable, Hashable {
+    /// The socket is open; comes first, once.
+    case opened
+    /// A whole text message came, valid UTF-8.
+    case text([UInt8])
+    /// A whole binary message came.
+    case binary
+    /// A ping frame came.
+    case pingFrame([UInt8])
+    /// A timer the session asked for has run out.
+    case timer(SessionTimer)
+    /// The performer has judged the credentials of the last `authenticate`.
+    case authenticated(SessionAuthentication)
+    /// The operation is a subscription and registered.
+    case subscribed(Int)
+    /// The operation's subscription has a response.
+    case next(Int, SharedResponse)
+    /// The operation's subscription has ended.
+    case ended(Int, StreamEnd)
+    /// The operation was a query, a mutation or could not run.
+    case replied(Int, GraphQLReply)
+    /// The operation's subscription was refused; a JSON array of errors.
+    case refused(Int, errors: [UInt8])
+    /// The token the connection was opened with has ended.
+    case tokenEnded
+    /// The server stops.
+    case shutdown
+}
+
+/// What a session can ask for.
+public enum SessionAction: Sendable, Hashable {
+    /// Send a text message.
+    case send(SocketMessage)
+    /// Send a pong frame.
+    case pongFrame([UInt8])
+    /// Close the connection; the last action ever. Whatever still runs is cancelled.
+    case close(code: UInt16, reason: String)
+    /// Find out who this is, then tell `authenticated`.
+    case authenticate(Credentials)
+    /// Run the operation for the connection's caller, then tell `replied`, or `subscribed` or `refused`.
+    case start(Int, GraphQLRequest)
+    /// Stop the operation and tell nothing more of it.
+    case cancel(Int)
+    /// Tell `timer` after this time, unless it is set again or cancelled.
+    case setTimer(SessionTimer, milliseconds: Int)
+    /// Forget the timer.
+    case cancelTimer(SessionTimer)
+}
+
+/// The timers a session may set.
+public enum SessionTimer: Sendable, Hashable {
+    /// The client must introduce itself by then.
+    case initialisation
+    /// A sign of life is due, where the protocol has its own.
+    case keepAlive
+}
+
+/// What became of the credentials a session asked about.
+public enum SessionAuthentication: Sendable, Hashable {
+    /// They are good; the performer knows the caller.
+    case accepted
+    /// They are bad; the message is for the client.
+    case refused(message: String)
+    /// They cannot be judged now; the message is for the client.
+    case unavailable(message: String)
+}
+
+/// One text message in three parts, so that the shared middle is copied only when it is framed.
+public struct SocketMessage: Sendable, Hashable {
+    /// What comes before the shared part.
+    public var prefix: [UInt8]
+    /// The part that many sockets share.
+    public var shared: [UInt8]
+    /// What comes after it.
+    public var suffix: [UInt8]
+
+    /// A message of these parts.
+    public init(prefix: [UInt8], shared: [UInt8] = [], suffix: [UInt8] = []) {
+        self.prefix = prefix
+        self.shared = shared
+        self.suffix = suffix
+    }
+
+    /// How many bytes the message has.
+    public var count: Int { prefix.count + shared.count + suffix.count }
+    /// The message in one piece.
+    public var bytes: [UInt8] { prefix + shared + suffix }
+}
+
+/// What one socket may ask of us, whatever protocol it speaks.
+public struct SocketSessionLimits: Sendable, Hashable {
+    /// How long a client may take to introduce itself.
+    public var initialisationMilliseconds: Int
+    /// How many operations may run at once.
+    public var maximumOperations: Int
+    /// The longest id of an operation, in bytes.
+    public var maximumIDBytes: Int
+    /// Limits of each request.
+    public var request: GraphQLRequestLimits
+
+    /// Limits with their defaults.
+    public init(
+        initialisationMilliseconds: Int = 10_000,
+        maximumOperations: Int = 100,
+        maximumIDBytes: Int = 256,
+        request: GraphQLRequestLimits = GraphQLRequestLimits()
+    ) {
+        self.initialisationMilliseconds = initialisationMilliseconds
+        self.maximumOperations = maximumOperations
+        self.maximumIDBytes = maximumIDBytes
+        self.request = request
+    }
+}

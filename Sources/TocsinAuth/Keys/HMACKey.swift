@@ -1,0 +1,44 @@
+package import TocsinCore
+
+/// A shared secret that signs and verifies with HS256.
+///
+/// It never shows what it holds.
+package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
+    /// RFC 7518 §3.2 asks for as many bits as the hash has.
+    package static let recommendedBytes = 32
+    /// Below this a secret can be guessed from one token.
+    package static let minimumBytes = 16
+
+    private let secret: [UInt8]
+
+    /// Throws for a secret shorter than `minimumBytes`.
+    package init(secret: [UInt8]) throws(KeyError) {
+        guard secret.count >= Self.minimumBytes else {
+            throw KeyError(
+                "The HS256 secret has \(secret.count) bytes; with fewer than \(Self.minimumBytes) it can be guessed. "
+                    + "Use \(Self.recommendedBytes) or more: openssl rand -base64 32."
+            )
+        }
+        self.secret = secret
+    }
+
+    /// A key of 32 derived bytes.
+    init(derived secret: [UInt8]) {
+        self.secret = secret
+    }
+
+    package var algorithm: String { SignatureAlgorithm.hs256.rawValue }
+
+    /// The kind of key only.
+    package var description: String { "HMACKey(redacted)" }
+
+    /// Shows nothing.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    package func signature(for bytes: [UInt8]) -> [UInt8] { Digest.hmacSHA256(bytes, key: secret) }
+
+    /// Whether `signature` is this key's for `bytes`, in constant time.
+    package func verifies(_ signature: [UInt8], for bytes: [UInt8]) -> Bool {
+        Digest.isEqual(Digest.hmacSHA256(bytes, key: secret), signature)
+    }
+}

@@ -1,0 +1,81 @@
+import COpenSSL
+package import TocsinCore
+
+/// A public key that checks signatures of its one algorithm.
+package struct PublicKey: Sendable {
+    private let handle: KeyHandle
+    /// ES256 or RS256, by the kind of the key.
+    package let algorithm: SignatureAlgorithm
+
+    /// An RSA key from modulus and exponent, both big-endian (RFC 7518 §6.3.1).
+    package init(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
+        guard (1...8).contains(exponent.count), modulus.count <= 2048 else {
+            throw KeyError("The RSA key's exponent has more than 64 bits or its modulus more than 16384.")
+        }
+        guard let low = exponent.last, low % 2 == 1, exponent != [1], modulus.last.map({ $0 % 2 }) == 1 else {
+            throw KeyError("The RSA key's exponent or modulus is even, or the exponent is 1.")
+        }
+        let numbers = DER.sequence(DER.integer(modulus) + DER.integer(exponent))
+        handle = try Self.read(DER.publicKey(algorithm: DER.rsaEncryption, bits: numbers))
+        algorithm = try handle.algorithm()
+    }
+
+    /// A P-256 key from its point's coordinates, 32 bytes each (RFC 7518 §6.2.1).
+    package init(x: [UInt8], y: [UInt8]) throws(KeyError) {
+        guard x.count == 32, y.count == 32 else {
+            throw KeyError("The coordinates of a P-256 key have 32 bytes each, these have \(x.count) and \(y.count).")
+        }
+        handle = try Self.read(DER.publicKey(algorithm: DER.ecPublicKeyP256, bits: [4] + x + y))
+        algorithm = try handle.algorithm()
+    }
+
+    /// Whether `signature` is this key's for `bytes`; ES256 signatures as r‖s.
+    package func verifies(_ signature: [UInt8], for bytes: [UInt8]) -> Bool {
+        let foreign = algorithm == .es256 ? ECSignature.der(fromRaw: signature) : signature
+        guard let foreign, let context = EVP_MD_CTX_new() else { return false }
+        defer {
+            EVP_MD_CTX_free(context)
+            ERR_clear_error()
+        }
+        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, handle.key) == 1
+            && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
+    }
+
+    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); the library checks that a point is on its curve.
+    private static func read(_ bytes: [UInt8]) throws(KeyError) -> KeyHandle {
+        let key = bytes.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_PUBKEY(nil, &cursor, buffer.count)
+        }
+        guard let key else { throw KeyError("The key's numbers make no key: \(LibraryError.take()).") }
+        return KeyHandle(owning: key)
+    }
+}
+
+/// As much of DER (X.690) as writing a public key takes.
+private enum DER {
+    /// rsaEncryption with its NULL parameter (RFC 8017 §A.1).
+    static let rsaEncryption: [UInt8] = [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 5, 0]
+    /// id-ecPublicKey on prime256v1 (RFC 5480 §2.1.1).
+    static let ecPublicKeyP256: [UInt8] = [
+        6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1, 6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7,
+    ]
+
+    static func publicKey(algorithm: [UInt8], bits: [UInt8]) -> [UInt8] {
+        sequence(sequence(algorithm) + item(3, [0] + bits))
+    }
+
+    static func sequence(_ contents: [UInt8]) -> [UInt8] { item(0x30, contents) }
+
+    /// An unsigned number: without zeros in front but for one that keeps it positive.
+    static func integer(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        return item(2, (digits.first ?? 0x80) & 0x80 == 0 ? digits : [0] + digits)
+    }
+
+    private static func item(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        if contents.count < 128 { return [tag, UInt8(contents.count)] + contents }
+        let digits = [16, 8, 0].map { UInt8(truncatingIfNeeded: contents.count >> $0) }.drop { $0 == 0 }
+        return [tag, 0x80 | UInt8(digits.count)] + digits + contents
+    }
+}

@@ -1,0 +1,72 @@
+import JSON
+package import TocsinCore
+
+/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider.
+///
+/// The token's issuer decides which rules it must satisfy; what it says is believed only after they have been checked.
+package struct TokenAuthenticator: Authenticator {
+    /// How long a local token is believed without its row being read again, should no event tell of its end.
+    private static let localMemorySeconds = 5.0
+    private static let externalMemorySeconds = 60.0
+
+    private let local: LocalTokens
+    private let external: ExternalTokens?
+    private let store: any Store
+    private let time: any TimeSource
+    private let verified = VerifiedTokens()
+
+    /// `external` is nil when no sign-in provider is configured.
+    package init(local: LocalTokens, external: ExternalTokens?, store: any Store, time: any TimeSource) {
+        self.local = local
+        self.external = external
+        self.store = store
+        self.time = time
+    }
+
+    package func authenticate(token: String) async -> AuthenticationResult {
+        guard !token.isEmpty, token.utf8.count <= CompactToken.maximumBytes else { return .refused(.malformed) }
+        let digest = Digest.sha256(Array(token.utf8))
+        let now = time.now()
+        if let identity = verified.identity(for: digest, now: now) { return .identity(identity) }
+        let generation = verified.generation
+        do throws(TokenProblem) {
+            let identity = try await identity(of: try CompactToken(token), now: now)
+            let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
+            let memoryEnd = now.adding(seconds: seconds)
+            let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
+            verified.remember(identity, for: digest, until: goodUntil, generation: generation)
+            return .identity(identity)
+        } catch {
+            return Self.result(of: error)
+        }
+    }
+
+    /// To be told of every event of the store: a revoked token or disabled user is forgotten at once.
+    package func observe(_ event: DomainEvent) {
+        guard case .accessEnded(let user, let token) = event else { return }
+        verified.forget(user, token)
+    }
+
+    private func identity(of token: CompactToken, now: Timestamp) async throws(TokenProblem) -> Identity {
+        switch token.claims["iss"]?.stringValue {
+        case LocalTokens.issuer?:
+            let identity = try local.claimedIdentity(of: token, now: now)
+            try await local.confirm(identity, in: store, now: now)
+            return identity
+        case let issuer?:
+            guard let external, external.issuer == issuer else { throw .notAuthorized }
+            return try await external.identity(of: token, now: now)
+        case nil: throw .notAuthorized
+        }
+    }
+
+    private static func result(of problem: TokenProblem) -> AuthenticationResult {
+        switch problem {
+        case .malformed: .refused(.malformed)
+        case .expired: .refused(.expired)
+        case .revoked: .refused(.revoked)
+        case .notAuthorized: .refused(.notAuthorized)
+        case .unavailable(let reason): .unavailable(reason: reason)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import JSON
+import TocsinCore
+
+/// Verifies tokens of the sign-in provider (Cognito, Auth0, Keycloak…).
+package struct ExternalTokens: Sendable {
+    let issuer: String
+    private let rules: ClaimRules
+    private let keys: KeySource
+
+    /// Tokens must name exactly this issuer and one of the audiences.
+    package init(issuer: String, audiences: Set<String>, keys: KeySource) {
+        self.issuer = issuer
+        self.rules = ClaimRules(issuer: issuer, audiences: audiences)
+        self.keys = keys
+    }
+
+    /// The identity of a token, its signature checked first.
+    func identity(of token: CompactToken, now: Timestamp) async throws(TokenProblem) -> Identity {
+        guard try await isSigned(token) else { throw .notAuthorized }
+        let expiry = try rules.expiry(of: token.claims, now: now)
+        if let use = token.claims["token_use"], use != .string("access"), use != .string("id") {
+            throw .notAuthorized
+        }
+        let (userID, username) = try OwnerClaims.read(token.claims)
+        return Identity(userID: userID, username: username, expiresAt: expiry)
+    }
+
+    /// The algorithm is the key's; a token that names another one is not believed.
+    private func isSigned(_ token: CompactToken) async throws(TokenProblem) -> Bool {
+        let key: PublicKey?
+        switch keys {
+        case .secret(let secret):
+            return token.algorithm == secret.algorithm && secret.verifies(token.signature, for: token.signedBytes)
+        case .fixed(let set): key = set.key(id: token.keyID)
+        case .remote(let set):
+            // Not worth a fetch: no key of ours could have made this.
+            guard ["ES256", "RS256"].contains(token.algorithm) else { return false }
+            key = try await set.key(id: token.keyID)
+        }
+        guard let key, token.algorithm == key.algorithm.rawValue else { return false }
+        return key.verifies(token.signature, for: token.signedBytes)
+    }
+}

@@ -1,0 +1,57 @@
+import Synchronization
+import TocsinCore
+
+/// Remembers verified tokens for a short while, by their SHA-256; never their text.
+///
+/// At most 4096 are kept, in two halves: when the newer half is full it becomes the older one, whose entries go.
+final class VerifiedTokens: Sendable {
+    private static let halfCapacity = 2048
+
+    private struct Entry {
+        let identity: Identity
+        let goodUntil: Timestamp
+    }
+
+    private struct Memory {
+        var newer: [[UInt8]: Entry] = [:]
+        var older: [[UInt8]: Entry] = [:]
+        /// Grows with each withdrawal, so that what was verified before one is not remembered after it.
+        var generation = 0
+    }
+
+    private let memory = Mutex(Memory())
+
+    var generation: Int { memory.withLock { $0.generation } }
+
+    func identity(for digest: [UInt8], now: Timestamp) -> Identity? {
+        memory.withLock { memory in
+            guard let entry = memory.newer[digest] ?? memory.older[digest], now < entry.goodUntil else { return nil }
+            return entry.identity
+        }
+    }
+
+    /// Remembers an identity, unless access was withdrawn since `generation` was read.
+    func remember(_ identity: Identity, for digest: [UInt8], until moment: Timestamp, generation: Int) {
+        memory.withLock { memory in
+            guard memory.generation == generation else { return }
+            if memory.newer.count >= Self.halfCapacity {
+                memory.older = memory.newer
+                memory.newer = [:]
+            }
+            memory.newer[digest] = Entry(identity: identity, goodUntil: moment)
+        }
+    }
+
+    /// Forgets a local token, or all local tokens of a user.
+    func forget(_ user: UserID, _ token: TokenID?) {
+        memory.withLock { memory in
+            memory.generation += 1
+            let stays: (Entry) -> Bool = { entry in
+                guard let id = entry.identity.tokenID, entry.identity.userID == user else { return true }
+                return token != nil && token != id
+            }
+            memory.newer = memory.newer.filter { stays($0.value) }
+            memory.older = memory.older.filter { stays($0.value) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import GraphQLTransport
+import JSON
+import Synchronization
+import TocsinCore
+import TocsinStore
+
+/// What `/healthz` and `/readyz` answer; no secrets, as anybody may ask.
+final class Health: HealthReporting, Sendable {
+    private let store: SQLStore
+    private let providers: [(name: String, isConfigured: Bool)]
+    private let isStopping = Atomic<Bool>(false)
+
+    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)]) {
+        self.store = store
+        self.providers = providers
+    }
+
+    /// From now on the server is not ready for new requests.
+    func stop() { isStopping.store(true, ordering: .relaxed) }
+
+    func live() -> HealthReport { report(.ok, ["status": "ok"]) }
+
+    func ready() async -> HealthReport {
+        if isStopping.load(ordering: .relaxed) { return report(.unavailable, ["status": "stopping"]) }
+        var members: [(String, JSONValue)] = []
+        var status = HealthReport.Status.ok
+        do {
+            let health = try await store.health()
+            members = [
+                ("database", .string(health.database)), ("migration", .int(Int64(health.migration))),
+            ]
+        } catch {
+            status = .unavailable
+            members = [("database", .string(error.description))]
+        }
+        let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
+        members.append(("push", .object(JSONObject(states))))
+        let word: JSONValue = status == .ok ? "ok" : "unavailable"
+        return report(status, .object(JSONObject([("status", word)] + members)))
+    }
+
+    private func report(_ status: HealthReport.Status, _ body: JSONValue) -> HealthReport {
+        HealthReport(status: status, body: body.serialized())
+    }
+}

@@ -1,0 +1,146 @@
+import CCurl
+import Synchronization
+import TocsinCore
+
+/// One call: its request, what has arrived of its answer, and who waits for it.
+///
+/// What has arrived is touched by the loop's thread alone, from when the transfer is submitted until it is done; hence
+/// `@unchecked Sendable`.
+final class CurlTransfer: @unchecked Sendable {
+    private static let maximumHeadBytes = 64 * 1024
+
+    let request: OutgoingRequest
+    private let waiter = Mutex<(@Sendable (OutgoingAnswer) -> Void)?>(nil)
+    /// Set when the caller's task was cancelled, which may be before the transfer was submitted.
+    let isCancelled = Atomic(false)
+    private var handle: UnsafeMutableRawPointer?
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var headers: [(name: String, value: String)] = []
+    private var headBytes = 0
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+
+    init(_ request: OutgoingRequest) {
+        self.request = request
+    }
+
+    func whenDone(_ answered: @escaping @Sendable (OutgoingAnswer) -> Void) {
+        waiter.withLock { $0 = answered }
+    }
+
+    /// Answers the waiter, once; later answers go nowhere.
+    func finish(_ answer: OutgoingAnswer) {
+        let answered = waiter.withLock { waiter in
+            defer { waiter = nil }
+            return waiter
+        }
+        answered?(answer)
+    }
+
+    /// A handle with all options set, owned by the transfer until `close`; nil when libcurl refuses one.
+    func open(caFile: String?) -> UnsafeMutableRawPointer? {
+        guard let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        for header in request.headers + [("expect", "")] {
+            let line = header.value.isEmpty ? header.name + ":" : "\(header.name): \(header.value)"
+            guard !line.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
+                let list = curl_slist_append(headerList, line)
+            else { return nil }
+            headerList = list
+        }
+        var codes = [
+            tocsin_curl_set_string(handle, CURLOPT_URL, request.url),
+            tocsin_curl_allow_http_only(handle),
+            tocsin_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+            tocsin_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            tocsin_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            tocsin_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
+            tocsin_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
+            tocsin_curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            tocsin_curl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(request.timeoutSeconds * 1000))),
+            tocsin_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.timeoutSeconds * 1000))),
+            tocsin_curl_set_list(handle, CURLOPT_HTTPHEADER, headerList),
+            tocsin_curl_set_string(handle, CURLOPT_USERAGENT, "tocsin"),
+        ]
+        if let caFile { codes.append(tocsin_curl_set_string(handle, CURLOPT_CAINFO, caFile)) }
+        if !request.body.isEmpty || request.method == "POST" {
+            codes.append(
+                request.body.withUnsafeBytes { bytes in
+                    tocsin_curl_set_body(handle, bytes.baseAddress ?? UnsafeRawPointer(handle), Int64(bytes.count))
+                }
+            )
+        }
+        codes.append(tocsin_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
+        codes += receivers(handle)
+        return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
+    }
+
+    /// Frees the handle, which must have left the multi handle.
+    func close() {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headerList)
+        handle = nil
+        headerList = nil
+    }
+
+    /// The answer, given how the transfer ended.
+    func answer(_ outcome: CURLcode) -> OutgoingAnswer {
+        guard outcome == CURLE_OK, let handle else {
+            if isTooLarge { return .failed(reason: "the answer is larger than \(request.maximumBodyBytes) bytes") }
+            return .failed(reason: String(cString: curl_easy_strerror(outcome)))
+        }
+        return .response(status: tocsin_curl_status(handle), headers: headers, body: body)
+    }
+
+    private func receivers(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+        // Unretained: the loop keeps the transfer for as long as its handle lives.
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        return [
+            tocsin_curl_set_pointer(handle, CURLOPT_WRITEDATA, pointer),
+            tocsin_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, target in
+                CurlTransfer.receive(bytes, size * count, target) { $0.receiveBody($1) }
+            },
+            tocsin_curl_set_pointer(handle, CURLOPT_HEADERDATA, pointer),
+            tocsin_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, target in
+                CurlTransfer.receive(bytes, size * count, target) { $0.receiveHeader($1) }
+            },
+        ]
+    }
+
+    /// The count that libcurl expects, or 0 to end the transfer.
+    private static func receive(
+        _ bytes: UnsafeMutablePointer<CChar>?,
+        _ count: Int,
+        _ target: UnsafeMutableRawPointer?,
+        _ take: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let bytes, let target else { return 0 }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(target).takeUnretainedValue()
+        return take(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + bytes.count <= request.maximumBodyBytes else {
+            isTooLarge = true
+            return false
+        }
+        body += bytes
+        return true
+    }
+
+    /// Lines of the head; a status line begins a new head, as after an interim answer.
+    private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headBytes += bytes.count
+        guard headBytes <= Self.maximumHeadBytes else { return false }
+        if bytes.starts(with: "HTTP/".utf8) {
+            headers = []
+            return true
+        }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return true }
+        let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        let value = bytes[(colon + 1)...].drop { $0 <= 0x20 }
+        let end = value.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? value.startIndex
+        headers.append((name, String(decoding: value[..<end], as: UTF8.self)))
+        return true
+    }
+}

@@ -1,0 +1,19 @@
+import Foundation
+package import TocsinAPI
+
+/// Reads the model file, or takes the one in the binary.
+package enum SchemaLoading {
+    /// The API of the model at this path; nil: the model that ships.
+    package static func load(path: String?) throws(SchemaProblems) -> APISchema {
+        guard let path else { return try APISchema() }
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw SchemaProblems([
+                SchemaProblem(file: path, line: 1, message: "The schema file cannot be read: \(error.localizedDescription)")
+            ])
+        }
+        return try APISchema(modelText: text, modelFile: path)
+    }
+}

@@ -1,0 +1,173 @@
+/// A place in `Settings`.
+typealias SettingField<Value> = any WritableKeyPath<Settings, Value> & Sendable
+
+/// The kinds of values that settings have.
+extension SettingDefinition {
+    static func integer(
+        _ key: String,
+        _ field: SettingField<Int>,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            guard let value = Int(text), range.contains(value) else {
+                return "write a whole number from \(range.lowerBound) to \(range.upperBound)"
+            }
+            settings[keyPath: field] = value
+            return nil
+        } text: {
+            String($0[keyPath: field])
+        }
+    }
+
+    static func seconds(
+        _ key: String,
+        _ field: SettingField<Double>,
+        _ range: ClosedRange<Double>,
+        _ help: String
+    ) -> SettingDefinition {
+        decimal(key, field, range, help).unit("seconds")
+    }
+
+    static func decimal(
+        _ key: String,
+        _ field: SettingField<Double>,
+        _ range: ClosedRange<Double>,
+        _ help: String
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            guard let value = plainDecimal(text), range.contains(value) else {
+                return "write a number from \(shown(range.lowerBound)) to \(shown(range.upperBound))"
+            }
+            settings[keyPath: field] = value
+            return nil
+        } text: {
+            shown($0[keyPath: field])
+        }
+    }
+
+    /// A comma list of pauses.
+    static func pauses(_ key: String, _ field: SettingField<[Double]>, _ help: String) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            let parts = split(text)
+            let values = parts.compactMap(plainDecimal)
+            guard values.count == parts.count, (1...100).contains(values.count),
+                values.allSatisfy({ (0...86_400).contains($0) })
+            else { return "write 1 to 100 pauses of 0 to 86400 seconds with commas between, such as 1,5,30" }
+            settings[keyPath: field] = values
+            return nil
+        } text: { settings in
+            let values = settings[keyPath: field]
+            return values.isEmpty ? nil : values.map(shown).joined(separator: ",")
+        }.unit("seconds")
+    }
+
+    static func flag(_ key: String, _ field: SettingField<Bool>, _ help: String) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            guard let value = truth(text) else { return "write true or false" }
+            settings[keyPath: field] = value
+            return nil
+        } text: {
+            String($0[keyPath: field])
+        }.asFlag()
+    }
+
+    static func text(_ key: String, _ field: SettingField<String>, _ help: String) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            settings[keyPath: field] = text
+            return nil
+        } text: {
+            $0[keyPath: field]
+        }
+    }
+
+    static func choice(
+        _ key: String,
+        _ field: SettingField<String>,
+        _ values: [String],
+        _ help: String
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            guard values.contains(text.lowercased()) else { return "write one of \(values.joined(separator: ", "))" }
+            settings[keyPath: field] = text.lowercased()
+            return nil
+        } text: {
+            $0[keyPath: field]
+        }
+    }
+
+    /// Text that need not be given.
+    static func optional(
+        _ key: String,
+        _ field: SettingField<String?>,
+        _ help: String,
+        check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            if let problem = check(text) { return problem }
+            settings[keyPath: field] = text
+            return nil
+        } text: {
+            $0[keyPath: field]
+        }
+    }
+
+    static func list(_ key: String, _ field: SettingField<[String]>, _ help: String) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            settings[keyPath: field] = split(text)
+            return nil
+        } text: { settings in
+            let values = settings[keyPath: field]
+            return values.isEmpty ? nil : values.joined(separator: ",")
+        }
+    }
+
+    static func secret(
+        _ key: String,
+        _ field: SettingField<Secret?>,
+        _ help: String,
+        fileVariables: [String] = [],
+        check: @escaping @Sendable (String) -> SettingProblem?
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            if let problem = check(text) { return problem }
+            settings[keyPath: field] = Secret(text)
+            return nil
+        } text: {
+            $0[keyPath: field]?.description
+        }.secret(fileVariables: fileVariables)
+    }
+
+    /// `true` and `false` and what people write for them.
+    static func truth(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "on", "1": true
+        case "false", "no", "off", "0": false
+        default: nil
+        }
+    }
+
+    private static func split(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
+    }
+
+    /// Digits with at most one point: no exponents, infinities or hexadecimal.
+    private static func plainDecimal(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else { return nil }
+        return Double(text)
+    }
+
+    private static func shown(_ value: Double) -> String {
+        value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
+    }
+}
+
+extension StringProtocol {
+    /// The text without white space at its ends.
+    var trimmed: String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

@@ -1,0 +1,86 @@
+/// One setting: its names, its documentation, and how its text becomes a field of `Settings`.
+///
+/// From these reading, `tocsin settings`, the README's table and the manual page are made.
+package struct SettingDefinition: Sendable {
+    /// Another variable for the same setting.
+    package struct Alias: Sendable, Hashable {
+        package let variable: String
+        /// What to set instead; nil: as good as the setting's own name.
+        package let replacement: String?
+        /// `true` means `false` in the setting's own words.
+        let isInverse: Bool
+    }
+
+    /// The name in a settings file, and after `--` the flag: words in lower case with hyphens.
+    package let key: String
+    /// The environment variable.
+    package private(set) var variable: String
+    package private(set) var aliases: [Alias] = []
+    /// Variables that name a file with the value; for secrets only.
+    package private(set) var fileVariables: [String] = []
+    package private(set) var unit: String?
+    /// One sentence.
+    package let help: String
+    package private(set) var isSecret = false
+    /// Whether the value is yes or no, so that the flag may stand without one.
+    package private(set) var isFlag = false
+    /// Puts a text into its field, or says why it cannot.
+    let apply: @Sendable (String, inout Settings) -> SettingProblem?
+    /// The field as text, secrets masked; nil: not set.
+    let text: @Sendable (Settings) -> String?
+
+    /// `--key`.
+    package var flag: String { "--" + key }
+    /// The default as text; nil: none.
+    package var defaultText: String? { text(Settings()) }
+    /// The key and flag that name a file with the value; for secrets only.
+    package var fileKey: String? { isSecret ? key + "-file" : nil }
+
+    init(
+        _ key: String,
+        _ help: String,
+        apply: @escaping @Sendable (String, inout Settings) -> SettingProblem?,
+        text: @escaping @Sendable (Settings) -> String?
+    ) {
+        self.key = key
+        self.help = help
+        self.apply = apply
+        self.text = text
+        let name = String(key.map { $0 == "-" ? "_" : $0 }).uppercased()
+        variable = key.hasPrefix("apns-") || key.hasPrefix("fcm-") ? name : "TOCSIN_" + name
+    }
+
+    /// The same with another variable than the one that follows from the key.
+    func variable(_ name: String) -> SettingDefinition {
+        changed { $0.variable = name }
+    }
+
+    /// The same with one more variable; with `instead`, a deprecated one.
+    func alias(_ name: String, instead: String? = nil, isInverse: Bool = false) -> SettingDefinition {
+        changed { $0.aliases.append(Alias(variable: name, replacement: instead, isInverse: isInverse)) }
+    }
+
+    /// The same, counted in a unit.
+    func unit(_ name: String) -> SettingDefinition {
+        changed { $0.unit = name }
+    }
+
+    /// The same as a yes or no.
+    func asFlag() -> SettingDefinition {
+        changed { $0.isFlag = true }
+    }
+
+    /// The same, masked wherever it is shown, which may be read from a file named by `VARIABLE_FILE` or one of these.
+    func secret(fileVariables names: [String] = []) -> SettingDefinition {
+        changed {
+            $0.isSecret = true
+            $0.fileVariables = names + [$0.variable + "_FILE"]
+        }
+    }
+
+    private func changed(_ change: (inout SettingDefinition) -> Void) -> SettingDefinition {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}

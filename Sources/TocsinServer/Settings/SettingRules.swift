@@ -1,0 +1,83 @@
+import TocsinAuth
+import TocsinCore
+
+/// What single values must satisfy beyond their kind.
+enum SettingRules {
+    static func issuerProblem(_ text: String) -> SettingProblem? {
+        guard text != LocalTokens.issuer else {
+            return "that is the issuer of this server's own tokens; name your provider's"
+        }
+        return nil
+    }
+
+    static func httpsProblem(_ text: String) -> SettingProblem? {
+        guard text.hasPrefix("https://"), hasHost(text) else {
+            return "write an https address, or save the key set and name the file in TOCSIN_JWKS_FILE"
+        }
+        return nil
+    }
+
+    static func addressProblem(_ text: String) -> SettingProblem? {
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), hasHost(text) else {
+            return "write an address that begins with https://HOST or http://HOST"
+        }
+        return nil
+    }
+
+    static func appleIDProblem(_ text: String) -> SettingProblem? {
+        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 64
+        return isPlain ? nil : "write the 10 letters and digits that Apple shows"
+    }
+
+    static func apnsKeyProblem(_ text: String) -> SettingProblem? {
+        keyProblem(text, .es256, "Apple's keys are for ES256; give the contents of the .p8 file")
+    }
+
+    static func fcmKeyProblem(_ text: String) -> SettingProblem? {
+        keyProblem(text, .rs256, "a service account's key is for RS256; give private_key of its key file")
+    }
+
+    static func hmacProblem(_ text: String) -> SettingProblem? {
+        do throws(KeyError) {
+            _ = try HMACKey(secret: Array(text.utf8))
+            return nil
+        } catch {
+            return SettingProblem(error.description)
+        }
+    }
+
+    static func serverKeyProblem(_ text: String) -> SettingProblem? {
+        do throws(KeyError) {
+            _ = try ServerKey(text: text)
+            return nil
+        } catch {
+            return SettingProblem(error.description)
+        }
+    }
+
+    private static func keyProblem(_ text: String, _ kind: SignatureAlgorithm, _ advice: String) -> SettingProblem? {
+        do throws(KeyError) {
+            return try PrivateKey(pem: text).kind == kind ? nil : SettingProblem(advice)
+        } catch {
+            return SettingProblem(error.description)
+        }
+    }
+
+    private static func hasHost(_ address: String) -> Bool {
+        guard let start = address.range(ofScheme: "://") else { return false }
+        let host = address[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return !host.isEmpty && !host.contains("@") && address.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+extension String {
+    /// Where the text after the first `separator` begins.
+    fileprivate func range(ofScheme separator: String) -> Index? {
+        var rest = self[...]
+        while !rest.isEmpty {
+            if rest.hasPrefix(separator) { return rest.index(rest.startIndex, offsetBy: separator.count) }
+            rest.removeFirst()
+        }
+        return nil
+    }
+}

@@ -1,0 +1,77 @@
+extension SettingTable {
+    static let httpLimits: [SettingDefinition] = [
+        .integer("body-bytes", \.limits.bodyBytes, 1024...(1 << 30), "A request's body.").unit("bytes"),
+        .integer("head-bytes", \.limits.headBytes, 1024...(1 << 20), "A request's head.").unit("bytes"),
+        .integer("head-fields", \.limits.headFields, 10...10_000, "Header fields of a request."),
+        .integer("target-bytes", \.limits.targetBytes, 64...(1 << 20), "A request's path and query.").unit("bytes"),
+        .seconds("head-seconds", \.limits.headSeconds, 0.1...3600, "Time until a request's head is in."),
+        .seconds("body-seconds", \.limits.bodySeconds, 0.1...3600, "Time until a request's body is in."),
+        .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
+        .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
+        .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
+        .decimal(
+            "requests-per-second",
+            \.limits.requestsPerSecond,
+            0...1e6,
+            "Requests of one owner; 0 for any number."
+        ),
+        .integer("request-burst", \.limits.requestBurst, 1...1_000_000, "Requests at once before the rate counts."),
+    ]
+
+    static let documentLimits: [SettingDefinition] = [
+        .integer("document-bytes", \.limits.documentBytes, 100...(1 << 24), "A document.").unit("bytes"),
+        .integer("document-tokens", \.limits.documentTokens, 10...1_000_000, "Tokens of a document."),
+        .integer(
+            "document-nesting",
+            \.limits.documentNesting,
+            4...200,
+            "Nesting of brackets, measured before parsing."
+        ),
+        .integer("document-depth", \.limits.documentDepth, 2...100, "Nesting of fields."),
+        .integer("introspection-depth", \.limits.introspectionDepth, 2...100, "Nesting of fields under introspection."),
+        .integer("document-aliases", \.limits.documentAliases, 0...10_000, "Aliases of a document."),
+        .integer("document-root-fields", \.limits.documentRootFields, 1...10_000, "Root fields of an operation."),
+        .integer("document-directives", \.limits.documentDirectives, 0...10_000, "Directives of a document."),
+        .integer("document-fragments", \.limits.documentFragments, 0...10_000, "Fragments of a document."),
+        .integer("document-operations", \.limits.documentOperations, 1...10_000, "Operations of a document."),
+        .integer("document-cost", \.limits.documentCost, 100...1_000_000_000, "Fields times page sizes."),
+        .integer("json-nesting", \.limits.jsonNesting, 4...500, "Nesting of a request's JSON."),
+        .integer("json-values", \.limits.jsonValues, 10...1_000_000, "Values in variables."),
+        .integer("json-number-digits", \.limits.jsonNumberDigits, 16...1000, "Digits of a number."),
+        .integer("answer-errors", \.limits.answerErrors, 1...1000, "Errors in one answer; the rest is left out."),
+        .seconds("execution-seconds", \.limits.executionSeconds, 0.1...600, "Time an operation may take."),
+    ]
+
+    static let dataLimits: [SettingDefinition] = [
+        .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
+        .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
+        .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),
+        .integer("filter-parts", \.limits.filterParts, 1...1000, "Conditions of a filter."),
+        .integer("filter-characters", \.limits.filterCharacters, 1...10_000, "Characters of a text in a filter."),
+        .integer("topic-name-bytes", \.limits.topicNameBytes, 1...10_000, "A topic's name.").unit("bytes"),
+        .integer("title-bytes", \.limits.titleBytes, 1...(1 << 20), "A message's title.").unit("bytes"),
+        .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
+        .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
+        .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
+        .integer("topics-per-owner", \.limits.topicsPerOwner, 1...10_000_000, "Topics of one owner."),
+        .integer("delivery-days", \.limits.deliveryDays, 1...3650, "Time that finished deliveries are kept.").unit(
+            "days"
+        ),
+        .integer("message-days", \.limits.messageDays, 0...36_500, "Time that messages are kept; 0 for ever.").unit(
+            "days"
+        ),
+    ]
+
+    static let socketLimits: [SettingDefinition] = [
+        .integer("socket-message-bytes", \.limits.socketMessageBytes, 1024...(1 << 24), "A client's message.")
+            .unit("bytes"),
+        .integer("socket-subscriptions", \.limits.socketSubscriptions, 1...10_000, "Subscriptions of a connection."),
+        .seconds("socket-init-seconds", \.limits.socketInitSeconds, 0.1...600, "Time until connection_init is in."),
+        .seconds("socket-ping-seconds", \.limits.socketPingSeconds, 0.1...600, "Time between pings."),
+        .seconds("socket-pong-seconds", \.limits.socketPongSeconds, 0.1...600, "Time until a pong is in."),
+        .integer("socket-queue-bytes", \.limits.socketQueueBytes, 1024...(1 << 30), "What may wait for a slow client.")
+            .unit("bytes"),
+        .integer("socket-queue-events", \.limits.socketQueueEvents, 1...1_000_000, "Events that may wait for it."),
+        .seconds("socket-write-seconds", \.limits.socketWriteSeconds, 0.1...600, "Time that one write may block."),
+    ]
+}

@@ -1,0 +1,154 @@
+/// Every setting there is, in the order in which people want to read them.
+package enum SettingTable {
+    /// The settings by the headings of the README and of the manual page.
+    package static let groups: [(title: String, definitions: [SettingDefinition])] = [
+        ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
+        ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
+        ("Limits of sockets", socketLimits),
+    ]
+
+    /// All of them.
+    package static let all: [SettingDefinition] = groups.flatMap(\.definitions)
+
+    /// The variable and flag that name the settings file.
+    package static let fileVariable = "TOCSIN_CONFIG"
+    package static let fileFlag = "config"
+
+    /// Variables that belong to the client commands.
+    static let foreignVariables: Set<String> = ["TOCSIN_URL", "TOCSIN_TOKEN", fileVariable]
+
+    /// Variables that no longer mean anything, with what to set instead.
+    static let retired: [(variable: String, advice: String)] = [
+        (
+            "FCM_SERVER_KEY",
+            "is a key of Google's legacy API, which was shut down in 2024, and is not used. Make a service account key in "
+                + "the Firebase console (Project settings, Service accounts) and name its file in "
+                + "GOOGLE_APPLICATION_CREDENTIALS, or set FCM_PROJECT_ID, FCM_CLIENT_EMAIL and FCM_PRIVATE_KEY from it."
+        )
+    ]
+
+    static let server: [SettingDefinition] = [
+        .text("host", \.server.host, "The address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
+        .integer("port", \.server.port, 0...65_535, "The port to listen on; 0 takes a free one."),
+        .init("database", "Where the data is kept: sqlite:PATH; tocsin.db in the data directory unless set.") {
+            text,
+            settings in
+            switch DatabaseAddress.parsed(text) {
+            case .success(let address):
+                settings.server.database = address
+                return nil
+            case .failure(let problem): return problem
+            }
+        } text: {
+            $0.server.database?.description
+        }.variable("TOCSIN_DATABASE_URL"),
+        .text(
+            "data-dir",
+            \.server.dataDirectory,
+            "Where the database and the server key live; made if it is not there."
+        ),
+        .optional("node", \.server.node, "This node's name in leases and logs; host name and process unless set."),
+        .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
+        .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
+        .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS."),
+        .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key."),
+        .secret(
+            "server-key",
+            \.server.serverKey,
+            "The server's secret, 32 random bytes or more in base 64; the file server.key unless set. Nodes share it.",
+            check: SettingRules.serverKeyProblem
+        ),
+        .choice(
+            "log-level",
+            \.server.logLevel,
+            ["trace", "debug", "info", "notice", "warning", "error", "critical"],
+            "How much is logged: trace, debug, info, notice, warning, error or critical."
+        ),
+        .list("allowed-origins", \.server.allowedOrigins, "Origins of web pages that may use the server, with commas."),
+        .seconds("stop-seconds", \.server.stopSeconds, 0...600, "How long running work may take after SIGTERM."),
+    ]
+
+    static let signIn: [SettingDefinition] = [
+        .optional("jwt-issuer", \.signIn.issuer, "The iss that tokens must have.", check: SettingRules.issuerProblem),
+        .list("jwt-audience", \.signIn.audiences, "The aud that tokens must have; several with commas, any counts."),
+        .optional("jwks-url", \.signIn.jwksURL, "The https address of the key set.", check: SettingRules.httpsProblem),
+        .optional("jwks-file", \.signIn.jwksPath, "A file with the key set."),
+        .secret(
+            "jwt-hs256-secret",
+            \.signIn.hs256Secret,
+            "In place of a key set: a shared secret of 32 bytes or more.",
+            check: SettingRules.hmacProblem
+        ),
+    ]
+
+    static let apns: [SettingDefinition] = [
+        .optional("apns-key-id", \.apns.keyID, "The key's id, 10 characters.", check: SettingRules.appleIDProblem)
+            .alias("APNS_AUTH_KEY_ID"),
+        .optional("apns-team-id", \.apns.teamID, "The team's id, 10 characters.", check: SettingRules.appleIDProblem),
+        .secret(
+            "apns-key-contents",
+            \.apns.privateKey,
+            "The .p8 key in PEM.",
+            fileVariables: ["APNS_AUTH_KEY_PATH", "APNS_KEY_FILE"],
+            check: SettingRules.apnsKeyProblem
+        ),
+        .optional("apns-bundle-id", \.apns.bundleID, "The app's bundle id.").alias("APNS_TOPIC"),
+        .flag("apns-production", \.apns.isProduction, "Whether devices that do not say are in production.")
+            .alias("APNS_USE_SANDBOX", instead: "APNS_PRODUCTION, which means the opposite", isInverse: true),
+        .optional("apns-endpoint", \.apns.endpoint, "In place of Apple's address.", check: SettingRules.addressProblem),
+    ]
+
+    static let fcm: [SettingDefinition] = [
+        .optional("fcm-project-id", \.fcm.projectID, "The Firebase project's id."),
+        .optional("fcm-client-email", \.fcm.clientEmail, "The service account's address."),
+        .secret(
+            "fcm-private-key",
+            \.fcm.privateKey,
+            "The service account's key in PEM; literal \\n is taken for line breaks.",
+            check: SettingRules.fcmKeyProblem
+        ),
+        .optional("fcm-credentials", \.fcm.credentialsPath, "The service account's key file, in place of these three.")
+            .variable("GOOGLE_APPLICATION_CREDENTIALS").alias("FCM_SERVICE_ACCOUNT_FILE"),
+        .optional("fcm-endpoint", \.fcm.endpoint, "In place of Google's address.", check: SettingRules.addressProblem),
+        .optional(
+            "fcm-token-endpoint",
+            \.fcm.tokenEndpoint,
+            "In place of the key file's token_uri.",
+            check: SettingRules.addressProblem
+        ),
+    ]
+
+    static let push: [SettingDefinition] = [
+        .optional(
+            "push-ca-file",
+            \.push.caPath,
+            "PEM file of authorities trusted for outgoing calls besides the system's."
+        ),
+        .pauses(
+            "push-retry-seconds",
+            \.push.retrySeconds,
+            "Pauses before each retry, in place of the built-in schedule."
+        ),
+        .seconds(
+            "push-lease-seconds",
+            \.push.leaseSeconds,
+            1...3600,
+            "How long a node holds a delivery without renewing."
+        ),
+        .seconds(
+            "push-request-timeout-seconds",
+            \.push.requestTimeoutSeconds,
+            0.1...600,
+            "When a push without an answer is given up."
+        ),
+        .integer("push-in-flight", \.push.inFlight, 1...100_000, "Pushes under way at once on a node."),
+        .seconds(
+            "push-lifetime-seconds",
+            \.push.lifetimeSeconds,
+            1...2_419_200,
+            "When an undelivered push is given up."
+        ),
+        .integer("push-attempts", \.push.maximumAttempts, 1...1000, "Attempts of one delivery."),
+        .integer("push-connections", \.push.connections, 1...100, "HTTP/2 connections to one provider."),
+    ]
+}

@@ -1,0 +1,75 @@
+extension Settings {
+    /// What the server takes from outside, by size, count and time (ops-promises section 5).
+    package struct Limits: Sendable, Hashable {
+        // HTTP
+        /// Bytes of a request's body.
+        package var bodyBytes = 1 << 20
+        /// Bytes of a request's head, fields and target.
+        package var headBytes = 32 << 10
+        package var headFields = 100
+        package var targetBytes = 8 << 10
+        /// Seconds until the head is in, until the body is in, and between requests.
+        package var headSeconds = 10.0
+        package var bodySeconds = 30.0
+        package var idleSeconds = 75.0
+        package var connections = 4096
+        package var socketsPerOwner = 256
+        /// Requests a second and owner; 0: no limit.
+        package var requestsPerSecond = 0.0
+        /// Requests an owner may make at once before the rate counts.
+        package var requestBurst = 50
+
+        // GraphQL documents
+        package var documentBytes = 100_000
+        package var documentTokens = 2000
+        /// Nesting of braces, brackets and parentheses, measured before parsing.
+        package var documentNesting = 24
+        package var documentDepth = 12
+        package var introspectionDepth = 16
+        package var documentAliases = 30
+        package var documentRootFields = 20
+        package var documentDirectives = 20
+        package var documentFragments = 50
+        package var documentOperations = 10
+        /// Fields times page sizes.
+        package var documentCost = 50_000
+        package var jsonNesting = 32
+        /// Values in variables.
+        package var jsonValues = 1000
+        package var jsonNumberDigits = 64
+        package var answerErrors = 10
+        package var executionSeconds = 5.0
+
+        // Data
+        /// Rows of a page that names no size, and of the largest page.
+        package var pageRows = 100
+        package var pageMaximumRows = 1000
+        package var filterDepth = 5
+        package var filterParts = 20
+        package var filterCharacters = 256
+        package var topicNameBytes = 256
+        package var titleBytes = 1 << 10
+        package var messageBytes = 256 << 10
+        package var clientIDCharacters = 64
+        package var devicesPerOwner = 100
+        package var topicsPerOwner = 10_000
+        /// Days that finished deliveries are kept.
+        package var deliveryDays = 7
+        /// Days that messages are kept; 0: for ever.
+        package var messageDays = 0
+
+        // Sockets
+        /// Bytes of one message from a client.
+        package var socketMessageBytes = 64 << 10
+        package var socketSubscriptions = 100
+        /// Seconds until `connection_init` is in, between pings, and until a pong is in.
+        package var socketInitSeconds = 10.0
+        package var socketPingSeconds = 25.0
+        package var socketPongSeconds = 20.0
+        /// What may wait for a client that does not read, over all its subscriptions.
+        package var socketQueueBytes = 1 << 20
+        package var socketQueueEvents = 256
+        /// Seconds that one write may block.
+        package var socketWriteSeconds = 10.0
+    }
+}

@@ -1,0 +1,114 @@
+/// Every setting of the server.
+///
+/// A field's value here is the setting's default; `SettingTable` gives it its names.
+package struct Settings: Sendable, Hashable {
+    package var server = Server()
+    package var signIn = SignIn()
+    package var apns = APNs()
+    package var fcm = FCM()
+    package var push = Push()
+    package var limits = Limits()
+
+    /// The defaults.
+    package init() {}
+
+    /// The server itself.
+    package struct Server: Sendable, Hashable {
+        /// The address to listen on.
+        package var host = "127.0.0.1"
+        /// The port to listen on; 0 takes a free one.
+        package var port = 8080
+        /// Where the database and the server key live; made if it is not there.
+        package var dataDirectory = "./tocsin-data"
+        /// As given; nil: SQLite in the data directory.
+        package var database: DatabaseAddress?
+        /// Tells nodes apart in leases and logs; nil: host name and process.
+        package var node: String?
+        /// A file with the model schema; nil: the one that ships.
+        package var schemaPath: String?
+        /// Whether `serve` applies migrations.
+        package var migrates = true
+        /// PEM files of the server's certificate chain and key; both or none.
+        package var tlsCertificatePath: String?
+        package var tlsKeyPath: String?
+        /// In place of the file `server.key`; nodes that share a database share it.
+        package var serverKey: Secret?
+        /// How much is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
+        package var logLevel = "info"
+        /// Origins whose pages may open sockets and, if any is listed, read answers.
+        package var allowedOrigins: [String] = []
+        /// How long running requests and pushes may take once the server is asked to stop, in seconds.
+        package var stopSeconds = 10.0
+
+        /// Where the data is kept.
+        package var databaseAddress: DatabaseAddress { database ?? .sqlite(path: dataDirectory + "/tocsin.db") }
+    }
+
+    /// Sign-in by a provider's tokens (Cognito, Auth0, Keycloak…).
+    package struct SignIn: Sendable, Hashable {
+        /// The `iss` that tokens must have.
+        package var issuer: String?
+        /// Any of these must be the `aud`.
+        package var audiences: [String] = []
+        /// Exactly one of these three gives the keys.
+        package var jwksURL: String?
+        package var jwksPath: String?
+        package var hs256Secret: Secret?
+        /// The contents of `jwksPath`.
+        package var jwks: [UInt8]?
+    }
+
+    /// Apple's push service.
+    package struct APNs: Sendable, Hashable {
+        package var keyID: String?
+        package var teamID: String?
+        /// The `.p8` key in PEM, given as it is or by a path.
+        package var privateKey: Secret?
+        package var bundleID: String?
+        /// Which environment devices are taken to be in that do not say.
+        package var isProduction = false
+        /// In place of Apple's address, for tests and proxies.
+        package var endpoint: String?
+
+        /// Whether pushes can be signed.
+        package var isConfigured: Bool { keyID != nil && teamID != nil && privateKey != nil }
+    }
+
+    /// Google's push service.
+    package struct FCM: Sendable, Hashable {
+        package var projectID: String?
+        package var clientEmail: String?
+        /// The service account's RSA key in PEM.
+        package var privateKey: Secret?
+        /// `private_key_id` of the key file.
+        package var privateKeyID: String?
+        /// A service account's key file, which gives what is not given by itself.
+        package var credentialsPath: String?
+        /// In place of Google's addresses, for tests and proxies.
+        package var endpoint: String?
+        package var tokenEndpoint: String?
+
+        /// Whether access tokens can be asked for.
+        package var isConfigured: Bool { projectID != nil && clientEmail != nil && privateKey != nil }
+    }
+
+    /// The outbox.
+    package struct Push: Sendable, Hashable {
+        /// PEM file of certificate authorities trusted for outgoing calls besides the system's.
+        package var caPath: String?
+        /// Pauses before each retry in seconds, after the last of which a delivery has failed; empty: the built-in schedule.
+        package var retrySeconds: [Double] = []
+        /// How long a node holds a delivery without renewing; at least twice the request time limit.
+        package var leaseSeconds = 60.0
+        /// When a push that has had no answer is given up.
+        package var requestTimeoutSeconds = 20.0
+        /// Pushes under way at once on a node.
+        package var inFlight = 2000
+        /// After this long a delivery that could not be sent is given up.
+        package var lifetimeSeconds = 21_600.0
+        /// Attempts of one delivery.
+        package var maximumAttempts = 50
+        /// HTTP/2 connections to one provider.
+        package var connections = 2
+    }
+}

@@ -1,0 +1,93 @@
+package import TocsinAuth
+package import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+/// What commands do to the data beside a running server: accounts, tokens, migrations.
+package struct Tool: Sendable {
+    package let accounts: AccountService
+    private let store: SQLStore
+    private let serverKey: ServerKey
+    private let topics: ModelType
+
+    /// Opens the data, does the work, closes.
+    package static func run(
+        settings: Settings,
+        migrates: Bool,
+        _ body: (Tool) async throws(ServiceError) -> Void
+    ) async throws(StartError) {
+        let tool = try await Tool(settings: settings, migrates: migrates)
+        do {
+            try await body(tool)
+            await tool.store.close()
+        } catch {
+            await tool.store.close()
+            throw StartError(Self.sentence(for: error))
+        }
+    }
+
+    private init(settings: Settings, migrates: Bool) async throws(StartError) {
+        let time = SystemTime()
+        store = try Wiring.openStore(settings, role: .tool, migrates: migrates) { _ in }
+        serverKey = try Wiring.serverKey(settings)
+        do {
+            topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
+        } catch {
+            throw StartError(error.description)
+        }
+        accounts = AccountService(
+            environment: ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        )
+    }
+
+    /// The text of a token that has been recorded.
+    package func text(of token: IssuedToken, for account: Account) throws(ServiceError) -> String {
+        do {
+            return try LocalTokens(serverKey).text(of: token, for: account)
+        } catch {
+            throw .internal(error.description)
+        }
+    }
+
+    /// The id of a user's topic, given its id or its name.
+    package func topicID(_ topic: String, of account: Account) async throws(ServiceError) -> String {
+        let caller = Identity(userID: account.id, username: account.name)
+        guard let id = topics.position(of: "id"), let name = topics.position(of: "name"),
+            case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller)
+        else { throw .unauthorized }
+        let wanted = Predicate.any([.field(id, .equal(.text(topic))), .field(name, .equal(.text(topic)))])
+        let query = ModelQuery(
+            model: topics,
+            predicate: visible.and(wanted),
+            order: [ModelQuery.Order(field: id)],
+            limit: 2
+        )
+        let found = try await store.reading { reader throws(StoreError) in try reader.records(query) }
+            .filter { !$0.isDeleted }
+        guard let first = found.first else {
+            throw .badInput("\(account.name) has no topic \(topic). Create it first.")
+        }
+        guard found.count == 1 else { throw .badInput("\(account.name) has several topics named \(topic); give its id.") }
+        return first.id
+    }
+
+    /// One line a migration: number, name, and when it was applied.
+    package func migrations() async throws(ServiceError) -> [String] {
+        do {
+            return try await store.migrationStatus().map { migration in
+                "\(migration.number) \(migration.name) " + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
+            }
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    private static func sentence(for error: ServiceError) -> String {
+        switch error {
+        case .badInput(let text), .badRequest(let text), .limit(let text), .internal(let text), .badCursor(let text): text
+        case .unavailable(let reason): "The database cannot be used just now: \(reason)"
+        case .unauthorized: "This user may not do that."
+        case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Logging
+import TocsinAuth
+import TocsinCore
+import TocsinHTTP
+import TocsinHTTP2
+import TocsinPush
+import TocsinSQLite
+import TocsinStore
+
+/// Makes single parts from settings.
+enum Wiring {
+    static func openStore(
+        _ settings: Settings,
+        role: SQLStore.Role,
+        migrates: Bool,
+        observer: @escaping @Sendable ([DomainEvent]) -> Void
+    ) throws(StartError) -> SQLStore {
+        try makeDataDirectory(settings)
+        do {
+            switch settings.server.databaseAddress {
+            case .sqlite(let path):
+                return try SQLStore.open(
+                    SQLiteDatabase(path: path),
+                    role: role,
+                    migrates: migrates,
+                    commitObserver: observer
+                )
+            }
+        } catch {
+            throw StartError(error.description)
+        }
+    }
+
+    static func serverKey(_ settings: Settings) throws(StartError) -> ServerKey {
+        do {
+            if let text = settings.server.serverKey { return try ServerKey(text: text.contents) }
+            return try ServerKey.load(from: settings.server.dataDirectory)
+        } catch {
+            throw StartError(error.description)
+        }
+    }
+
+    static func authenticator(
+        _ settings: Settings,
+        serverKey: ServerKey,
+        store: any Store,
+        http: any OutgoingHTTP,
+        time: any TimeSource
+    ) throws(StartError) -> TokenAuthenticator {
+        var external: ExternalTokens?
+        if let issuer = settings.signIn.issuer {
+            external = ExternalTokens(
+                issuer: issuer,
+                audiences: Set(settings.signIn.audiences),
+                keys: try keySource(settings.signIn, http: http, time: time)
+            )
+        }
+        return TokenAuthenticator(local: LocalTokens(serverKey), external: external, store: store, time: time)
+    }
+
+    private static func keySource(
+        _ signIn: Settings.SignIn,
+        http: any OutgoingHTTP,
+        time: any TimeSource
+    ) throws(StartError) -> KeySource {
+        do {
+            if let secret = signIn.hs256Secret { return .secret(try HMACKey(secret: Array(secret.contents.utf8))) }
+            if let json = signIn.jwks { return .fixed(try KeySet(json: json)) }
+        } catch {
+            throw StartError(error.description)
+        }
+        guard let url = signIn.jwksURL else {
+            throw StartError("External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET.")
+        }
+        return .remote(RemoteKeySet(url: url, http: http, time: time))
+    }
+
+    private static func makeDataDirectory(_ settings: Settings) throws(StartError) {
+        let path = settings.server.dataDirectory
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw StartError("The data directory \(path) cannot be made: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import TocsinCore
+import TocsinServer
+
+/// `tocsin migrate [status]`
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Apply the database's migrations, or list them.",
+        discussion: "`tocsin serve` applies them itself unless it is told --no-migrate.",
+        subcommands: [Apply.self, Status.self],
+        defaultSubcommand: Apply.self
+    )
+
+    struct Apply: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Apply what is missing.")
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store, migrates: true) { tool throws(ServiceError) in
+                for migration in try await tool.migrations() { print(migration) }
+            }
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List migrations and whether they are applied.")
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store, migrates: false) { tool throws(ServiceError) in
+                for migration in try await tool.migrations() { print(migration) }
+            }
+        }
+    }
+}

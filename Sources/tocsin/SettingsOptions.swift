@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import TocsinServer
+
+/// Settings given as flags: every key of `tocsin settings` with `--` before it.
+struct SettingsOptions: ParsableArguments {
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp(
+            "Any setting as --name value; `tocsin settings` lists them all.",
+            valueName: "--setting value"
+        )
+    )
+    var settings: [String] = []
+
+    /// The flags as a dictionary from key to value.
+    func flags() throws -> [String: String] {
+        var flags: [String: String] = [:]
+        var rest = settings[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--"), argument.count > 2 else {
+                throw ValidationError("Unexpected argument '\(argument)'. Settings are written --name value.")
+            }
+            let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            var key = String(parts[0])
+            if parts.count == 2 {
+                flags[key] = String(parts[1])
+            } else if key.hasPrefix("no-") {
+                key = String(key.dropFirst(3))
+                flags[key] = "false"
+            } else if isFlag(key), rest.first.map({ $0.hasPrefix("--") }) ?? true {
+                flags[key] = "true"
+            } else if let value = rest.popFirst() {
+                flags[key] = value
+            } else {
+                throw ValidationError("--\(key) needs a value.")
+            }
+        }
+        return flags
+    }
+
+    private func isFlag(_ key: String) -> Bool {
+        SettingTable.all.contains { $0.key == key && $0.isFlag }
+    }
+}
+
+/// Where the data is, for commands that work on it beside a running server.
+struct StoreOptions: ParsableArguments {
+    @Option(name: .customLong("data-dir"), help: "Where the database and the server key live (TOCSIN_DATA_DIR).")
+    var dataDirectory: String?
+
+    @Option(help: "Where the data is kept: sqlite:PATH (TOCSIN_DATABASE_URL).")
+    var database: String?
+
+    @Option(name: .customLong("config"), help: "A settings file in TOML or JSON (TOCSIN_CONFIG).")
+    var config: String?
+
+    var flags: [String: String] {
+        var flags: [String: String] = [:]
+        flags["data-dir"] = dataDirectory
+        flags["database"] = database
+        flags["config"] = config
+        return flags
+    }
+}
+
+/// Reads settings as every command does.
+enum SettingsLoading {
+    static func load(flags: [String: String]) throws -> LoadedSettings {
+        let result = SettingsReader.read(
+            flags: flags,
+            environment: ProcessInfo.processInfo.environment,
+            readFile: { path in [UInt8](try Data(contentsOf: URL(filePath: path))) }
+        )
+        switch result {
+        case .success(let loaded): return loaded
+        case .failure(let problems): throw CommandFailure(problems.description)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+
+/// The command line: one file a command.
+@main
+struct Tocsin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tocsin",
+        abstract: "A notification server you own: GraphQL in, phones and live feeds out.",
+        discussion: """
+            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage it.
+            Exit codes: 0 done, 1 failed, 2 wrong use.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Server", subcommands: [
+                ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
+                SchemaCommand.self,
+            ]),
+            CommandGroup(name: "Client", subcommands: [
+                PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
+            ]),
+            CommandGroup(name: "Trying out", subcommands: [SimulatorCommand.self]),
+        ]
+    )
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            StandardError.write("tocsin: \(failure.description)\n")
+            exit(withError: ExitCode(1))
+        } catch {
+            let code = exitCode(for: error)
+            guard code == .validationFailure else { exit(withError: error) }
+            StandardError.write(fullMessage(for: error) + "\n")
+            exit(withError: ExitCode(2))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import TocsinAuth
+import TocsinCore
+import TocsinServer
+
+/// `tocsin token create | list | revoke`
+struct TokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Manage the tokens of local users.",
+        subcommands: [Create.self, List.self, Revoke.self]
+    )
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a new bearer token, alone on standard output.",
+            discussion: """
+                The token is shown once and not stored.
+
+                  tocsin token create --user alice --ttl 30d
+                  tocsin token create --user monitoring --publish alerts
+                """
+        )
+
+        @Option(help: "Whose token it is.") var user: String
+        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y.") var ttl: Lifetime = Lifetime(seconds: 30 * 86_400)
+        @Option(help: "A topic of the user, by name or id: the token can only create messages in it.")
+        var publish: String?
+        @Flag(name: .customLong("read-only"), help: "The token can only read.") var readOnly = false
+        @OptionGroup var store: StoreOptions
+
+        func validate() throws {
+            if publish != nil, readOnly { throw ValidationError("--publish and --read-only exclude each other.") }
+        }
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                let account = try await tool.accounts.account(named: user)
+                let scope = try await scope(for: account, tool)
+                let token = try await tool.accounts.recordToken(
+                    for: account,
+                    scope: scope,
+                    lifetimeSeconds: ttl.seconds
+                )
+                print(try tool.text(of: token, for: account))
+            }
+        }
+
+        private func scope(for account: Account, _ tool: Tool) async throws(ServiceError) -> Identity.Scope {
+            if readOnly { return .readOnly }
+            guard let publish else { return .full }
+            return .publish(topic: try await tool.topicID(publish, of: account))
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List tokens.")
+
+        @Option(help: "Only this user's.") var user: String?
+        @Flag(help: "One JSON object a line.") var json = false
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                let names = Dictionary(
+                    try await tool.accounts.accounts().map { ($0.id, $0.name) },
+                    uniquingKeysWith: { first, _ in first }
+                )
+                var userID: UserID?
+                if let user { userID = try await tool.accounts.account(named: user).id }
+                for token in try await tool.accounts.tokens(of: userID) {
+                    let name = names[token.userID] ?? token.userID.text
+                    print(json ? line(token, name) : row(token, name))
+                }
+            }
+        }
+
+        private func row(_ token: IssuedToken, _ name: String) -> String {
+            "\(token.id)\t\(name)\t\(scopeText(token.scope))\t"
+                + (token.revokedAt.map { "revoked \($0.iso8601)" } ?? "until \(token.expiresAt.iso8601)")
+        }
+
+        private func line(_ token: IssuedToken, _ name: String) -> String {
+            JSONLine.text([
+                ("id", .string(token.id.text)), ("user", .string(name)), ("scope", .string(scopeText(token.scope))),
+                ("createdAt", .string(token.createdAt.iso8601)), ("expiresAt", .string(token.expiresAt.iso8601)),
+                ("revokedAt", token.revokedAt.map { .string($0.iso8601) } ?? .null),
+            ])
+        }
+
+        private func scopeText(_ scope: Identity.Scope) -> String {
+            switch scope {
+            case .full: "full"
+            case .readOnly: "read-only"
+            case .publish(let topic): "publish:\(topic)"
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Revoke a token by its id (see `tocsin token list`).")
+
+        @Argument(help: "The token's id.") var id: String
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                try await tool.accounts.revoke(TokenID(id))
+                print("Revoked token \(id).")
+            }
+        }
+    }
+}

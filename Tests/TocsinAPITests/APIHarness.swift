@@ -1,0 +1,174 @@
+import GraphQL
+import GraphQLTransport
+import JSON
+import Synchronization
+import TocsinAPI
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+/// A whole API over a real SQLite database in memory, without sockets: the outermost face is `TocsinGraphQL`.
+final class APIHarness: Sendable {
+    let service: TocsinGraphQL
+    let schema: APISchema
+    let feed: LiveFeed
+    let store: SQLStore
+    private let feeding: Task<Void, Never>
+
+    init(model: String? = nil) throws {
+        let time = SteppingTime()
+        let hub = EventHub()
+        schema = try APISchema(modelText: model)
+        store = try SQLStore.open(SQLiteDatabase.inMemory(), commitObserver: hub.publish)
+        let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
+        let sealer = PlainSealer()
+        let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
+        let executor = try ResponseExecutor(schema: schema, sealer: sealer, plans: PlanCache(schema: schema.schema))
+        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
+        service = TocsinGraphQL(
+            executor: executor,
+            feed: feed,
+            services: services,
+            schema: schema,
+            authenticator: NameAuthenticator()
+        )
+        let feed = feed
+        feeding = Task { await feed.run() }
+    }
+
+    deinit {
+        feeding.cancel()
+    }
+
+    static func identity(_ name: String) -> Identity { Identity(userID: UserID("sub-\(name)"), username: name) }
+
+    /// The response to a request of the user with this name.
+    func run(
+        _ query: String,
+        _ variables: JSONObject = [:],
+        as caller: Identity = APIHarness.identity("alice"),
+        style: ResponseStyle = .standard
+    ) async throws -> JSONValue {
+        let request = GraphQLRequest(query: query, variables: variables)
+        let reply = await service.execute(request, caller: caller, style: style)
+        return try JSONParser.parse(reply.body)
+    }
+
+    /// Creates a topic and answers its id.
+    func makeTopic(_ name: String = "alerts", as caller: Identity = APIHarness.identity("alice")) async throws -> String {
+        let response = try await run(
+            "mutation($n: String!) { createTopic(input: {name: $n}) { id } }",
+            ["n": .string(name)],
+            as: caller
+        )
+        return response["data"]?["createTopic"]?["id"]?.stringValue ?? "no topic: \(response.serializedString())"
+    }
+
+    /// Creates a message; answers the response's `createMessage`.
+    @discardableResult
+    func publish(
+        _ title: String,
+        to topic: String,
+        as caller: Identity = APIHarness.identity("alice"),
+        with extra: JSONObject = [:]
+    ) async throws -> JSONValue {
+        var input: JSONObject = ["type": 1, "title": .string(title), "body": "b", "topicId": .string(topic)]
+        for member in extra { input[member.key] = member.value }
+        let response = try await run(
+            "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number cursor title priority createdAt } }",
+            ["i": .object(input)],
+            as: caller
+        )
+        return response["data"]?["createMessage"] ?? response
+    }
+
+    /// Subscribes; the sink collects the responses.
+    func subscribe(
+        _ query: String,
+        _ variables: JSONObject = [:],
+        as caller: Identity = APIHarness.identity("alice")
+    ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
+        let sink = CollectingSink()
+        let request = GraphQLRequest(query: query, variables: variables)
+        return (sink, await service.subscribe(request, caller: caller, sink: sink))
+    }
+}
+
+/// Collects the responses of a subscription; reading waits for them.
+final class CollectingSink: ResponseSink, Sendable {
+    private let stream: AsyncStream<SharedResponse>
+    private let continuation: AsyncStream<SharedResponse>.Continuation
+    let endings = Mutex([StreamEnd]())
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func next(_ response: SharedResponse) { continuation.yield(response) }
+
+    func end(_ reason: StreamEnd) {
+        endings.withLock { $0.append(reason) }
+        continuation.finish()
+    }
+
+    func ready() async {}
+
+    /// The next `count` responses; fewer when the stream ends before.
+    func take(_ count: Int) async throws -> [JSONValue] {
+        var taken: [JSONValue] = []
+        for await response in stream {
+            taken.append(try JSONParser.parse(response.body))
+            if taken.count == count { break }
+        }
+        return taken
+    }
+}
+
+/// Each call is a millisecond later.
+final class SteppingTime: TimeSource, Sendable {
+    private let milliseconds = Atomic<Int64>(1_782_907_200_000)
+
+    func now() -> Timestamp { Timestamp(milliseconds: milliseconds.add(1, ordering: .relaxed).newValue) }
+
+    func sleep(until moment: Timestamp) async throws {}
+}
+
+/// Ids that count up.
+final class CountingIdentifiers: IdentifierSource, Sendable {
+    private let count = Atomic<Int>(0)
+
+    func makeID() -> String {
+        let text = String(count.add(1, ordering: .relaxed).newValue)
+        return "id-" + String(repeating: "0", count: max(0, 6 - text.count)) + text
+    }
+
+    func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
+
+    func randomUnit() -> Double { 0.5 }
+}
+
+/// A seal that any change breaks: the scope's and text's hash stand beside the bytes.
+struct PlainSealer: Sealer {
+    func seal(_ bytes: [UInt8], scope: String) -> String {
+        bytes.map { String($0, radix: 16) }.joined(separator: ".") + "~" + mark(bytes, scope)
+    }
+
+    func open(_ text: String, scope: String) -> [UInt8]? {
+        let parts = text.split(separator: "~", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let bytes = parts[0].split(separator: ".").compactMap { UInt8($0, radix: 16) }
+        return mark(bytes, scope) == parts[1] ? bytes : nil
+    }
+
+    private func mark(_ bytes: [UInt8], _ scope: String) -> String {
+        let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        return String(hash, radix: 16)
+    }
+}
+
+/// The token is the user's name.
+struct NameAuthenticator: Authenticator {
+    func authenticate(token: String) async -> AuthenticationResult {
+        token.isEmpty ? .refused(.malformed) : .identity(APIHarness.identity(token))
+    }
+}

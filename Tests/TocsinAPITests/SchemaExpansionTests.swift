@@ -1,0 +1,68 @@
+import TocsinAPI
+import Testing
+
+@Suite("The model file and what it expands to")
+struct SchemaExpansionTests {
+    private static let messageModel = """
+        type Message @model @auth(rules: [{ allow: owner }]) {
+          id: ID!
+          type: Int!
+          title: String!
+          body: String!
+          createdAt: AWSDateTime!
+          topicId: ID! @index(name: "byTopic", sortKeyFields: ["createdAt"])
+        }
+        """
+    private static let topicModel = "type Topic @model @auth(rules: [{ allow: owner }]) { id: ID! name: String! arn: String! }"
+
+    @Test(
+        "the shipped model has the operations that Amplify's clients call",
+        arguments: [
+            "getTopic(id: ID!): Topic", "listTopics(filter: ModelTopicFilterInput, limit: Int, nextToken: String): ModelTopicConnection",
+            "getTopicByName(name: String!, sortDirection: ModelSortDirection, filter: ModelTopicFilterInput, limit: Int, nextToken: String): ModelTopicConnection",
+            "getMessageByTopicIdAndCreatedAt(topicId: ID!, createdAt: ModelStringKeyConditionInput, sortDirection: ModelSortDirection, filter: ModelMessageFilterInput, limit: Int, nextToken: String): ModelMessageConnection",
+            "createMessage(input: CreateMessageInput!, condition: ModelMessageConditionInput): Message",
+            "onCreateMessage(filter: ModelSubscriptionMessageFilterInput, owner: String, topicId: ID, after: String): Message",
+        ]
+    )
+    func shippedOperations(field: String) throws {
+        let lines = try APISchema().sdl.split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(lines.contains(field[...]))
+    }
+
+    @Test("an index without a query field gets Amplify's default name")
+    func defaultQueryField() throws {
+        let schema = try APISchema(modelText: Self.topicModel + "\n" + Self.messageModel)
+        #expect(schema.sdl.contains("messagesByTopicIdAndCreatedAt(topicId: ID!, createdAt: ModelStringKeyConditionInput"))
+    }
+
+    @Test("a field without a column is stored in extra, and needs no migration")
+    func extraField() throws {
+        let model = Self.messageModel.replacing("title: String!", with: "title: String!\n  severity: String")
+        let schema = try APISchema(modelText: Self.topicModel + "\n" + model)
+        let position = try #require(schema.messages.position(of: "severity"))
+        #expect(schema.messages.fields[position].storage == .extra("severity"))
+        #expect(schema.sdl.contains("severity: ModelStringInput"))
+    }
+
+    @Test(
+        "what is not supported stops the start with its line and what to write instead",
+        arguments: [
+            ("type Note { id: ID! }", "Type Note has no @model"),
+            ("type Note @model { id: ID! }", "has no rule"),
+            ("type Note @model @auth(rules: [{ allow: groups }]) { id: ID! }", "write allow: owner"),
+            ("type Note @model @auth(rules: [{ allow: owner }]) { text: String }", "needs the field `id: ID!`"),
+            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Strin }", "The type Strin of x is not known"),
+            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @hasMany }", "@hasMany on a field"),
+            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! owner: String }", "is the server's"),
+            ("interface Note { id: ID! }", "Only object types"), ("type Note {", "Syntax Error"),
+        ]
+    )
+    func unsupported(addition: String, message: String) throws {
+        let text = Self.topicModel + "\n" + Self.messageModel + "\n" + addition
+        let problems = try #require(throws: SchemaProblems.self) { try APISchema(modelText: text, modelFile: "m.graphql") }
+        let problem = try #require(problems.problems.first { $0.message.contains(message) })
+        #expect(problem.file == "m.graphql")
+        #expect(problem.line >= 10)
+    }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+import TocsinCore
+
+/// The accounts and tokens of a store, in memory; it has nothing else.
+final class AccountStore: Store {
+    private let rows = Mutex(Rows())
+    private let problem = Mutex<StoreError?>(nil)
+    private let readCount = Mutex(0)
+
+    var reads: Int { readCount.withLock { $0 } }
+
+    func change(_ change: (inout Rows) -> Void) { rows.withLock { change(&$0) } }
+
+    func fail(_ error: StoreError?) { problem.withLock { $0 = error } }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        readCount.withLock { $0 += 1 }
+        if let error = problem.withLock({ $0 }) { throw error }
+        return try body(rows.withLock { $0 })
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        throw .stopped
+    }
+}
+
+/// One snapshot.
+struct Rows: StoreReader {
+    var users: [UserID: Account] = [:]
+    var issued: [TokenID: IssuedToken] = [:]
+
+    func account(named name: String) throws(StoreError) -> Account? { users.values.first { $0.name == name } }
+    func account(_ id: UserID) throws(StoreError) -> Account? { users[id] }
+    func accounts() throws(StoreError) -> [Account] { Array(users.values) }
+    func token(_ id: TokenID) throws(StoreError) -> IssuedToken? { issued[id] }
+    func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken] { Array(issued.values) }
+
+    func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
+    func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
+    func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
+    func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
+    func memberships(of user: UserID) throws(StoreError) -> [Membership] { [] }
+    func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? { nil }
+    func devices(of user: UserID) throws(StoreError) -> [Device] { [] }
+    func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
+    func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
+    func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func deliveries(
+        of message: MessageID,
+        status: DeliveryStatus?,
+        after: DeviceID?,
+        limit: Int
+    ) throws(StoreError) -> [Delivery] { [] }
+    func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
+    func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
+    func nextDue() throws(StoreError) -> Timestamp? { nil }
+}

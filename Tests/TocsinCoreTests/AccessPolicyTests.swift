@@ -1,0 +1,86 @@
+import Testing
+import TocsinCore
+
+@Suite("Access policy")
+struct AccessPolicyTests {
+    private let alice = Identity(userID: UserID("sub-a"), username: "alice")
+
+    private func model(_ name: String, rules: [AccessRule]) -> ModelType {
+        let fields = ["id", "topicId", "owner"].map {
+            ModelField(name: $0, typeName: "ID", kind: .text, isRequired: false, storage: .column($0))
+        }
+        return ModelType(
+            name: name,
+            plural: name + "s",
+            table: ModelTable(name: "t"),
+            fields: fields,
+            indexes: [],
+            relations: [],
+            rules: rules
+        )
+    }
+
+    private func record(_ model: ModelType, id: String = "1", topic: String = "t1", owner: String) -> Record {
+        Record(model: model, values: [.text(id), .text(topic), .text(owner)])
+    }
+
+    private func isAllowed(
+        _ operation: AccessRule.Operation,
+        _ record: Record,
+        for caller: Identity
+    ) -> Bool {
+        guard case .allow(let predicate) = AccessPolicy.decision(operation, on: record.model, for: caller) else {
+            return false
+        }
+        return predicate.matches(record)
+    }
+
+    @Test("an owner is recognised in today's form and in the two older ones", arguments: ["sub-a::alice", "sub-a", "alice"])
+    func ownerForms(owner: String) {
+        let topics = model("Topic", rules: [AccessRule(operations: [.read])])
+        #expect(isAllowed(.read, record(topics, owner: owner), for: alice))
+    }
+
+    @Test("nobody else's row is visible", arguments: ["sub-b::bob", "sub-b::alice", "sub-a::bob", "alice::sub-a", ""])
+    func foreignOwners(owner: String) {
+        let topics = model("Topic", rules: [AccessRule(operations: [.read])])
+        #expect(!isAllowed(.read, record(topics, owner: owner), for: alice))
+    }
+
+    @Test("an operation that no rule names is refused to the owner too")
+    func missingOperation() {
+        let messages = model("Message", rules: [AccessRule(operations: [.create, .read])])
+        let own = record(messages, owner: alice.owner)
+        #expect(isAllowed(.create, own, for: alice))
+        #expect(!isAllowed(.update, own, for: alice))
+        #expect(!isAllowed(.delete, own, for: alice))
+    }
+
+    @Test("a read-only token reads and writes nothing")
+    func readOnly() {
+        var caller = alice
+        caller.scope = .readOnly
+        let topics = model("Topic", rules: [AccessRule(operations: Set(AccessRule.Operation.allCases))])
+        let own = record(topics, owner: alice.owner)
+        #expect(isAllowed(.read, own, for: caller))
+        for operation in [AccessRule.Operation.create, .update, .delete] {
+            #expect(!isAllowed(operation, own, for: caller))
+        }
+    }
+
+    @Test("a publish token creates messages in its topic, sees that topic, and nothing else")
+    func publishOnly() {
+        var caller = alice
+        caller.scope = .publish(topic: "t1")
+        let rule = AccessRule(operations: Set(AccessRule.Operation.allCases))
+        let topics = model("Topic", rules: [rule])
+        let messages = model("Message", rules: [rule])
+        #expect(isAllowed(.create, record(messages, topic: "t1", owner: alice.owner), for: caller))
+        #expect(!isAllowed(.create, record(messages, topic: "t2", owner: alice.owner), for: caller))
+        #expect(!isAllowed(.read, record(messages, topic: "t1", owner: alice.owner), for: caller))
+        #expect(isAllowed(.read, record(topics, id: "t1", owner: alice.owner), for: caller))
+        #expect(!isAllowed(.read, record(topics, id: "t2", owner: alice.owner), for: caller))
+        #expect(!isAllowed(.update, record(topics, id: "t1", owner: alice.owner), for: caller))
+        #expect(!AccessPolicy.mayManageOwnThings(caller, writing: false))
+    }
+}
