@@ -35,7 +35,7 @@ public struct MessageDraft: Sendable, Hashable {
 public struct PublishedMessage: Sendable, Hashable {
     /// The message's id.
     public let id: String
-    /// Its place in the topic: 1, 2, 3…
+    /// Its place in the topic, counted from 1.
     public let number: Int64
     /// Names its place, for `follow(topic:after:)`.
     public let cursor: String

@@ -64,7 +64,9 @@ final class SocketInbox: Sendable {
         reader?.resume(returning: event)
     }
 
-    /// The next event, when there is one; after the end always the end. `resume` is called when the socket may read on.
+    /// The next event, when there is one; after the end always the end.
+    ///
+    /// `resume` is called when the socket may read on.
     func next(resume: () -> Void) async -> SocketEvent {
         await withCheckedContinuation { continuation in
             let (event, resumes) = state.withLock { state -> (SocketEvent?, Bool) in

@@ -156,7 +156,8 @@ extension WebSocketConnection {
         switch upgrade {
         case .granted(let chosen):
             if chosen == subprotocol { return nil }
-            return ClientError(.badAnswer, "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?")
+            let message = "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?"
+            return ClientError(.badAnswer, message)
         case .refused(let status):
             let code: ClientError.Code =
                 switch status {

@@ -60,7 +60,8 @@ final class WebSocketHandler: ChannelInboundHandler {
     private func lookAtPeer(_ context: ChannelHandlerContext) {
         guard !inbox.isPaused else { return lastSign = .now() }
         guard lastSign + silenceTimeout > .now() else {
-            return end("nothing was heard of the server for \(silenceTimeout.nanoseconds / 1_000_000_000) seconds", context)
+            let seconds = silenceTimeout.nanoseconds / 1_000_000_000
+            return end("nothing was heard of the server for \(seconds) seconds", context)
         }
         send(.ping, ByteBuffer(), context)
     }
