@@ -48,6 +48,9 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the addresses here, as JSON, once all ports are open.", valueName: "path"))
     var readyFile: String?
 
+    @Option(help: ArgumentHelp("Write a server's environment here, as lines for a shell to read.", valueName: "path"))
+    var environmentFile: String?
+
     @Flag(help: "Print the addresses and each push as one line of JSON.")
     var json = false
 
@@ -95,19 +98,24 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
-        if let readyFile {
-            do {
-                try Data(addresses.json.serialized()).write(to: URL(fileURLWithPath: readyFile), options: .atomic)
-            } catch {
-                throw .file(path: readyFile, reason: error.localizedDescription)
-            }
-        }
+        let exports = addresses.environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
+        if let environmentFile { try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile) }
+        if let readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
         Terminal.print("# Fake APNs at \(apns), fake FCM at \(fcm), control at \(control)")
         Terminal.print("# Start a server in a shell with these:")
-        for (name, value) in addresses.environment { Terminal.print("export \(name)=\(Self.quoted(value))") }
+        for line in exports { Terminal.print(line) }
         Terminal.print("# Pushes:")
+    }
+
+    /// Whoever waits for the file finds all of it.
+    private static func write(_ text: String, to path: String) throws(SimulatorError) {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw .file(path: path, reason: error.localizedDescription)
+        }
     }
 
     private static func quoted(_ text: String) -> String {
