@@ -27,7 +27,7 @@ final class Health: HealthReporting, Sendable {
         do {
             let health = try await store.health()
             members = [
-                ("database", .string(health.database)), ("migration", .int(Int64(health.migration))),
+                ("database", .string(health.databaseVersion)), ("migration", .int(Int64(health.migration))),
             ]
         } catch {
             status = .unavailable

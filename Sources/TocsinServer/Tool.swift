@@ -1,7 +1,7 @@
 package import TocsinAuth
 package import TocsinCore
 import TocsinSQLite
-import TocsinStore
+package import TocsinStore
 
 /// What commands do to the data beside a running server: accounts, tokens, migrations.
 package struct Tool: Sendable {
@@ -13,10 +13,10 @@ package struct Tool: Sendable {
     /// Opens the data, does the work, closes.
     package static func run(
         settings: Settings,
-        migrates: Bool,
+        migrations: MigrationMode,
         _ body: (Tool) async throws(ServiceError) -> Void
     ) async throws(StartError) {
-        let tool = try await Tool(settings: settings, migrates: migrates)
+        let tool = try await Tool(settings: settings, migrations: migrations)
         do {
             try await body(tool)
             await tool.store.close()
@@ -26,9 +26,9 @@ package struct Tool: Sendable {
         }
     }
 
-    private init(settings: Settings, migrates: Bool) async throws(StartError) {
+    private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
         let time = SystemTime()
-        store = try Wiring.openStore(settings, role: .tool, migrates: migrates) { _ in }
+        store = try await Wiring.openStore(settings, role: .tool, migrations: migrations, at: time.now())
         serverKey = try Wiring.serverKey(settings)
         do {
             topics = try SchemaLoading.load(path: settings.server.schemaPath).topics

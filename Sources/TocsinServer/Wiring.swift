@@ -1,5 +1,7 @@
 import Foundation
+import GraphQL
 import Logging
+import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP
@@ -12,18 +14,22 @@ import TocsinStore
 enum Wiring {
     static func openStore(
         _ settings: Settings,
-        role: SQLStore.Role,
-        migrates: Bool,
-        observer: @escaping @Sendable ([DomainEvent]) -> Void
-    ) throws(StartError) -> SQLStore {
+        role: StoreRole,
+        migrations: MigrationMode,
+        at now: Timestamp,
+        observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
+    ) async throws(StartError) -> SQLStore {
         try makeDataDirectory(settings)
+        var storeSettings = StoreSettings()
+        storeSettings.migrations = migrations
         do {
             switch settings.server.databaseAddress {
             case .sqlite(let path):
-                return try SQLStore.open(
+                return try await SQLStore.open(
                     SQLiteDatabase(path: path),
                     role: role,
-                    migrates: migrates,
+                    at: now,
+                    settings: storeSettings,
                     commitObserver: observer
                 )
             }
@@ -38,6 +44,23 @@ enum Wiring {
             return try ServerKey.load(from: settings.server.dataDirectory)
         } catch {
             throw StartError(error.description)
+        }
+    }
+
+    static func executor(
+        _ schema: APISchema,
+        sealer: any Sealer,
+        limits: Settings.Limits
+    ) throws(StartError) -> ResponseExecutor {
+        let plans = PlanCache(
+            schema: schema.schema,
+            parseLimits: limits.ofParsing,
+            validationLimits: limits.ofValidation
+        )
+        do {
+            return try ResponseExecutor(schema: schema, sealer: sealer, plans: plans)
+        } catch {
+            throw StartError("The schema and the resolvers disagree:\n\(error.description)")
         }
     }
 

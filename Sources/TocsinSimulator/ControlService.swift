@@ -26,10 +26,14 @@ struct ControlService: WireService {
         case ("POST", "/_reset"):
             recorder.reset()
             return json(stats)
+        case ("POST", "/_outage"):
+            return setOutage(query: parts.count == 2 ? String(parts[1]) : "")
         case ("POST", "/token"):
             return .answer(accessTokens.answer(request))
         default:
-            let known = "GET /_stats, GET /_pushes?since=N, POST /_reset, POST /token, GET /healthz"
+            let known =
+                "GET /_stats, GET /_pushes?since=N, POST /_reset, "
+                + "POST /_outage?provider=P&kind=K, POST /token, GET /healthz"
             return json(["error": .string("Unknown request. Known are: \(known).")], status: 404)
         }
     }
@@ -51,6 +55,21 @@ struct ControlService: WireService {
             return json(["error": "since must be a sequence number, as in /_pushes?since=12."], status: 400)
         }
         return json(.array(recorder.pushes(since: sequence).map(\.json)))
+    }
+
+    private func setOutage(query: String) -> WireReply {
+        let fields = FormFields.parse(Array(query.utf8))
+        let kind = fields["kind"].flatMap(Outage.init(rawValue:))
+        guard let provider = fields["provider"].flatMap(SimulatedProvider.init(rawValue:)),
+            kind != nil || fields["kind"] == "none"
+        else {
+            let providers = SimulatedProvider.allCases.map(\.rawValue).joined(separator: ", ")
+            let kinds = Outage.allCases.map(\.rawValue).joined(separator: ", ")
+            let text = "provider is one of \(providers), and kind one of none, \(kinds)."
+            return json(["error": .string(text)], status: 400)
+        }
+        recorder.setOutage(kind, of: provider)
+        return json(["provider": .string(provider.rawValue), "outage": kind.map { .string($0.rawValue) } ?? .null])
     }
 
     private func json(_ value: JSONValue, status: Int = 200) -> WireReply {

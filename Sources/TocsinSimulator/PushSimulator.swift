@@ -72,6 +72,14 @@ package final class PushSimulator: Sendable {
         for channel in connections.all { await Self.close(channel) }
     }
 
+    /// Begins an outage of a provider, or ends it with `nil`.
+    package func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
+        recorder.setOutage(outage, of: provider)
+    }
+
+    /// Forgets pushes, counts, script uses and outages, as `POST /_reset` does.
+    package func reset() { recorder.reset() }
+
     /// The counters, as `GET /_stats` shows them.
     package var stats: JSONValue { controlService.stats }
 

@@ -21,7 +21,7 @@ package struct ScriptRule: Sendable {
         case .apns:
             guard let digit = rest.first?.wholeNumberValue else { return nil }
             return max(1, digit)
-        case .fcm:
+        case .fcm, .token:
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             return rest.dropFirst(digits.count).first == "-" ? Int(digits) : nil
         }
@@ -34,6 +34,8 @@ package enum SimulatedProvider: String, Sendable, CaseIterable {
     case apns
     /// Firebase Cloud Messaging, HTTP v1.
     case fcm
+    /// Google's OAuth token endpoint.
+    case token
 }
 
 /// What a script does to a push.

@@ -20,7 +20,9 @@ package struct SimulatorSettings: Sendable {
     package var projectID = "tocsin-simulator"
     /// Streams a connection may have at once; with APNs only after the first valid provider token.
     package var maximumStreams = 1000
-    /// Whether pushes are checked and kept. Without, each is read to its end and answered 200, for benchmarks.
+    /// Whether pushes are checked and kept.
+    ///
+    /// Without, each is read to its end and answered 200, for benchmarks.
     package var recording = true
     /// Whether the providers speak TLS; without, HTTP/2 with prior knowledge.
     package var tls = true

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TocsinCore
 import TocsinServer
+import TocsinStore
 
 /// `tocsin migrate [status]`
 struct MigrateCommand: AsyncParsableCommand {
@@ -18,7 +19,7 @@ struct MigrateCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store, migrates: true) { tool throws(ServiceError) in
+            try await Tool.run(store, migrations: .apply) { tool throws(ServiceError) in
                 for migration in try await tool.migrations() { print(migration) }
             }
         }
@@ -30,7 +31,7 @@ struct MigrateCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store, migrates: false) { tool throws(ServiceError) in
+            try await Tool.run(store, migrations: .ignore) { tool throws(ServiceError) in
                 for migration in try await tool.migrations() { print(migration) }
             }
         }

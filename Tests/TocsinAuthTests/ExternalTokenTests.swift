@@ -194,4 +194,29 @@ struct ExternalTokenTests {
     func noProvider() async throws {
         #expect(try await World(nil).result(Fixtures.ecToken) == .refused(.notAuthorized))
     }
+
+    @Test("random changes of signed parts are answered, and never believed")
+    func randomInput() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var state = seed
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let world = try World.secret()
+        let key = try HMACKey(secret: Array(Fixtures.hs256Secret.utf8))
+        let whole = JSONValue.object(Forge.claims).serialized()
+        for _ in 0..<3000 {
+            var claims = whole
+            for _ in 0...next(3) { claims[next(claims.count)] = UInt8(next(256)) }
+            let token = try Forge.token(header: Array(#"{"alg":"HS256"}"#.utf8), claims: claims, key: key)
+            guard case .identity(let identity) = await world.result(token) else { continue }
+            // Signed claims may say anything within the rules, but nothing outside them.
+            #expect(OwnerClaims.isValid(identity.userID.text) && OwnerClaims.isValid(identity.username), "seed \(seed)")
+            var broken = token
+            broken.removeLast(next(20) + 1)
+            let result = await world.result(broken)
+            #expect(result == .refused(.malformed) || result == .refused(.notAuthorized), "seed \(seed)")
+        }
+    }
 }

@@ -19,6 +19,8 @@ package actor RemoteKeySet {
     /// While there is no set at all nothing can be verified, so it is tried sooner.
     private static let firstPauseSeconds = 5.0
     private static let maximumAgeSeconds = 3600.0
+    /// Callers without a key wait this long at most.
+    private static let timeoutSeconds = 5.0
 
     private let url: String
     private let http: any OutgoingHTTP
@@ -40,10 +42,12 @@ package actor RemoteKeySet {
 
     /// The key with this id; nil when the set has none, even after the fetch that is allowed now.
     func key(id: String?) async throws(TokenProblem) -> PublicKey? {
-        let found = set?.key(id: id)
-        if found == nil || isOld {
-            await refresh()
+        if let found = set?.key(id: id) {
+            // A key at hand does not wait for the network; a withdrawn one is unknown once the fetch is done.
+            if isOld { _ = startFetch() }
+            return found
         }
+        await startFetch()?.value
         guard let set else { throw .unavailable(reason: "The key set at \(url) cannot be had: \(lastProblem).") }
         return set.key(id: id)
     }
@@ -53,17 +57,18 @@ package actor RemoteKeySet {
         return time.now() >= fetchedAt.adding(seconds: Self.maximumAgeSeconds)
     }
 
-    /// Joins the fetch under way, or starts one if the pause is over.
-    private func refresh() async {
-        if let fetch { return await fetch.value }
+    /// The fetch under way, a new one if the pause is over, or nil.
+    ///
+    /// It is no child of the caller, whose cancellation must not fail those who wait with it.
+    private func startFetch() -> Task<Void, Never>? {
+        if let fetch { return fetch }
         let now = time.now()
         let pause = set == nil ? Self.firstPauseSeconds : Self.minimumPauseSeconds
-        if let triedAt, now < triedAt.adding(seconds: pause) { return }
+        if let triedAt, now < triedAt.adding(seconds: pause) { return nil }
         triedAt = now
-        // The task is not a child of the caller, whose cancellation must not fail those who wait with it.
         let started = Task { await self.load() }
         fetch = started
-        await started.value
+        return started
     }
 
     private func load() async {
@@ -71,6 +76,7 @@ package actor RemoteKeySet {
         let request = OutgoingRequest(
             url: url,
             headers: [("accept", "application/json")],
+            timeoutSeconds: Self.timeoutSeconds,
             maximumBodyBytes: KeySet.maximumBytes
         )
         switch await http.send(request) {

@@ -19,9 +19,16 @@ final class CurlTransfer: @unchecked Sendable {
     private var headBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// libcurl writes here what went wrong, in more words than the code has.
+    private let reason = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
     init(_ request: OutgoingRequest) {
         self.request = request
+        reason.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        reason.deallocate()
     }
 
     func whenDone(_ answered: @escaping @Sendable (OutgoingAnswer) -> Void) {
@@ -61,6 +68,7 @@ final class CurlTransfer: @unchecked Sendable {
             tocsin_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.timeoutSeconds * 1000))),
             tocsin_curl_set_list(handle, CURLOPT_HTTPHEADER, headerList),
             tocsin_curl_set_string(handle, CURLOPT_USERAGENT, "tocsin"),
+            tocsin_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, reason),
         ]
         if let caFile { codes.append(tocsin_curl_set_string(handle, CURLOPT_CAINFO, caFile)) }
         if !request.body.isEmpty || request.method == "POST" {
@@ -87,7 +95,8 @@ final class CurlTransfer: @unchecked Sendable {
     func answer(_ outcome: CURLcode) -> OutgoingAnswer {
         guard outcome == CURLE_OK, let handle else {
             if isTooLarge { return .failed(reason: "the answer is larger than \(request.maximumBodyBytes) bytes") }
-            return .failed(reason: String(cString: curl_easy_strerror(outcome)))
+            let detail = String(cString: reason)
+            return .failed(reason: detail.isEmpty ? String(cString: curl_easy_strerror(outcome)) : detail)
         }
         return .response(status: tocsin_curl_status(handle), headers: headers, body: body)
     }

@@ -1,7 +1,10 @@
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
+    /// Settings under one heading.
+    package typealias Group = (title: String, definitions: [SettingDefinition])
+
     /// The settings by the headings of the README and of the manual page.
-    package static let groups: [(title: String, definitions: [SettingDefinition])] = [
+    package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits),

@@ -32,15 +32,36 @@ package enum SettingsReport {
         )
     }
 
-    /// The table of the README, group by group.
-    package static func markdown() -> String {
-        SettingTable.groups.map { group in
+    /// Tables for the README, one for each group.
+    package static func markdown(_ groups: [SettingTable.Group] = SettingTable.groups) -> String {
+        groups.map { group in
             let rows = group.definitions.map { definition in
                 "| \(names(of: definition)) | \(definition.defaultText.map { "`\($0)`" } ?? "") | "
                     + "\(definition.help)\(definition.unit.map { " In \($0)." } ?? "") |\n"
             }
             return "### \(group.title)\n\n| Variable | Default | Meaning |\n|---|---|---|\n" + rows.joined()
         }.joined(separator: "\n")
+    }
+
+    /// The part of the manual page that lists the settings, in roff.
+    package static func manual() -> String {
+        ".SH SETTINGS\n"
+            + SettingTable.groups.map { group in
+                ".SS \(group.title)\n"
+                    + group.definitions.map { definition in
+                        let value = definition.defaultText.map { " Default: \($0)." } ?? ""
+                        let unit = definition.unit.map { " In \($0)." } ?? ""
+                        let names = [definition.flag, definition.variable] + definition.aliases.map(\.variable)
+                        return ".TP\n.B " + roff((names + definition.fileVariables).joined(separator: ", ")) + "\n"
+                            + roff(definition.help + unit + value) + "\n"
+                    }.joined()
+            }.joined()
+    }
+
+    /// Text in which roff sees no commands.
+    private static func roff(_ text: String) -> String {
+        let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
     }
 
     private static func names(of definition: SettingDefinition) -> String {

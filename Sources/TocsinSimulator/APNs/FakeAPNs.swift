@@ -10,8 +10,13 @@ struct FakeAPNs: WireService {
     var maximumStreams: Int { settings.maximumStreams }
     var readsHeaders: Bool { settings.recording }
 
-    func connectionOpened() -> WireConnection { recorder.connectionOpened(.apns) }
-    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(.apns) }
+    func connectionOpened() -> WireConnection {
+        var connection = recorder.makeConnection()
+        recorder.count(&connection, .apns)
+        return connection
+    }
+
+    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(connection, .apns) }
     func streamsOpen(_ count: Int) { recorder.streamsOpen(count, .apns) }
 
     func reply(to request: WireRequest, on connection: inout WireConnection) -> WireReply {

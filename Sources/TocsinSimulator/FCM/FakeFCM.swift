@@ -10,12 +10,13 @@ struct FakeFCM: WireService {
     var maximumStreams: Int { settings.maximumStreams }
     var readsHeaders: Bool { settings.recording }
 
-    func connectionOpened() -> WireConnection { recorder.connectionOpened(.fcm) }
-    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(.fcm) }
+    func connectionOpened() -> WireConnection { recorder.makeConnection() }
+    func connectionClosed(_ connection: WireConnection) { recorder.connectionClosed(connection, .fcm) }
     func streamsOpen(_ count: Int) { recorder.streamsOpen(count, .fcm) }
 
     func reply(to request: WireRequest, on connection: inout WireConnection) -> WireReply {
-        if request.path == "/token" { return .answer(tokens.answer(request)) }
+        if request.path == "/token" { return tokenReply(request) }
+        recorder.count(&connection, .fcm)
         let name = "projects/\(settings.projectID)/messages/0:\(LowercaseUUID.random())"
         guard settings.recording else {
             recorder.acceptedUnread(.fcm)
@@ -34,6 +35,12 @@ struct FakeFCM: WireService {
         } catch {
             return refuse(error, &record)
         }
+    }
+
+    private func tokenReply(_ request: WireRequest) -> WireReply {
+        let answer = tokens.answer(request)
+        guard let outage = recorder.outage(of: .token) else { return .answer(answer) }
+        return outage.tokenReply(answer, slowSeconds: settings.slowAnswerSeconds)
     }
 
     private func checkPath(_ request: WireRequest) throws(FCMFailure) {

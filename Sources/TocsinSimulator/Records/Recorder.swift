@@ -8,6 +8,7 @@ final class Recorder: Sendable {
         var records: [PushRecord] = []
         var sequence = 0
         var connections = 0
+        var outages: [SimulatedProvider: Outage] = [:]
         /// How often each scripted token has met its script.
         var scriptUses: [String: Int] = [:]
     }
@@ -22,16 +23,25 @@ final class Recorder: Sendable {
         self.settings = settings
     }
 
-    func connectionOpened(_ provider: SimulatedProvider) -> WireConnection {
+    func makeConnection() -> WireConnection {
         state.withLock { state in
             state.connections += 1
-            state.counts[provider, default: ProviderCounts()].connections += 1
-            state.counts[provider, default: ProviderCounts()].connectionsOpen += 1
             return WireConnection(id: state.connections)
         }
     }
 
-    func connectionClosed(_ provider: SimulatedProvider) {
+    /// Counts the connection among the provider's, once.
+    func count(_ connection: inout WireConnection, _ provider: SimulatedProvider) {
+        guard !connection.isCounted else { return }
+        connection.isCounted = true
+        state.withLock { state in
+            state.counts[provider, default: ProviderCounts()].connections += 1
+            state.counts[provider, default: ProviderCounts()].connectionsOpen += 1
+        }
+    }
+
+    func connectionClosed(_ connection: WireConnection, _ provider: SimulatedProvider) {
+        guard connection.isCounted else { return }
         state.withLock { $0.counts[provider, default: ProviderCounts()].connectionsOpen -= 1 }
     }
 
@@ -44,6 +54,7 @@ final class Recorder: Sendable {
 
     /// The script a token meets this time, if any.
     func effect(for token: String, of provider: SimulatedProvider) -> ScriptEffect? {
+        if let outage = outage(of: provider) { return outage.effect(provider) }
         guard let rule = ScriptRule.rule(for: token, of: provider) else { return nil }
         guard let times = rule.times(for: token) else { return rule.effect }
         return state.withLock { state in
@@ -52,6 +63,14 @@ final class Recorder: Sendable {
             state.scriptUses[token] = uses + 1
             return uses < times ? rule.effect : nil
         }
+    }
+
+    func outage(of provider: SimulatedProvider) -> Outage? {
+        state.withLock { $0.outages[provider] }
+    }
+
+    func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
+        state.withLock { $0.outages[provider] = outage }
     }
 
     func acceptedUnread(_ provider: SimulatedProvider) {
@@ -77,7 +96,7 @@ final class Recorder: Sendable {
         settings.printer?(record.line)
     }
 
-    /// Forgets pushes, counts and script uses; open connections stay counted.
+    /// Forgets pushes, counts, script uses and outages; open connections stay counted.
     func reset() {
         state.withLock { state in
             for (provider, counts) in state.counts {
@@ -87,6 +106,7 @@ final class Recorder: Sendable {
                 state.counts[provider] = fresh
             }
             state.records = []
+            state.outages = [:]
             state.scriptUses = [:]
         }
     }

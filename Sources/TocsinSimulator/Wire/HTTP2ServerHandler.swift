@@ -42,7 +42,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler {
             return
         }
         service.streamsOpen(session.streams.count)
-        for (id, request) in session.takeFinished() {
+        for (id, request) in session.takeFinished() where id <= session.lastStream {
             perform(service.reply(to: request, on: &connection), id, context)
         }
     }

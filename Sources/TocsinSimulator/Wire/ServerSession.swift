@@ -13,6 +13,8 @@ final class ServerSession {
     /// Requests read to END_STREAM and not yet taken.
     private var finished: [(id: Int32, request: WireRequest)] = []
     private(set) var streams: [Int32: Stream] = [:]
+    /// After GOAWAY: streams above this one are not processed.
+    private(set) var lastStream = Int32.max
     private let readsHeaders: Bool
     private var pointer: OpaquePointer?
 
@@ -98,11 +100,12 @@ extension ServerSession {
 
     /// Announces the end of the connection; streams above `last` were not processed.
     func goAway(last: Int32, debugData: String) {
+        lastStream = min(lastStream, max(0, last))
         let bytes = Array(debugData.utf8)
         nghttp2_submit_goaway(
             pointer,
             UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            max(0, last),
+            lastStream,
             UInt32(NGHTTP2_NO_ERROR.rawValue),
             bytes,
             bytes.count

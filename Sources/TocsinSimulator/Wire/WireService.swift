@@ -48,9 +48,13 @@ struct WireConnection: Sendable {
     var providerTokenSince: Int64 = 0
     /// Whether a valid token was seen, so that more than one stream is allowed.
     var isOpened = false
+    /// Whether it is among the provider's connections in the statistics.
+    var isCounted = false
 }
 
-/// Answers requests. Called on the connection's event loop; must not block.
+/// Answers requests.
+///
+/// Called on the connection's event loop; must not block.
 protocol WireService: Sendable {
     /// Whether a connection starts with one stream, until `WireConnection.isOpened`.
     var opensWithOneStream: Bool { get }

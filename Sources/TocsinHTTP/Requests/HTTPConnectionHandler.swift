@@ -1,0 +1,251 @@
+import GraphQLTransport
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// One HTTP connection: reads requests, has them answered one after the other in their order, keeps its time limits.
+///
+/// Confined to its event loop. Each request is one task on that loop.
+final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What waits for its turn to be answered.
+    enum Pending {
+        case request(IncomingRequest)
+        case refusal(HTTPRefusal)
+    }
+
+    /// What the connection waits for.
+    enum Wait {
+        case idle, head, body, answer, linger
+    }
+
+    let parts: ServerParts<Service>
+    let input: RawInput
+    let isWelcome: Bool
+    var context: ChannelHandlerContext?
+    private let connectionNumber: Int
+    private let executor: LoopExecutor
+    private let deadline: ConnectionDeadline
+    private let writer: WatchedWriter
+    private var reader: RequestReader
+    private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
+    private var running: (request: IncomingRequest, task: Task<Void, Never>)?
+    private var wait: Wait?
+    private var isHoldingRead = false
+
+    init(
+        _ parts: ServerParts<Service>,
+        _ input: RawInput,
+        channel: any Channel,
+        admission: (isWelcome: Bool, number: Int)
+    ) {
+        self.parts = parts
+        self.input = input
+        isWelcome = admission.isWelcome
+        connectionNumber = admission.number
+        executor = LoopExecutor(channel.eventLoop)
+        deadline = ConnectionDeadline(channel.eventLoop)
+        writer = WatchedWriter(channel, milliseconds: parts.settings.writeMilliseconds)
+        reader = RequestReader(
+            settings: parts.settings,
+            remoteAddress: channel.remoteAddress?.ipAddress,
+            connectionNumber: admission.number
+        )
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline.cancel()
+        writer.stop()
+        running?.task.cancel()
+        running = nil
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        waitFor(.head)
+        if !isWelcome {
+            refuse(HTTPRefusal(.serviceUnavailable, "The server has too many connections. Try again.", .unavailable))
+        }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        running?.task.cancel()
+        running = nil
+        waiting.removeAll()
+        deadline.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        switch reader.read(part) {
+        case .partial: break
+        case .awaitsContinue:
+            guard running == nil, waiting.isEmpty else { break }
+            write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
+        case .complete(let request):
+            input.reset()
+            waiting.append(.request(request))
+            startNext()
+        case .refused(let refusal): refuse(refusal)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        awaitInput()
+        context.fireChannelReadComplete()
+    }
+
+    /// A client that sends ahead of our answers is read only so far.
+    func read(context: ChannelHandlerContext) {
+        if waiting.count >= 8 {
+            isHoldingRead = true
+        } else {
+            context.read()
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if case .refused = reader.phase { return }
+        let refusal = HTTPRefusal.refusal(of: error, lineIsOpen: input.lineIsOpen, parts.settings)
+        guard let refusal else { return context.close(mode: .all, promise: nil) }
+        refuse(refusal)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ServerStops, running == nil, waiting.isEmpty, case .head = reader.phase, !input.hasBegun {
+            context.close(mode: .all, promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}
+
+// Answers in their order.
+extension HTTPConnectionHandler {
+    /// Answers with this after all that waits, and reads nothing more.
+    func refuse(_ refusal: HTTPRefusal) {
+        reader.refuse()
+        waiting.append(.refusal(refusal))
+        startNext()
+    }
+
+    private func startNext() {
+        guard running == nil, let next = waiting.popFirst() else { return }
+        if isHoldingRead, waiting.count < 8 {
+            isHoldingRead = false
+            context?.read()
+        }
+        switch next {
+        case .request(let request): start(request)
+        case .refusal(let refusal):
+            let response = OutgoingResponse(refusal)
+            AccessLog(logger: parts.logger).recordRefusal(response, connection: connectionNumber)
+            send(response, RequestTraits())
+        }
+    }
+
+    private func start(_ request: IncomingRequest) {
+        guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
+        guard let loop = context?.eventLoop else { return }
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        let responder = parts.responder
+        let task = Task(executorPreference: executor) {
+            let response = await responder.respond(to: request)
+            handler.value.finish(request, with: response)
+        }
+        running = (request, task)
+        waitFor(.answer)
+    }
+
+    /// Writes the answer if the request still runs.
+    private func finish(_ request: IncomingRequest, with response: OutgoingResponse) {
+        guard running?.request.id == request.id else { return }
+        running = nil
+        answer(request, with: response)
+    }
+
+    func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
+        AccessLog(logger: parts.logger).record(request, response)
+        // After a request that offers an upgrade the parser takes no more requests.
+        let isLast = response.closes || parts.registry.isStopping || request.headers.contains(name: "upgrade")
+        let traits = RequestTraits(
+            keepsAlive: request.keepsAlive && !isLast && request.method != .connect,
+            isHTTP10: request.isHTTP10,
+            isHead: request.method == .head
+        )
+        send(response, traits)
+    }
+
+    private func send(_ response: OutgoingResponse, _ traits: RequestTraits) {
+        guard let context else { return }
+        let buffer = response.serialized(for: traits, date: parts.date.text, allocator: context.channel.allocator)
+        guard traits.keepsAlive else {
+            reader.refuse()
+            waiting.removeAll()
+            waitFor(.linger)
+            return write(buffer) { context.channel.close(mode: .output, promise: nil) }
+        }
+        write(buffer)
+        startNext()
+        awaitInput()
+    }
+
+    func write(_ buffer: ByteBuffer, then next: (() -> Void)? = nil) {
+        guard let context else { return }
+        writer.write(buffer, context) { isWritten in
+            if isWritten { next?() }
+        }
+    }
+}
+
+// Time limits.
+extension HTTPConnectionHandler {
+    private func awaitInput() {
+        guard running == nil, wait != .linger else { return }
+        switch reader.phase {
+        case .body: waitFor(.body)
+        case .head: waitFor(input.hasBegun ? .head : .idle)
+        case .refused: break
+        }
+    }
+
+    /// Sets the deadline of what is waited for now; waiting on for the same thing does not move it.
+    private func waitFor(_ wait: Wait) {
+        guard self.wait != wait else { return }
+        self.wait = wait
+        let settings = parts.settings
+        let milliseconds =
+            switch wait {
+            case .idle: settings.idleMilliseconds
+            case .head: settings.headMilliseconds
+            case .body: settings.bodyMilliseconds
+            case .answer: settings.answerMilliseconds
+            case .linger: settings.lingerMilliseconds
+            }
+        deadline.set(milliseconds: milliseconds) { [self] in timeIsUp(wait) }
+    }
+
+    private func timeIsUp(_ wait: Wait) {
+        switch wait {
+        case .idle, .linger: context?.close(mode: .all, promise: nil)
+        case .head:
+            guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }
+            refuse(HTTPRefusal(.requestTimeout, "The request head did not come in time.", .badRequest))
+        case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
+        case .answer:
+            guard let running else { return }
+            running.task.cancel()
+            self.running = nil
+            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long.", .unavailable)
+            var response = OutgoingResponse(refusal)
+            response.closes = true
+            answer(running.request, with: response)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package import GraphQLTransport
+package import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// The front: serves a GraphQL service over HTTP/1.1 and WebSockets.
+///
+/// It is started once and stopped once.
+package final class HTTPServer<Service: GraphQLService>: Sendable {
+    /// What the server serves beside its limits.
+    package struct Content: Sendable {
+        /// What answers GraphQL.
+        package var service: Service
+        /// What answers the health paths.
+        package var health: any HealthReporting
+        /// Further paths.
+        package var routes: [HTTPRoute]
+        /// Paths of sockets; `nil` serves `graphql-transport-ws` on GraphQL's path.
+        package var socketPaths: [SocketPath]?
+
+        /// Content of these parts.
+        package init(
+            service: Service,
+            health: any HealthReporting,
+            routes: [HTTPRoute] = [],
+            socketPaths: [SocketPath]? = nil
+        ) {
+            self.service = service
+            self.health = health
+            self.routes = routes
+            self.socketPaths = socketPaths
+        }
+    }
+
+    /// Where the server really listens.
+    package struct Address: Sendable, Hashable {
+        /// The IP address.
+        package let host: String
+        /// The port.
+        package let port: Int
+    }
+
+    private enum State {
+        case ready
+        case starting
+        case listening(any Channel, MultiThreadedEventLoopGroup)
+        case stopped
+    }
+
+    private let settings: HTTPServerSettings
+    private let parts: ServerParts<Service>
+    private let registry: ConnectionRegistry
+    private let logger: Logger
+    private let state = Mutex(State.ready)
+
+    /// A server that does not listen yet; `now` gives Unix milliseconds.
+    package init(
+        _ content: Content,
+        settings: HTTPServerSettings,
+        logger: Logger,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        self.settings = settings
+        self.logger = logger
+        registry = ConnectionRegistry(limit: settings.maximumConnections)
+        let responder = Responder(
+            service: content.service,
+            health: content.health,
+            routes: content.routes,
+            settings: settings,
+            registry: registry
+        )
+        let standard = SocketPath(settings.graphQLPath, protocols: [.graphQLTransportWS])
+        parts = ServerParts(
+            service: content.service,
+            responder: responder,
+            settings: settings,
+            registry: registry,
+            socketPaths: content.socketPaths ?? [standard],
+            date: HTTPDate(now: now),
+            logger: logger,
+            now: now
+        )
+    }
+
+    /// How many connections are open.
+    package var connectionCount: Int { registry.count }
+
+    /// Listens; returns once connections are taken.
+    package func start() async throws(HTTPServerError) -> Address {
+        let isFirst = state.withLock { state in
+            guard case .ready = state else { return false }
+            state = .starting
+            return true
+        }
+        guard isFirst else { throw .startedTwice }
+        let tls = try makeTLSContext()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.threads)
+        do {
+            let listener = try await makeBootstrap(group, tls).bind(host: settings.host, port: settings.port).get()
+            state.withLock { $0 = .listening(listener, group) }
+            let address = Address(
+                host: listener.localAddress?.ipAddress ?? settings.host,
+                port: listener.localAddress?.port ?? settings.port
+            )
+            logger.info("listening", metadata: ["host": "\(address.host)", "port": "\(address.port)"])
+            return address
+        } catch {
+            state.withLock { $0 = .stopped }
+            await Self.end(group, logger)
+            throw .cannotListen(host: settings.host, port: settings.port, cause: "\(error)")
+        }
+    }
+
+    /// Serves until the surrounding task is cancelled, then stops within the grace time.
+    ///
+    /// `started` is told the address once connections are taken.
+    package func run(
+        graceSeconds: Int = 10,
+        started: @Sendable (Address) -> Void = { _ in }
+    ) async throws(HTTPServerError) {
+        started(try await start())
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            continuation.finish()
+        }
+        await shutdown(graceSeconds: graceSeconds)
+    }
+
+    /// Stops: no new connections, requests under way are answered and are the last of their connections, sockets are
+    /// told. What is left after `graceSeconds` is cut.
+    package func shutdown(graceSeconds: Int = 10) async {
+        let listening = state.withLock { state -> (any Channel, MultiThreadedEventLoopGroup)? in
+            guard case .listening(let channel, let group) = state else { return nil }
+            state = .stopped
+            return (channel, group)
+        }
+        guard let (listener, group) = listening else { return }
+        await Self.finished(listener.close())
+        let channels = registry.stop()
+        for (index, channel) in channels.enumerated() {
+            // Spread out, so that not all clients come again at the same moment.
+            let delay = channels.count > 100 ? Int64(index * 2000 / channels.count) : 0
+            channel.eventLoop.scheduleTask(in: .milliseconds(delay)) {
+                channel.pipeline.fireUserInboundEventTriggered(ServerStops())
+            }
+        }
+        let cut = listener.eventLoop.scheduleTask(in: .seconds(Int64(graceSeconds))) {
+            for channel in channels { channel.close(mode: .all, promise: nil) }
+        }
+        await Self.finished(.andAllComplete(channels.map(\.closeFuture), on: listener.eventLoop))
+        cut.cancel()
+        await Self.end(group, logger)
+    }
+}
+
+extension HTTPServer {
+    private func makeBootstrap(_ group: MultiThreadedEventLoopGroup, _ tls: NIOSSLContext?) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Int32(clamping: settings.backlog))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { [parts] channel in
+                channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls) }
+            }
+    }
+
+    private static func setUp(_ channel: any Channel, _ parts: ServerParts<Service>, _ tls: NIOSSLContext?) throws {
+        let (admission, number) = parts.registry.admit(channel)
+        guard admission != .dropped else { throw ChannelError.ioOnClosedChannel }
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = parts.settings.maximumHeadBytes
+        limits.maxHeaderListSize = parts.settings.maximumHeadBytes
+        limits.maxHeaderFieldCount = parts.settings.maximumHeadFields
+        let input = RawInput()
+        let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+        let isWelcome = admission == .welcome
+        try pipeline.addHandlers([
+            RawInputHandler(input),
+            ByteToMessageHandler(decoder),
+            HTTPConnectionHandler(parts, input, channel: channel, admission: (isWelcome, number)),
+        ])
+    }
+
+    private func makeTLSContext() throws(HTTPServerError) -> NIOSSLContext? {
+        guard let files = settings.tls else { return nil }
+        var file = files.certificateFile
+        do {
+            let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+            file = files.keyFile
+            let key = try NIOSSLPrivateKey(file: file, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain,
+                privateKey: .privateKey(key)
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            state.withLock { $0 = .stopped }
+            throw .cannotUseCertificate(file: file, cause: "\(error)")
+        }
+    }
+
+    /// Waits; a channel that is closed already is as good.
+    private static func finished(_ future: EventLoopFuture<Void>) async {
+        await withCheckedContinuation { continuation in
+            future.whenComplete { _ in continuation.resume() }
+        }
+    }
+
+    private static func end(_ group: MultiThreadedEventLoopGroup, _ logger: Logger) async {
+        do {
+            try await group.shutdownGracefully()
+        } catch {
+            logger.error("The event loops did not end", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import GraphQLTransport
+
+/// Where the server listens and what a client may ask of it.
+package struct HTTPServerSettings: Sendable {
+    /// The address to listen on.
+    package var host = "127.0.0.1"
+    /// The port to listen on; 0 takes a free one.
+    package var port = 0
+    /// The certificate and its key; `nil` serves plain text.
+    package var tls: TLSFiles?
+    /// How many threads serve connections.
+    package var threads = 1
+    /// How many connections the system may hold for us until they are accepted.
+    package var backlog = 1024
+
+    /// The path of GraphQL over HTTP and of its sockets.
+    package var graphQLPath = "/graphql"
+    /// Web origins that may open sockets and read answers, as `https://host`; `*` means any.
+    package var allowedOrigins: [String] = []
+
+    /// The longest request body, in bytes.
+    package var maximumBodyBytes = 1_048_576
+    /// The longest request head, in bytes.
+    package var maximumHeadBytes = 32 * 1024
+    /// How many fields a request head may have.
+    package var maximumHeadFields = 100
+    /// The longest request target, in bytes.
+    package var maximumTargetBytes = 8 * 1024
+    /// How many connections may be open.
+    package var maximumConnections = 4096
+
+    /// A request head must be in within this time.
+    package var headMilliseconds = 10_000
+    /// A request body must be in within this time of its head.
+    package var bodyMilliseconds = 30_000
+    /// A connection without a request is closed after this time.
+    package var idleMilliseconds = 75_000
+    /// A request is answered within this time, be it with 503.
+    package var answerMilliseconds = 10_000
+    /// A peer that takes nothing for this long is dropped.
+    package var writeMilliseconds = 10_000
+    /// After a refusal the peer may finish sending for this long before it is cut.
+    package var lingerMilliseconds = 2_000
+
+    /// The longest WebSocket message, in bytes.
+    package var maximumMessageBytes = 64 * 1024
+    /// How many bytes may wait for a socket's peer to read.
+    package var maximumQueueBytes = 1_048_576
+    /// How many messages may wait for a socket's peer to read.
+    package var maximumQueueEvents = 256
+    /// A ping is sent this often.
+    package var pingMilliseconds = 25_000
+    /// A ping is answered within this time.
+    package var pongMilliseconds = 20_000
+    /// Limits of every socket session.
+    package var session = SocketSessionLimits()
+    /// Limits of every request.
+    package var request = GraphQLRequestLimits()
+
+    /// The settings with their defaults.
+    package init() {}
+
+    /// A certificate chain and its key, both as PEM files.
+    package struct TLSFiles: Sendable, Hashable {
+        /// The path of the certificate chain.
+        package var certificateFile: String
+        /// The path of the private key.
+        package var keyFile: String
+
+        /// A pair of files.
+        package init(certificateFile: String, keyFile: String) {
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+}

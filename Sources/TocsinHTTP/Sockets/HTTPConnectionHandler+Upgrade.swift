@@ -1,0 +1,52 @@
+import GraphQLTransport
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+extension HTTPConnectionHandler {
+    /// Turns the connection into a socket, or answers why not.
+    func upgrade(_ request: IncomingRequest) {
+        guard let context else { return }
+        guard let path = parts.socketPath(request.path) else {
+            let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
+            return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .notFound)))
+        }
+        let origins = AllowedOrigins(parts.settings.allowedOrigins)
+        let upgrade = WebSocketUpgrade(request: request, path: path, origins: origins)
+        do {
+            try upgrade.check()
+        } catch {
+            var response = OutgoingResponse(error)
+            if error.status == .upgradeRequired { response.fields.append(("sec-websocket-version", "13")) }
+            return answer(request, with: response)
+        }
+        upgrade.acceptance(on: context.channel).assumeIsolated().whenSuccess { bytes in
+            self.write(bytes)
+            self.becomeSocket(upgrade.makeSession(limits: self.parts.settings.session), request)
+        }
+    }
+
+    /// Takes HTTP out of the pipeline; bytes that came after the handshake go to the frame decoder.
+    private func becomeSocket(_ session: any SocketSession, _ request: IncomingRequest) {
+        guard let context else { return }
+        var response = OutgoingResponse(status: .switchingProtocols, contentType: nil)
+        response.closes = true
+        AccessLog(logger: parts.logger).record(request, response)
+        let pipeline = context.pipeline.syncOperations
+        let decoder = WebSocketFrameDecoder(maxFrameSize: parts.settings.maximumMessageBytes)
+        let socket = WebSocketHandler(parts, session, channel: context.channel, id: request.id)
+        do {
+            let http = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            let raw = try pipeline.handler(type: RawInputHandler.self)
+            try pipeline.addHandlers([ByteToMessageHandler(decoder), socket])
+            pipeline.removeHandler(raw, promise: nil)
+            pipeline.removeHandler(self, promise: nil)
+            pipeline.removeHandler(http, promise: nil)
+        } catch {
+            parts.logger.error("A socket could not be set up", metadata: ["error": "\(error)"])
+            context.close(mode: .all, promise: nil)
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import CNGHTTP2
+import TocsinPush
+
+/// The client side of one HTTP/2 connection: requests in, bytes out; bytes in, answers out to the runs they belong to.
+///
+/// Confined to its connection's event loop.
+final class ClientSession {
+    /// A stream's place.
+    ///
+    /// Its number plus one is what libnghttp2 carries as the stream's user data.
+    private struct Slot {
+        var run: BatchRun?
+        var index = 0
+        var streamID: Int32 = 0
+        var bodySent = 0
+        /// Whether END_STREAM was handed over: before that no provider can have accepted the push.
+        var isSent = false
+        var isAnswered = false
+        var status = 0
+        var headers: [PushHeader] = []
+        var body: [UInt8] = []
+        var isResponseWhole = false
+    }
+
+    /// What the peer says when it ends the connection.
+    struct GoAway {
+        var errorCode: UInt32
+        var debugData: String
+    }
+
+    private(set) var openStreams = 0
+    private(set) var hasSettings = false
+    private(set) var goAway: GoAway?
+    private(set) var pingAnswers = 0
+    /// Answers given on this connection.
+    private(set) var answers = 0
+    /// Whether the peer has taken a request's credentials (push-providers section 1: one stream until then).
+    private(set) var isAccepted = false
+
+    private var slots: [Slot] = []
+    private var free: [Int] = []
+    private var lines = RequestLines()
+    private let maximumResponseBytes: Int
+    private var pointer: OpaquePointer?
+
+    init(maximumResponseBytes: Int) {
+        self.maximumResponseBytes = maximumResponseBytes
+        ClientCallbacks.makeSession(&pointer, userData: self)
+        let entries = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: 16_384),
+        ]
+        nghttp2_submit_settings(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        nghttp2_session_set_local_window_size(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 1 << 20)
+    }
+
+    deinit {
+        nghttp2_session_del(pointer)
+    }
+
+    /// The streams the peer allows now.
+    var peerMaximumStreams: Int {
+        Int(nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    }
+
+    /// Opens a stream for the run's next request; `false` when the connection takes no more.
+    func submitNext(of run: BatchRun) -> Bool {
+        let index = run.next
+        let place = free.popLast() ?? slots.count
+        if place == slots.count { slots.append(Slot()) }
+        let mark = UnsafeMutableRawPointer(bitPattern: place + 1)
+        let streamID = lines.withLines(run.block, run.batch.requests[index]) { lines in
+            ClientCallbacks.submit(pointer, lines, mark)
+        }
+        guard streamID > 0 else {
+            free.append(place)
+            return false
+        }
+        slots[place] = Slot(run: run, index: index, streamID: streamID)
+        openStreams += 1
+        run.takeNext()
+        return true
+    }
+
+    /// Feeds bytes; `false` when the peer broke the protocol so that the connection must end.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        nghttp2_session_mem_recv(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) >= 0
+    }
+
+    /// Hands the next bytes to send, valid until the next call; `false` when there are none.
+    func withNextBytes(_ use: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        var bytes: UnsafePointer<UInt8>?
+        let count = nghttp2_session_mem_send(pointer, &bytes)
+        guard count > 0 else { return false }
+        use(UnsafeRawBufferPointer(start: bytes, count: count))
+        return true
+    }
+
+    /// Whether nothing more can come or go: libnghttp2 has given the connection up, or it has ended in order.
+    var isOver: Bool {
+        nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
+    }
+
+    func ping() {
+        nghttp2_submit_ping(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// Tells the peer that no more requests follow.
+    func submitGoAway() {
+        nghttp2_submit_goaway(
+            pointer,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            0,
+            UInt32(NGHTTP2_NO_ERROR.rawValue),
+            nil,
+            0
+        )
+    }
+
+    /// Gives up the run's open streams; `false` if there were none.
+    func expire(_ run: BatchRun, reason: String) -> Bool {
+        var found = false
+        for place in slots.indices where slots[place].run === run && !slots[place].isAnswered {
+            found = true
+            nghttp2_submit_rst_stream(
+                pointer,
+                UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                slots[place].streamID,
+                UInt32(NGHTTP2_CANCEL.rawValue)
+            )
+            answer(place, slots[place].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
+        }
+        return found
+    }
+
+    /// Answers every open stream, because the connection is gone.
+    func end(reason: String) {
+        for place in slots.indices where slots[place].run != nil {
+            answer(place, slots[place].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
+            release(place)
+        }
+    }
+
+    private func answer(_ place: Int, _ answer: PushAnswer) {
+        guard !slots[place].isAnswered, let run = slots[place].run else { return }
+        slots[place].isAnswered = true
+        answers += 1
+        run.answer(slots[place].index, answer)
+    }
+
+    private func release(_ place: Int) {
+        slots[place] = Slot()
+        free.append(place)
+        openStreams -= 1
+    }
+}
+
+// Called back by libnghttp2, inside `receive` and `withNextBytes`.
+extension ClientSession {
+    func settingsCame() { hasSettings = true }
+
+    func pingWasAnswered() { pingAnswers += 1 }
+
+    func goAwayCame(errorCode: UInt32, debugData: String) {
+        goAway = GoAway(errorCode: errorCode, debugData: debugData)
+    }
+
+    func header(_ place: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        switch ResponseHeader(name) {
+        case .status:
+            slots[place].status = value.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+        case .kept(let name):
+            slots[place].headers.append(PushHeader(name, String(decoding: value, as: UTF8.self)))
+        case .dropped:
+            break
+        }
+    }
+
+    func data(_ place: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let room = max(0, maximumResponseBytes - slots[place].body.count)
+        slots[place].body.append(contentsOf: bytes.prefix(room))
+    }
+
+    func responseEnded(_ place: Int) {
+        slots[place].isResponseWhole = true
+        // The peer has answered without waiting for the body: nothing is gained by sending the rest.
+        guard !slots[place].isSent else { return }
+        let code = UInt32(NGHTTP2_NO_ERROR.rawValue)
+        nghttp2_submit_rst_stream(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[place].streamID, code)
+    }
+
+    func close(_ place: Int, errorCode: UInt32) {
+        guard slots[place].run != nil else { return }
+        answer(place, outcome(slots[place], errorCode))
+        release(place)
+    }
+
+    private func outcome(_ slot: Slot, _ errorCode: UInt32) -> PushAnswer {
+        if slot.isResponseWhole, slot.status > 0 {
+            if ![401, 403, 429].contains(slot.status), slot.status < 500 { isAccepted = true }
+            return .response(PushResponse(status: slot.status, headers: slot.headers, body: slot.body))
+        }
+        let code = String(cString: nghttp2_http2_strerror(errorCode))
+        if errorCode == UInt32(NGHTTP2_REFUSED_STREAM.rawValue) {
+            let reason = goAway.map { "GOAWAY \($0.debugData)" } ?? code
+            return .notProcessed(reason: reason)
+        }
+        let reason = "the provider reset the stream with \(code)"
+        return slot.isSent ? .unknown(reason: reason) : .notProcessed(reason: reason)
+    }
+
+    /// Copies the next part of a request's body; also says whether it was the last.
+    func read(_ place: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        guard let run = slots[place].run else { return (0, true) }
+        let start = slots[place].bodySent
+        let index = slots[place].index
+        let (count, isLast) = run.batch.requests[index].body.withUnsafeBufferPointer { body in
+            let part = UnsafeBufferPointer(rebasing: body[start...].prefix(buffer.count))
+            _ = buffer.update(fromContentsOf: part)
+            return (part.count, start + part.count == body.count)
+        }
+        slots[place].bodySent = start + count
+        if isLast { slots[place].isSent = true }
+        return (count, isLast)
+    }
+}

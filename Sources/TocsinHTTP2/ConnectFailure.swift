@@ -1,0 +1,34 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Says why no connection could be made, in words that lead to the mend.
+enum ConnectFailure {
+    static func text(_ error: any Error, _ origin: Origin, authorityPath: String?) -> String {
+        let raw = "\(error)"
+        if raw.contains("CERTIFICATE_VERIFY_FAILED") {
+            let trusted = authorityPath.map { "the CA file \($0)" } ?? "this system's CAs"
+            return "the certificate of \(origin.authority) is not signed by \(trusted)"
+        }
+        if case NIOSSLExtraError.failedToValidateHostname? = error as? NIOSSLExtraError {
+            return "the certificate of \(origin.authority) is for another host"
+        }
+        switch error {
+        case let failure as NIOConnectionError:
+            return connection(failure, origin)
+        case ChannelError.connectTimeout(let time):
+            return "no connection to \(origin.authority) within \(time.nanoseconds / 1_000_000_000) s"
+        case is NIOSSLError, is BoringSSLError:
+            return "TLS with \(origin.authority) failed: \(raw)"
+        default:
+            return "the connection to \(origin.authority) failed: \(raw)"
+        }
+    }
+
+    private static func connection(_ failure: NIOConnectionError, _ origin: Origin) -> String {
+        guard let first = failure.connectionErrors.first else {
+            return "the host name of \(origin.authority) was not found"
+        }
+        return "no connection to \(origin.authority): \(first.error)"
+    }
+}

@@ -1,0 +1,46 @@
+/// Limits and times of the push transport.
+package struct HTTP2Settings: Sendable {
+    /// PEM file of the CAs to trust; `nil` trusts the system's.
+    package var authorityPath: String?
+    /// Connections a pool may use at once; the second one opens when the first is full.
+    package var maximumConnections = 2
+    /// Streams used on a connection, even if the peer allows more.
+    package var maximumStreams = 1000
+    /// Requests that may wait in one pool; more are answered `notProcessed`.
+    package var maximumWaiting = 50_000
+    /// Bytes of a response body that are kept.
+    package var maximumResponseBytes = 16_384
+    /// Time for address look-up, TCP, TLS and the peer's SETTINGS together.
+    package var connectTimeoutSeconds = 10.0
+    /// Pause after the first failed connect; doubles with each further one.
+    package var firstBackoffSeconds = 1.0
+    /// Longest pause between connects.
+    package var maximumBackoffSeconds = 60.0
+    /// Quiet time after which a connection is tested with PING.
+    package var idlePingSeconds = 3600.0
+    /// Time for the answer to a PING, before the connection is given up.
+    package var pingTimeoutSeconds = 5.0
+
+    /// Settings with the defaults above.
+    package init(authorityPath: String? = nil) {
+        self.authorityPath = authorityPath
+    }
+}
+
+/// Why the transport could not be made.
+package enum HTTP2SettingsError: Error, Sendable, CustomStringConvertible {
+    /// The CA file cannot be read, or holds no certificate.
+    case authority(path: String, reason: String)
+    /// TLS could not be set up.
+    case tls(reason: String)
+
+    /// What happened and what to do next.
+    package var description: String {
+        switch self {
+        case .authority(let path, let reason):
+            "The push CA file \(path) is unusable: \(reason). Give a PEM file, or none for the system's CAs."
+        case .tls(let reason):
+            "TLS for pushes could not be set up: \(reason)."
+        }
+    }
+}

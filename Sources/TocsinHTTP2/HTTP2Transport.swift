@@ -1,0 +1,149 @@
+package import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+package import TocsinPush
+
+/// Sends pushes over kept HTTP/2 connections, many streams at once within each peer's limits.
+///
+/// Each pool lives on one event loop with its connections; a batch costs one wake-up of that loop.
+package final class HTTP2Transport: PushTransport {
+    fileprivate struct State {
+        var pools: [PushPool: PoolEntry] = [:]
+        /// Pools that were closed and still have requests under way, by their number.
+        var retiring: [Int: PoolEntry] = [:]
+        var lastNumber = 0
+        var isShutDown = false
+        /// Resumed when the last retiring pool is done.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    fileprivate struct PoolEntry: Sendable {
+        let number: Int
+        let loop: any EventLoop
+        let box: NIOLoopBoundBox<ConnectionPool>
+
+        func perform(_ act: @escaping @Sendable (ConnectionPool) -> Void) {
+            loop.execute { act(box.value) }
+        }
+    }
+
+    private let group: any EventLoopGroup
+    private let settings: HTTP2Settings
+    private let tls: NIOSSLContext
+    private let state = Mutex(State())
+
+    /// A transport on the given loops; it opens nothing before the first send.
+    package init(group: any EventLoopGroup, settings: HTTP2Settings = HTTP2Settings()) throws(HTTP2SettingsError) {
+        self.group = group
+        self.settings = settings
+        tls = try TLSSetup.context(authorityPath: settings.authorityPath)
+    }
+
+    /// Sends a batch; see `PushTransport`.
+    ///
+    /// If the task is cancelled, requests that have not left are answered
+    /// `notProcessed`; those that have are awaited until their time is up.
+    package func send(
+        _ batch: PushBatch,
+        completed: @escaping @Sendable (_ index: Int, _ answer: PushAnswer) -> Void
+    ) async {
+        guard !batch.requests.isEmpty else { return }
+        guard let origin = Origin(batch.pool.origin) else {
+            let reason = "\(batch.pool.origin) is no origin of the form https://host:port"
+            for index in batch.requests.indices { completed(index, .unreachable(reason: reason)) }
+            return
+        }
+        guard let pool = pool(batch.pool, origin) else {
+            for index in batch.requests.indices { completed(index, .notProcessed(reason: "pushes are shut down")) }
+            return
+        }
+        let handle = BatchHandle()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                pool.perform { pool in
+                    let run = BatchRun(batch, origin: origin, handle: handle, completed: completed) {
+                        continuation.resume()
+                    }
+                    pool.enqueue(run)
+                }
+            }
+        } onCancel: {
+            handle.isCancelled.withLock { $0 = true }
+            pool.perform { $0.cancel(handle) }
+        }
+    }
+
+    /// Lets the pool's connections end after the answers they still owe; the next send opens new ones.
+    package func close(_ pool: PushPool) async {
+        let entry = state.withLock { $0.retire(pool) }
+        entry?.perform { $0.retire() }
+    }
+
+    /// Ends all connections after the answers they still owe, and by force after `graceSeconds`.
+    ///
+    /// Further sends are refused.
+    package func shutdown(graceSeconds: Double = 5) async {
+        let entries = state.withLock { state in
+            state.isShutDown = true
+            for key in Array(state.pools.keys) { _ = state.retire(key) }
+            return Array(state.retiring.values)
+        }
+        for entry in entries {
+            entry.perform { pool in
+                pool.retire()
+                pool.cut(afterSeconds: graceSeconds, reason: "pushes were shut down")
+            }
+        }
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                guard !state.retiring.isEmpty else { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    private func pool(_ key: PushPool, _ origin: Origin) -> PoolEntry? {
+        state.withLock { state -> PoolEntry? in
+            guard !state.isShutDown else { return nil }
+            if let entry = state.pools[key] { return entry }
+            state.lastNumber += 1
+            let entry = makeEntry(key, origin, number: state.lastNumber)
+            state.pools[key] = entry
+            return entry
+        }
+    }
+
+    private func makeEntry(_ key: PushPool, _ origin: Origin, number: Int) -> PoolEntry {
+        let loop = group.next()
+        let surroundings = ConnectionPool.Surroundings(settings: settings, loop: loop, tls: tls)
+        let box = NIOLoopBoundBox.makeBoxSendingValue(
+            ConnectionPool(key: key, origin: origin, surroundings: surroundings) { [weak self] in
+                self?.poolIsDone(number)
+            },
+            eventLoop: loop
+        )
+        return PoolEntry(number: number, loop: loop, box: box)
+    }
+
+    private func poolIsDone(_ number: Int) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.retiring[number] = nil
+            guard state.retiring.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension HTTP2Transport.State {
+    /// Moves a pool from those in use to those that end.
+    fileprivate mutating func retire(_ key: PushPool) -> HTTP2Transport.PoolEntry? {
+        guard let entry = pools.removeValue(forKey: key) else { return nil }
+        retiring[entry.number] = entry
+        return entry
+    }
+}

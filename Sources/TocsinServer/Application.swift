@@ -1,0 +1,133 @@
+import GraphQL
+import Logging
+import NIOCore
+import NIOPosix
+import TocsinAPI
+import TocsinAuth
+import TocsinCore
+import TocsinHTTP
+import TocsinHTTP2
+import TocsinPush
+import TocsinStore
+
+/// The whole server, wired: builds every part from settings, starts and stops them in order.
+package final class Application: Sendable {
+    private let settings: Settings
+    private let logger: Logger
+    private let store: SQLStore
+    private let http: CurlClient
+    private let pushLoops: MultiThreadedEventLoopGroup
+    private let outbox: Outbox
+    private let feed: LiveFeed
+    private let health: Health
+    private let server: HTTPServer<TocsinGraphQL>
+    private let jobs = Jobs()
+
+    /// Opens and migrates the data and builds all parts; nothing listens yet.
+    package init(settings: Settings) async throws(StartError) {
+        self.settings = settings
+        let time = SystemTime()
+        let identifiers = SystemIdentifiers(time: time)
+        logger = Logger(label: "tocsin") { _ in
+            JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
+        }
+        let schema: APISchema
+        do {
+            schema = try SchemaLoading.load(path: settings.server.schemaPath)
+        } catch {
+            throw StartError(error.description)
+        }
+        let hub = EventHub()
+        store = try await Wiring.openStore(
+            settings,
+            role: .server,
+            migrations: settings.server.migrates ? .apply : .require,
+            at: time.now(),
+            observer: hub.publish
+        )
+        let serverKey = try Wiring.serverKey(settings)
+        let sealer = KeySealer(serverKey)
+        http = CurlClient(caFile: settings.push.caPath)
+        let authenticator = try Wiring.authenticator(settings, serverKey: serverKey, store: store, http: http, time: time)
+        hub.add { events in for event in events { authenticator.observe(event) } }
+
+        let environment = ServiceEnvironment(
+            store: store,
+            time: time,
+            identifiers: identifiers,
+            limits: settings.limits.ofServices
+        )
+        let services = Services(
+            environment: environment,
+            schema: schema,
+            sealer: sealer,
+            report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
+        )
+        let executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
+        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
+
+        pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        outbox = try Outbox(
+            settings: settings,
+            environment: environment,
+            schema: schema,
+            http: http,
+            loops: pushLoops,
+            logger: logger
+        )
+        let outbox = outbox
+        hub.add { events in if events.contains(.outboxFilled) { outbox.wake() } }
+
+        health = Health(store: store, providers: outbox.providers)
+        let service = TocsinGraphQL(
+            executor: executor,
+            feed: feed,
+            services: services,
+            schema: schema,
+            authenticator: authenticator
+        )
+        server = HTTPServer(
+            HTTPServer.Content(service: service, health: health),
+            settings: settings.ofHTTPServer,
+            logger: logger,
+            now: { time.now().milliseconds }
+        )
+    }
+
+    /// Takes back what a dead process held, starts the outbox and the feed, then listens; answers the server's address.
+    package func start() async throws(StartError) -> String {
+        do {
+            try await store.write { writer throws(StoreError) in try writer.dropLeases() }
+        } catch {
+            throw StartError(error.description)
+        }
+        let (feed, outbox) = (feed, outbox)
+        jobs.add { await feed.run() }
+        jobs.add { await outbox.run() }
+        do {
+            let address = try await server.start()
+            let scheme = settings.server.tlsCertificatePath == nil ? "http" : "https"
+            let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+            return "\(scheme)://\(host):\(address.port)"
+        } catch {
+            throw StartError(error.description)
+        }
+    }
+
+    /// Stops as ops-promises section 7 says: not ready, no new connections and claims; requests in flight end, sockets are
+    /// told, pushes under way are awaited; then the database is closed.
+    package func stop() async {
+        logger.info("stopping")
+        health.stop()
+        let grace = Int(settings.server.stopSeconds)
+        async let pushesEnded: Void = outbox.stop()
+        feed.stop()
+        await server.shutdown(graceSeconds: grace)
+        await pushesEnded
+        await jobs.end()
+        await store.close()
+        http.stop()
+        try? await pushLoops.shutdownGracefully()
+        logger.info("stopped")
+    }
+}

@@ -1,0 +1,75 @@
+import GraphQL
+import GraphQLTransport
+import JSON
+import TocsinCore
+import TocsinHTTP
+
+extension Settings {
+    /// The front's settings.
+    var ofHTTPServer: HTTPServerSettings {
+        var http = HTTPServerSettings()
+        http.host = server.host
+        http.port = server.port
+        if let certificate = server.tlsCertificatePath, let key = server.tlsKeyPath {
+            http.tls = HTTPServerSettings.TLSFiles(certificateFile: certificate, keyFile: key)
+        }
+        http.allowedOrigins = server.allowedOrigins
+        http.maximumBodyBytes = limits.bodyBytes
+        http.maximumHeadBytes = limits.headBytes
+        http.maximumHeadFields = limits.headFields
+        http.maximumTargetBytes = limits.targetBytes
+        http.maximumConnections = limits.connections
+        http.headMilliseconds = Self.milliseconds(limits.headSeconds)
+        http.bodyMilliseconds = Self.milliseconds(limits.bodySeconds)
+        http.idleMilliseconds = Self.milliseconds(limits.idleSeconds)
+        http.writeMilliseconds = Self.milliseconds(limits.socketWriteSeconds)
+        http.answerMilliseconds = Self.milliseconds(limits.executionSeconds)
+        http.maximumMessageBytes = limits.socketMessageBytes
+        http.maximumQueueBytes = limits.socketQueueBytes
+        http.maximumQueueEvents = limits.socketQueueEvents
+        http.pingMilliseconds = Self.milliseconds(limits.socketPingSeconds)
+        http.pongMilliseconds = Self.milliseconds(limits.socketPongSeconds)
+        http.request = requestLimits
+        http.session = SocketSessionLimits(
+            initialisationMilliseconds: Self.milliseconds(limits.socketInitSeconds),
+            maximumOperations: limits.socketSubscriptions,
+            request: requestLimits
+        )
+        return http
+    }
+
+    private var requestLimits: GraphQLRequestLimits {
+        var json = JSONLimits(maximumValues: 4 * limits.jsonValues)
+        json.maximumBytes = limits.bodyBytes
+        json.maximumDepth = limits.jsonNesting
+        json.maximumNumberLength = limits.jsonNumberDigits
+        return GraphQLRequestLimits(json: json, maximumVariableValues: limits.jsonValues)
+    }
+
+    private static func milliseconds(_ seconds: Double) -> Int { Int(seconds * 1000) }
+}
+
+extension Settings.Limits {
+    /// The limits of what owners may store.
+    var ofServices: ServiceLimits {
+        var services = ServiceLimits()
+        services.topicNameBytes = topicNameBytes
+        services.titleBytes = titleBytes
+        services.bodyBytes = messageBytes
+        services.idCharacters = clientIDCharacters
+        services.devicesPerUser = devicesPerOwner
+        services.defaultPage = pageRows
+        services.maximumPage = pageMaximumRows
+        return services
+    }
+
+    /// The limits of documents before they are parsed.
+    var ofParsing: ParseLimits {
+        ParseLimits(maximumBytes: documentBytes, maximumTokens: documentTokens, maximumDepth: documentNesting)
+    }
+
+    /// The limits of documents that parsed.
+    var ofValidation: ValidationLimits {
+        ValidationLimits(maximumErrors: answerErrors, maximumDepth: introspectionDepth)
+    }
+}

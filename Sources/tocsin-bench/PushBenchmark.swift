@@ -1,0 +1,129 @@
+import Foundation
+import JSON
+import NIOCore
+import NIOPosix
+import Synchronization
+import TocsinHTTP2
+import TocsinPush
+
+/// Pushes through the HTTP/2 transport to a sink that reads each request to its end, beside h2load on the same sink.
+struct PushBenchmark {
+    let options: BenchOptions
+    private static let batch = 5000
+    private static let payload = Array(
+        #"{"aps":{"alert":{"title":"Disk full","body":"The disk of db-3 is 91 % full."},"sound":"default","thread-id":"t"},"messageId":"m"}"#.utf8
+    )
+
+    func run() async throws {
+        let sink = try SinkProcess()
+        defer { sink.stop() }
+        let floor = try h2load(sink)
+        if let floor { print(floor.printed()) } else { print("floor: h2load is not installed (package nghttp2-client)") }
+        print(try await transport(sink).printed(floor: floor))
+    }
+
+    private func transport(_ sink: SinkProcess) async throws -> Figures {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let transport = try HTTP2Transport(group: group, settings: HTTP2Settings(authorityPath: sink.authorityPath))
+        let pool = PushPool(origin: sink.origin, credential: "bench")
+        let requests = (0..<Self.batch).map { index in
+            PushBatch.Request(
+                path: "/3/device/" + String(repeating: "0", count: 56) + String(format: "%08x", index),
+                headers: [PushHeader("apns-id", String(format: "00000000-0000-4000-8000-%012d", index))],
+                body: Self.payload
+            )
+        }
+        let batch = PushBatch(pool: pool, sharedHeaders: Self.headers, requests: requests)
+        let accepted = Atomic<Int>(0)
+        let (start, cpu) = (Date(), ProcessUsage.ownCPU())
+        var sent = 0
+        while Date().timeIntervalSince(start) < options.seconds {
+            await transport.send(batch) { _, answer in
+                if case .response(let response) = answer, response.status == 200 { accepted.add(1, ordering: .relaxed) }
+            }
+            sent += Self.batch
+        }
+        let figures = Figures(
+            name: "pushes by our transport, 1 loop, TLS",
+            operations: sent,
+            seconds: Date().timeIntervalSince(start),
+            cpuSeconds: ProcessUsage.ownCPU() - cpu,
+            memoryBytes: try ProcessUsage.peakMemory(of: getpid())
+        )
+        await transport.close(pool)
+        try await group.shutdownGracefully()
+        guard accepted.load(ordering: .relaxed) == sent else {
+            throw BenchFailure("of \(sent) pushes \(accepted.load(ordering: .relaxed)) were accepted")
+        }
+        return figures
+    }
+
+    private func h2load(_ sink: SinkProcess) throws -> Figures? {
+        guard let tool = ["/usr/bin/h2load", "/usr/local/bin/h2load"].first(where: FileManager.default.isExecutableFile) else {
+            return nil
+        }
+        let body = FileManager.default.temporaryDirectory.appending(path: "tocsin-payload-\(UUID().uuidString)")
+        try Data(Self.payload).write(to: body)
+        defer { try? FileManager.default.removeItem(at: body) }
+        let count = 200_000
+        let process = Process()
+        process.executableURL = URL(filePath: tool)
+        let path = "/3/device/" + String(repeating: "0", count: 64)
+        process.arguments = ["-n", String(count), "-c", "1", "-m", "1000", "-t", "1", "-d", body.path()]
+            + Self.headers.flatMap { ["-H", "\($0.name): \($0.value)"] } + [sink.origin + path]
+        process.standardOutput = FileHandle.nullDevice
+        let (start, cpu) = (Date(), ProcessUsage.childrenCPU())
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw BenchFailure("h2load failed") }
+        return Figures(
+            name: "floor: h2load, 1 connection, 1000 streams",
+            operations: count,
+            seconds: Date().timeIntervalSince(start),
+            cpuSeconds: ProcessUsage.childrenCPU() - cpu
+        )
+    }
+
+    private static let headers = [
+        PushHeader("authorization", "bearer " + String(repeating: "t", count: 200), repeats: true),
+        PushHeader("apns-topic", "com.example.tocsin", repeats: true), PushHeader("apns-push-type", "alert", repeats: true),
+        PushHeader("apns-priority", "10", repeats: true), PushHeader("apns-expiration", "1900000000", repeats: true),
+        PushHeader("apns-collapse-id", "0197-message", repeats: true),
+    ]
+}
+
+/// A `tocsin simulator` that records nothing, in a process of its own, so that its CPU is not the sender's.
+final class SinkProcess {
+    let origin: String
+    let authorityPath: String
+    private let process = Process()
+    private let directory: URL
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "tocsin-sink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let ready = directory.appending(path: "ready")
+        process.executableURL = ServerProcess.binary
+        process.arguments = ["simulator", "--sink", "--directory", directory.path(), "--ready-file", ready.path()]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        let deadline = Date(timeIntervalSinceNow: 20)
+        var found: JSONValue?
+        while found == nil, Date() < deadline, process.isRunning {
+            if let data = try? Data(contentsOf: ready), let value = try? JSONParser.parse([UInt8](data)) { found = value }
+            if found == nil { usleep(20_000) }
+        }
+        guard let origin = found?["apns"]?.stringValue, let authority = found?["authority"]?.stringValue else {
+            process.terminate()
+            throw BenchFailure("the sink did not become ready")
+        }
+        self.origin = origin
+        authorityPath = authority
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}

@@ -1,0 +1,48 @@
+import JSON
+import Testing
+import TocsinServer
+
+@Suite("Settings shown")
+struct SettingsReportTests {
+    @Test("what is shown can be used as a settings file, but for secrets")
+    func roundTrip() throws {
+        let environment = ["TOCSIN_PORT": "9000", "TOCSIN_NODE": "a \"b\"", "TOCSIN_PUSH_RETRY_SECONDS": "1, 2.5"]
+        let reading = try read(environment)
+        let lines = SettingsReport.text(reading.origins, showsOrigin: true).split(separator: "\n")
+        let text = lines.filter { !$0.contains("(not set)") }.joined(separator: "\n")
+        let again = try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": text]))
+        #expect(again.settings == reading.settings)
+    }
+
+    @Test("each setting names its origin")
+    func origins() throws {
+        let reading = try read(flags: ["port": "9"], ["TOCSIN_HOST": "h"])
+        let text = SettingsReport.text(reading.origins, showsOrigin: true)
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(lines.contains("host = \"h\" # TOCSIN_HOST"))
+        #expect(lines.contains("port = 9 # --port"))
+        #expect(lines.contains("page-rows = 100 # default"))
+        #expect(!SettingsReport.text(reading.origins, showsOrigin: false).contains("#"))
+        let json = SettingsReport.json(reading.origins)
+        #expect(json["port"] == ["value": "9", "origin": "--port", "variable": "TOCSIN_PORT"])
+        #expect(json["node"]?["value"]?.isNull == true)
+    }
+
+    @Test("the README's table has every variable with its default")
+    func markdown() {
+        let table = SettingsReport.markdown()
+        for definition in SettingTable.all { #expect(table.contains("| `\(definition.variable)`")) }
+        #expect(table.contains("| `TOCSIN_PORT` | `8080` |"))
+    }
+
+    @Test("the manual page has every flag, and no line that roff would take for a command")
+    func manual() {
+        let page = SettingsReport.manual()
+        for definition in SettingTable.all {
+            #expect(page.contains("--\(definition.key),".replacing("-", with: "\\-")))
+        }
+        for line in page.split(separator: "\n") where line.hasPrefix(".") {
+            #expect([".SH ", ".SS ", ".TP", ".B "].contains { line.hasPrefix($0) }, "\(line)")
+        }
+    }
+}
