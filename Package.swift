@@ -43,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
         // Kernel
@@ -66,12 +67,12 @@ let package = Package(
             [
                 "CCurl", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP",
                 "TocsinHTTP2", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"), nio("NIOPosix"), nioSSL,
-                logging,
+                logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ]
         ),
         part(
             "TocsinSimulator",
-            ["CNGHTTP2", "COpenSSL", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]
+            ["CNGHTTP2", "COpenSSL", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nioSSL]
         ),
         part("TocsinClient", ["GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL]),
         // Commands
@@ -111,7 +112,7 @@ let package = Package(
         tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
         tests("TocsinHTTPTests", ["GraphQLTransport", "JSON", "TocsinHTTP", nio("NIOCore"), nio("NIOPosix")]),
         tests("TocsinHTTP2Tests", ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]),
-        tests("TocsinServerTests", ["TocsinCore", "TocsinServer"]),
+        tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
         tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
     ]
 )

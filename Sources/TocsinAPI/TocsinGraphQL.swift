@@ -154,7 +154,11 @@ package struct TocsinGraphQL: GraphQLService {
             model: model,
             change: change,
             predicate: visible.and(
-                try FilterTranslation.subscriptionPredicate(field.arguments["filter"], on: model)
+                try FilterTranslation.subscriptionPredicate(
+                    field.arguments["filter"],
+                    on: model,
+                    limits: services.checks.limits
+                )
             )
         )
         try await restrictToFeed(&interest, field, caller)

@@ -15,23 +15,16 @@ struct SettingsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List every setting with its value.")
 
         @Flag(name: .customLong("show-origin"), help: "Say where each value comes from.") var showOrigin = false
-        @Flag(help: "One JSON object a line.") var json = false
+        @Flag(help: "Print one JSON object.") var json = false
         @OptionGroup var options: SettingsOptions
 
         func run() async throws {
             let loaded = try SettingsLoading.load(flags: try options.flags())
             for warning in loaded.warnings { StandardError.write("tocsin: warning: \(warning)\n") }
-            for row in loaded.rows {
-                if json {
-                    print(
-                        JSONLine.text([
-                            ("key", .string(row.key)), ("value", row.value.map { .string($0) } ?? .null),
-                            ("variable", .string(row.variable)), ("origin", .string(row.origin)),
-                        ])
-                    )
-                } else {
-                    print("\(row.key) = \(row.value ?? "")\(showOrigin ? "    # \(row.origin)" : "")")
-                }
+            if json {
+                print(SettingsReport.json(loaded.origins).serializedString())
+            } else {
+                print(SettingsReport.text(loaded.origins, showsOrigin: showOrigin), terminator: "")
             }
         }
     }

@@ -66,15 +66,16 @@ struct StoreOptions: ParsableArguments {
 
 /// Reads settings as every command does.
 enum SettingsLoading {
-    static func load(flags: [String: String]) throws -> LoadedSettings {
-        let result = SettingsReader.read(
-            flags: flags,
-            environment: ProcessInfo.processInfo.environment,
-            readFile: { path in [UInt8](try Data(contentsOf: URL(filePath: path))) }
-        )
-        switch result {
-        case .success(let loaded): return loaded
-        case .failure(let problems): throw CommandFailure(problems.description)
+    static func load(flags: [String: String]) throws -> SettingsReading {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            return try SettingsReader.read(
+                flags: flags,
+                environment: environment,
+                files: .system(environment: environment)
+            )
+        } catch {
+            throw CommandFailure(error.description)
         }
     }
 }

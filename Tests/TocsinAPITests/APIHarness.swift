@@ -15,11 +15,11 @@ final class APIHarness: Sendable {
     let store: SQLStore
     private let feeding: Task<Void, Never>
 
-    init(model: String? = nil) throws {
+    init(model: String? = nil) async throws {
         let time = SteppingTime()
         let hub = EventHub()
         schema = try APISchema(modelText: model)
-        store = try SQLStore.open(SQLiteDatabase.inMemory(), commitObserver: hub.publish)
+        store = try await SQLStore.open(SQLiteDatabase.inMemory(), at: time.now(), commitObserver: hub.publish)
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }

@@ -22,7 +22,7 @@ struct AWSScalarsTests {
             case "AWSURL": ("url", ["url": value])
             default: ("data", ["data": value])
             }
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let response = try await api.publish("t", to: topic, with: input)
         #expect((response["number"] == 1) == isAccepted, "\(field): \(response.serializedString())")

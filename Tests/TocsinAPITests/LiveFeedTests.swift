@@ -14,7 +14,7 @@ struct LiveFeedTests {
 
     @Test("a subscriber gets each later message once, in order, with its relations")
     func live() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         try await api.publish("before", to: topic)
         let (sink, _) = await api.subscribe(Self.follow)
@@ -26,7 +26,7 @@ struct LiveFeedTests {
 
     @Test("a cursor replays what came after it, then goes live, without gap or double")
     func resumes() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let first = try await api.publish("1", to: topic)
         for number in 2...450 { try await api.publish(String(number), to: topic) }
@@ -37,7 +37,7 @@ struct LiveFeedTests {
 
     @Test("topicId narrows to one topic, and the other topics' messages do not come")
     func narrows() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let (one, two) = (try await api.makeTopic("one"), try await api.makeTopic("two"))
         let (sink, _) = await api.subscribe(Self.follow, ["t": .string(two)])
         try await api.publish("x", to: one)
@@ -47,7 +47,7 @@ struct LiveFeedTests {
 
     @Test("another user hears nothing, and may not ask for this owner's events")
     func isolation() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let bob = APIHarness.identity("bob")
         let (bobSink, _) = await api.subscribe(Self.follow, as: bob)
@@ -63,7 +63,7 @@ struct LiveFeedTests {
 
     @Test("a changed cursor, and one of another topic, end the subscription with BAD_CURSOR")
     func badCursors() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let (one, two) = (try await api.makeTopic("one"), try await api.makeTopic("two"))
         let cursor = try #require(try await api.publish("x", to: one)["cursor"]?.stringValue)
         for (topic, text) in [(one, cursor + "0"), (two, cursor), (one, "nonsense")] {
@@ -74,7 +74,7 @@ struct LiveFeedTests {
 
     @Test("filters narrow a subscription: fields by AND, operators of one field by OR")
     func filters() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let (sink, _) = await api.subscribe(
             "subscription { onCreateMessage(filter: {type: {lt: 2, gt: 8}, title: {ne: \"no\"}}) { title } }"
@@ -87,7 +87,7 @@ struct LiveFeedTests {
 
     @Test("when the server stops every subscription is told, and no new one begins")
     func stops() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let (sink, _) = await api.subscribe(Self.follow)
         api.feed.stop()
         #expect(try await sink.take(1).isEmpty)

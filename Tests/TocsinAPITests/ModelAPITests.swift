@@ -8,7 +8,7 @@ struct ModelAPITests {
 
     @Test("the seeds' operations run as they stand")
     func seeds() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let registered = try await api.run(
             "mutation RegisterPushToken($token: String!, $platform: String!) "
                 + "{ registerPushToken(token: $token, platform: $platform) { userId pushTokens } }",
@@ -26,7 +26,7 @@ struct ModelAPITests {
 
     @Test("a topic is made with id, arn, owner, version and its creator's membership")
     func createsTopic() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let response = try await api.run(
             "mutation { createTopic(input: {name: \"alerts\"}) { id name arn owner _version _deleted createdAt updatedAt } }"
         )
@@ -42,7 +42,7 @@ struct ModelAPITests {
 
     @Test("messages are numbered from 1 without holes and paged both ways")
     func numbersAndPages() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         for title in ["a", "b", "c", "d", "e"] { try await api.publish(title, to: topic) }
         let query = """
@@ -69,7 +69,7 @@ struct ModelAPITests {
 
     @Test("a page token is refused for other arguments, another user, and when changed")
     func pageTokens() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         for title in ["a", "b"] { try await api.publish(title, to: topic) }
         let first = try await api.run("{ listMessages(limit: 1) { nextToken } }")
@@ -85,7 +85,7 @@ struct ModelAPITests {
 
     @Test("repeating a create answers with the first message; other content is a conflict")
     func idempotence() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let first = try await api.publish("a", to: topic, with: ["id": "m-1"])
         #expect(first["number"] == 1)
@@ -99,7 +99,7 @@ struct ModelAPITests {
 
     @Test("another user sees and changes nothing by any operation")
     func isolation() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let message = try await api.publish("secret", to: topic, with: ["id": "m-1"])
         #expect(message["number"] == 1)
@@ -134,7 +134,7 @@ struct ModelAPITests {
 
     @Test("a token moves to who registers it last, and is masked for everything but its registration")
     func tokenMoves() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let register = "mutation { registerPushToken(token: \"abcdef0123456789\", platform: \"ios\") { device { id token } } }"
         _ = try await api.run(register)
         _ = try await api.run(register, as: bob)
@@ -154,13 +154,15 @@ struct ModelAPITests {
         ]
     )
     func badInput(query: String, code: String) async throws {
-        let response = try await APIHarness().run(query)
+        let api = try await APIHarness()
+        let response = try await api.run(query)
         #expect(response["errors"]?[0]?["extensions"]?["code"]?.stringValue == code, "\(response.serializedString())")
     }
 
     @Test("AppSync's clients find errorType, errorInfo and data at the error's root")
     func appSyncErrors() async throws {
-        let response = try await APIHarness().run(
+        let api = try await APIHarness()
+        let response = try await api.run(
             "mutation {\n  deleteTopic(input: {id: \"none\"}) { id }\n}",
             style: .appSync
         )
@@ -176,7 +178,7 @@ struct ModelAPITests {
 
     @Test("filters on lists hold, and limit counts what is returned")
     func filters() async throws {
-        let api = try APIHarness()
+        let api = try await APIHarness()
         let topic = try await api.makeTopic()
         for (title, priority) in [("disk full", 5), ("disk ok", 1), ("cpu hot", 4)] as [(String, JSONValue)] {
             try await api.publish(title, to: topic, with: ["priority": priority])
@@ -197,7 +199,7 @@ struct ModelAPITests {
 
     @Test("a model of one's own works without Swift and without a migration")
     func ownModel() async throws {
-        let api = try APIHarness(
+        let api = try await APIHarness(
             model: """
                 type Topic @model @auth(rules: [{ allow: owner }]) { id: ID! name: String! arn: String! }
                 type Message @model @auth(rules: [{ allow: owner }]) {

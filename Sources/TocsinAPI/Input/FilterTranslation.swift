@@ -4,33 +4,36 @@ import TocsinCore
 /// Translates filter, condition and key-condition inputs into predicates (appsync.md 2.7).
 struct FilterTranslation {
     let model: ModelType
+    private let limits: ServiceLimits
     /// Subscription filters join several operators on one field by OR, all others by AND (appsync.md 4.7).
     private let joinsOperatorsByOr: Bool
     private var parts = 0
 
-    private static let maximumDepth = 5
-    private static let maximumParts = 20
-    private static let maximumTextCharacters = 256
-
-    private init(model: ModelType, joinsOperatorsByOr: Bool = false) {
+    private init(model: ModelType, limits: ServiceLimits, joinsOperatorsByOr: Bool = false) {
         self.model = model
+        self.limits = limits
         self.joinsOperatorsByOr = joinsOperatorsByOr
     }
 
     /// The predicate of a filter or condition; absent and null constrain nothing.
-    static func predicate(_ filter: JSONValue?, on model: ModelType) throws(ServiceError) -> Predicate {
+    static func predicate(
+        _ filter: JSONValue?,
+        on model: ModelType,
+        limits: ServiceLimits
+    ) throws(ServiceError) -> Predicate {
         guard let object = filter?.objectValue else { return .always }
-        var translation = FilterTranslation(model: model)
+        var translation = FilterTranslation(model: model, limits: limits)
         return try translation.group(object, depth: 1)
     }
 
     /// The predicate of a subscription's filter.
     static func subscriptionPredicate(
         _ filter: JSONValue?,
-        on model: ModelType
+        on model: ModelType,
+        limits: ServiceLimits
     ) throws(ServiceError) -> Predicate {
         guard let object = filter?.objectValue else { return .always }
-        var translation = FilterTranslation(model: model, joinsOperatorsByOr: true)
+        var translation = FilterTranslation(model: model, limits: limits, joinsOperatorsByOr: true)
         return try translation.group(object, depth: 1)
     }
 
@@ -38,20 +41,21 @@ struct FilterTranslation {
     static func keyCondition(
         _ condition: JSONValue?,
         on fieldName: String,
-        of model: ModelType
+        of model: ModelType,
+        limits: ServiceLimits
     ) throws(ServiceError) -> Predicate {
         guard let object = condition?.objectValue else { return .always }
         let given = object.filter { !$0.value.isNull }
         guard given.count <= 1 else {
             throw .badRequest("A key condition on \(fieldName) takes one operator; \(given.count) were given.")
         }
-        var translation = FilterTranslation(model: model)
+        var translation = FilterTranslation(model: model, limits: limits)
         return try translation.comparisons(object, field: fieldName)
     }
 
     private mutating func group(_ object: JSONObject, depth: Int) throws(ServiceError) -> Predicate {
-        guard depth <= Self.maximumDepth else {
-            throw .badRequest("A filter may be nested \(Self.maximumDepth) deep.")
+        guard depth <= limits.filterDepth else {
+            throw .badRequest("A filter may be nested \(limits.filterDepth) deep.")
         }
         var terms: [Predicate] = []
         for member in object where !member.value.isNull {
@@ -88,8 +92,8 @@ struct FilterTranslation {
         var terms: [Predicate] = []
         for member in operators {
             parts += 1
-            guard parts <= Self.maximumParts else {
-                throw .badRequest("A filter may have \(Self.maximumParts) comparisons.")
+            guard parts <= limits.filterParts else {
+                throw .badRequest("A filter may have \(limits.filterParts) comparisons.")
             }
             if member.key == "notIn", let values = member.value.arrayValue {
                 terms.append(.not(.field(position, .isOneOf(values.map(model.fields[position].value(from:))))))
@@ -106,8 +110,8 @@ struct FilterTranslation {
         _ member: JSONObject.Element,
         field: ModelField
     ) throws(ServiceError) -> Comparison? {
-        if let text = member.value.stringValue, text.count > Self.maximumTextCharacters {
-            throw .badRequest("A text in a filter may have \(Self.maximumTextCharacters) characters.")
+        if let text = member.value.stringValue, text.count > limits.filterCharacters {
+            throw .badRequest("A text in a filter may have \(limits.filterCharacters) characters.")
         }
         let value = field.value(from: member.value)
         switch member.key {

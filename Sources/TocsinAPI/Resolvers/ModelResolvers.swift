@@ -61,7 +61,7 @@ struct ModelResolvers {
         let (caller, services) = (invocation.context.caller, invocation.context.services)
         let input = model.input(from: invocation.arguments["input"]?.objectValue ?? [:])
         try checkData(input)
-        let condition = try FilterTranslation.predicate(invocation.arguments["condition"], on: model)
+        let condition = try invocation.predicate("condition", on: model)
         switch model.name {
         case "Topic": return try await services.topics.create(input, condition: condition, caller: caller)
         case "Message": return try await services.messages.create(input, condition: condition, caller: caller)
@@ -96,7 +96,7 @@ struct ModelResolvers {
         WriteGuard(
             id: input["id"]?.stringValue ?? "",
             version: input["_version"]?.intValue,
-            condition: try FilterTranslation.predicate(invocation.arguments["condition"], on: model)
+            condition: try invocation.predicate("condition", on: model)
         )
     }
 
@@ -116,7 +116,12 @@ struct ModelResolvers {
         let value = model.fields[partition].value(from: invocation.arguments[index.partitionField] ?? .null)
         var predicate = Predicate.field(partition, .equal(value))
         for field in index.sortFields {
-            let condition = try FilterTranslation.keyCondition(invocation.arguments[field], on: field, of: model)
+            let condition = try FilterTranslation.keyCondition(
+                invocation.arguments[field],
+                on: field,
+                of: model,
+                limits: invocation.context.services.checks.limits
+            )
             predicate = predicate.and(condition)
         }
         return try await page(model, where: predicate, sortedBy: index.sortFields, invocation)
@@ -138,7 +143,7 @@ struct ModelResolvers {
         guard after == nil || after?.count == order.count else { throw .badPageToken }
         let query = ModelQuery(
             model: model,
-            predicate: predicate.and(try FilterTranslation.predicate(invocation.arguments["filter"], on: model)),
+            predicate: predicate.and(try invocation.predicate("filter", on: model)),
             order: order,
             after: after,
             limit: try invocation.pageSize()

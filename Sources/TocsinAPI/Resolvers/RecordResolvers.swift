@@ -129,6 +129,15 @@ extension FieldInvocation where Context == RequestContext {
     /// A required text argument.
     func text(_ name: String) -> String { arguments[name]?.stringValue ?? "" }
 
+    /// The predicate of a filter or condition argument.
+    func predicate(_ argument: String, on model: ModelType) throws(ServiceError) -> Predicate {
+        try FilterTranslation.predicate(
+            arguments[argument],
+            on: model,
+            limits: context.services.checks.limits
+        )
+    }
+
     /// The page size asked for, checked.
     func pageSize() throws(ServiceError) -> Int {
         try context.services.checks.pageSize(arguments["limit"]?.intValue.map(Int.init))

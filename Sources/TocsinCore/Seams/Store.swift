@@ -88,7 +88,7 @@ package protocol DeliveryReading {
     /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, registered
     /// by its `createdAt`, without a delivery row yet, by id; at most `limit`.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
-    /// When the earliest waiting delivery or expired lease is due; nil when there is none.
+    /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
 }
 
@@ -96,14 +96,15 @@ package protocol DeliveryWriting {
     func addFanout(_ fanout: Fanout) throws(StoreError)
     /// Takes fan-outs that nobody holds (no lease, or one that has run out), oldest first, and leases them to the node.
     func claimFanouts(node: String, now: Timestamp, leaseUntil: Timestamp, limit: Int) throws(StoreError) -> [Fanout]
-    /// Moves a held fan-out on to `nextDevice` and renews its lease; false when the node no longer holds it.
+    /// Moves a held fan-out on to `nextDevice` and renews its lease; false when it is no longer held as it says (node and
+    /// `leaseUntil`): then another holder has it, and this one must stop. The holder keeps both new values in its copy.
     func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool
-    /// Removes a fan-out that has been served.
+    /// Removes a fan-out that has been served, unless another node holds it by now.
     func finish(_ fanout: Fanout) throws(StoreError)
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
     func save(_ deliveries: [Delivery]) throws(StoreError)
     /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks
-    /// them `sending` under the lease, and returns them with their devices.
+    /// them `sending` under the lease, and returns them with their devices. Those whose device is gone or retired end instead.
     func claimDeliveries(
         now: Timestamp,
         leaseUntil: Timestamp,
@@ -113,7 +114,7 @@ package protocol DeliveryWriting {
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
-    /// Makes deliveries of a message in this state due again; answers how many.
+    /// Makes deliveries of a message in this state due again, with no attempts counted; answers how many.
     func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
 }
 

@@ -31,9 +31,12 @@ package struct ServiceLimits: Sendable, Hashable {
     package var keyBytes = 256
     package var tokenBytes = 4096
     package var devicesPerUser = 100
-    package var topicsPerOwner = 10_000
     package var defaultPage = 100
     package var maximumPage = 1000
+    /// Nesting, comparisons, and characters of a text in a filter.
+    package var filterDepth = 5
+    package var filterParts = 20
+    package var filterCharacters = 256
 
     package init() {}
 }

@@ -8,14 +8,6 @@ extension SettingTable {
         .seconds("body-seconds", \.limits.bodySeconds, 0.1...3600, "Time until a request's body is in."),
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
-        .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
-        .decimal(
-            "requests-per-second",
-            \.limits.requestsPerSecond,
-            0...1e6,
-            "Requests of one owner; 0 for any number."
-        ),
-        .integer("request-burst", \.limits.requestBurst, 1...1_000_000, "Requests at once before the rate counts."),
     ]
 
     static let documentLimits: [SettingDefinition] = [
@@ -27,14 +19,7 @@ extension SettingTable {
             4...200,
             "Nesting of brackets, measured before parsing."
         ),
-        .integer("document-depth", \.limits.documentDepth, 2...100, "Nesting of fields."),
-        .integer("introspection-depth", \.limits.introspectionDepth, 2...100, "Nesting of fields under introspection."),
-        .integer("document-aliases", \.limits.documentAliases, 0...10_000, "Aliases of a document."),
-        .integer("document-root-fields", \.limits.documentRootFields, 1...10_000, "Root fields of an operation."),
-        .integer("document-directives", \.limits.documentDirectives, 0...10_000, "Directives of a document."),
-        .integer("document-fragments", \.limits.documentFragments, 0...10_000, "Fragments of a document."),
-        .integer("document-operations", \.limits.documentOperations, 1...10_000, "Operations of a document."),
-        .integer("document-cost", \.limits.documentCost, 100...1_000_000_000, "Fields times page sizes."),
+        .integer("document-depth", \.limits.documentDepth, 2...100, "Nesting of fields, fragments unfolded."),
         .integer("json-nesting", \.limits.jsonNesting, 4...500, "Nesting of a request's JSON."),
         .integer("json-values", \.limits.jsonValues, 10...1_000_000, "Values in variables."),
         .integer("json-number-digits", \.limits.jsonNumberDigits, 16...1000, "Digits of a number."),
@@ -53,13 +38,6 @@ extension SettingTable {
         .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
         .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
-        .integer("topics-per-owner", \.limits.topicsPerOwner, 1...10_000_000, "Topics of one owner."),
-        .integer("delivery-days", \.limits.deliveryDays, 1...3650, "Time that finished deliveries are kept.").unit(
-            "days"
-        ),
-        .integer("message-days", \.limits.messageDays, 0...36_500, "Time that messages are kept; 0 for ever.").unit(
-            "days"
-        ),
     ]
 
     static let socketLimits: [SettingDefinition] = [

@@ -13,26 +13,14 @@ extension Settings {
         package var bodySeconds = 30.0
         package var idleSeconds = 75.0
         package var connections = 4096
-        package var socketsPerOwner = 256
-        /// Requests a second and owner; 0: no limit.
-        package var requestsPerSecond = 0.0
-        /// Requests an owner may make at once before the rate counts.
-        package var requestBurst = 50
 
         // GraphQL documents
         package var documentBytes = 100_000
         package var documentTokens = 2000
         /// Nesting of braces, brackets and parentheses, measured before parsing.
         package var documentNesting = 24
-        package var documentDepth = 12
-        package var introspectionDepth = 16
-        package var documentAliases = 30
-        package var documentRootFields = 20
-        package var documentDirectives = 20
-        package var documentFragments = 50
-        package var documentOperations = 10
-        /// Fields times page sizes.
-        package var documentCost = 50_000
+        /// Nesting of fields, fragments unfolded; room for a schema explorer's introspection.
+        package var documentDepth = 16
         package var jsonNesting = 32
         /// Values in variables.
         package var jsonValues = 1000
@@ -52,11 +40,6 @@ extension Settings {
         package var messageBytes = 256 << 10
         package var clientIDCharacters = 64
         package var devicesPerOwner = 100
-        package var topicsPerOwner = 10_000
-        /// Days that finished deliveries are kept.
-        package var deliveryDays = 7
-        /// Days that messages are kept; 0: for ever.
-        package var messageDays = 0
 
         // Sockets
         /// Bytes of one message from a client.

@@ -60,6 +60,9 @@ extension Settings.Limits {
         services.devicesPerUser = devicesPerOwner
         services.defaultPage = pageRows
         services.maximumPage = pageMaximumRows
+        services.filterDepth = filterDepth
+        services.filterParts = filterParts
+        services.filterCharacters = filterCharacters
         return services
     }
 
@@ -70,6 +73,6 @@ extension Settings.Limits {
 
     /// The limits of documents that parsed.
     var ofValidation: ValidationLimits {
-        ValidationLimits(maximumErrors: answerErrors, maximumDepth: introspectionDepth)
+        ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
     }
 }

@@ -1,0 +1,124 @@
+import CSQLite
+import Glibc
+package import TocsinCore
+package import TocsinStore
+
+/// A SQLite file: write-ahead log, synchronised at each commit.
+package struct SQLiteDatabase: SQLDatabase {
+    package let path: String
+    package let dialect = Dialect.sqlite
+    /// How long a statement waits for another process that writes.
+    package var busyTimeoutMilliseconds: Int32 = 5000
+    /// Removes the folder of a temporary database when the last copy of this value goes.
+    private let folder: TemporaryFolder?
+
+    /// The database in this file; the file is made when it is absent, its folder is not.
+    package init(path: String) {
+        self.path = path
+        folder = nil
+    }
+
+    private init(folder: TemporaryFolder) {
+        path = folder.path + "/tocsin.sqlite"
+        self.folder = folder
+    }
+
+    /// An empty database in a folder of its own that goes with it: in `parent`, or in memory where the system has a file
+    /// system there.
+    package static func temporary(in parent: String? = nil) throws(StoreError) -> SQLiteDatabase {
+        let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        return SQLiteDatabase(folder: try TemporaryFolder(in: parent ?? memory))
+    }
+
+    package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
+
+    package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
+        let connection = try SQLiteConnection(path: path, isReadOnly: use == .reader)
+        do throws(StoreError) {
+            try configure(connection, for: use)
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    package func claimServer() throws(StoreError) -> (any ServerClaim)? {
+        try LockFile(path: path + ".lock")
+    }
+
+    /// Applies the settings and reads them back, because SQLite answers a refused one with silence.
+    private func configure(_ connection: SQLiteConnection, for use: ConnectionUse) throws(StoreError) {
+        var settings = [
+            ("busy_timeout", "\(busyTimeoutMilliseconds)", "\(busyTimeoutMilliseconds)"),
+            ("foreign_keys", "ON", "1"),
+            ("temp_store", "MEMORY", "2"),
+            // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one connection alone does both.
+            ("wal_autocheckpoint", use == .writer ? "1000" : "0", use == .writer ? "1000" : "0"),
+        ]
+        if use != .reader {
+            settings.append(("journal_mode", "WAL", "wal"))
+            settings.append(("synchronous", "FULL", "2"))
+        }
+        for (name, value, expected) in settings {
+            try connection.execute(script: "PRAGMA \(name) = \(value)")
+            let actual = try connection.first("PRAGMA \(name)") { $0.text(0) } ?? ""
+            guard actual == expected else {
+                throw .mismatch(
+                    reason:
+                        "SQLite keeps \(name) at \(actual) where \(expected) is needed. Is \(path) on a file system "
+                        + "with shared memory and locks (not a network mount)?"
+                )
+            }
+        }
+    }
+}
+
+/// Holds the lock beside a database for its one server.
+///
+/// The lock is the kernel's (`flock`) and goes with the process, however that ends; the file stays.
+final class LockFile: ServerClaim {
+    private let descriptor: Int32
+
+    init(path: String) throws(StoreError) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .unavailable(
+                reason:
+                    "the lock file \(path) cannot be opened: \(String(cString: strerror(errno))). Does its folder exist, "
+                    + "and may this user write there?"
+            )
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            guard code == EWOULDBLOCK else {
+                throw .unavailable(reason: "the lock file \(path) cannot be locked: \(String(cString: strerror(code)))")
+            }
+            throw .unavailable(
+                reason: "another server is using this database (it holds \(path)). Stop it first, or give this one a "
+                    + "database of its own."
+            )
+        }
+    }
+
+    func release() { Glibc.close(descriptor) }
+}
+
+/// A folder that is removed with the last reference to it.
+private final class TemporaryFolder: Sendable {
+    let path: String
+
+    init(in parent: String) throws(StoreError) {
+        var template = Array((parent + "/tocsin-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .unavailable(reason: "no folder can be made in \(parent): \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        for suffix in ["", "-wal", "-shm", "-journal", ".lock"] { unlink(path + "/tocsin.sqlite" + suffix) }
+        rmdir(path)
+    }
+}

@@ -1,0 +1,78 @@
+package import TocsinCore
+
+/// A database that connections can be opened to: what a driver hands to the store.
+package protocol SQLDatabase: Sendable {
+    var dialect: Dialect { get }
+    /// Name and version of the database's library or server, for people: `SQLite 3.40.1`.
+    var version: String { get }
+    /// Opens a connection with its settings applied and read back; called on the thread that will use it.
+    func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection
+    /// Claims the database for the one server that may run on it, until the answer is let go; nil where many may.
+    func claimServer() throws(StoreError) -> (any ServerClaim)?
+}
+
+/// A server's claim on a database; ends with `release`, or with the process.
+package protocol ServerClaim: Sendable {
+    func release()
+}
+
+/// What a connection is for.
+package enum ConnectionUse: Sendable, Hashable {
+    /// The server's one connection that writes, and that alone checkpoints.
+    case writer
+    /// Reads only.
+    case reader
+    /// Writes now and then beside a running server: never checkpoints.
+    case tool
+}
+
+/// One connection, used by one thread.
+package protocol SQLConnection: AnyObject {
+    /// Runs one statement, prepared once for its text, and hands over each row; answers how many rows it changed.
+    ///
+    /// Parameters are `$1`, `$2`… in `bindings`' order. `row` must not use the connection.
+    func run(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        _ row: (any SQLRow) -> Void
+    ) throws(StoreError) -> Int
+    /// Runs statements without parameters, one after the other.
+    func execute(script: String) throws(StoreError)
+    /// Whether a transaction is open: some failures end it by themselves.
+    var isInTransaction: Bool { get }
+    /// Brings the main file up to date where the database keeps a log beside it.
+    func checkpoint() throws(StoreError)
+    func close()
+}
+
+/// The current row of a running statement; columns count from 0.
+///
+/// Reading a null gives 0 or the empty text.
+package protocol SQLRow {
+    func isNull(_ column: Int) -> Bool
+    func int(_ column: Int) -> Int64
+    func double(_ column: Int) -> Double
+    func text(_ column: Int) -> String
+}
+
+/// A value bound to a parameter.
+package enum SQLValue: Sendable, Hashable {
+    case null
+    case int(Int64)
+    case double(Double)
+    case text(String)
+
+    /// The text, or null.
+    package init(_ text: String?) {
+        self = text.map(SQLValue.text) ?? .null
+    }
+
+    /// The moment in milliseconds, or null.
+    package init(_ moment: Timestamp?) {
+        self = moment.map { .int($0.milliseconds) } ?? .null
+    }
+
+    package init(_ flag: Bool) {
+        self = .int(flag ? 1 : 0)
+    }
+}

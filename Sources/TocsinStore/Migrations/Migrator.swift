@@ -1,0 +1,116 @@
+package import TocsinCore
+
+/// Brings a database to the level of this program, or says why not.
+package struct Migrator {
+    private let connection: any SQLConnection
+    private let dialect: Dialect
+    private let migrations: [Migration]
+
+    package init(connection: any SQLConnection, dialect: Dialect, migrations: [Migration]) {
+        self.connection = connection
+        self.dialect = dialect
+        self.migrations = migrations
+    }
+
+    private struct Applied {
+        var number: Int
+        var name: String
+        var checksum: String
+        var moment: Timestamp
+    }
+
+    /// Applies what is pending, all in one transaction; refuses a database that this program does not fit.
+    package func migrate(at now: Timestamp) throws(StoreError) {
+        try connection.run(dialect.beginWriting)
+        do throws(StoreError) {
+            try createTable()
+            for migration in try pending() {
+                try connection.execute(script: migration.text)
+                try connection.run(
+                    "INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
+                    [.int(Int64(migration.number)), .text(migration.name), .text(migration.checksum), SQLValue(now)]
+                )
+            }
+            try connection.run("COMMIT")
+        } catch {
+            if connection.isInTransaction { try connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Refuses a database that lacks migrations, or that this program does not fit.
+    package func requireCurrent() throws(StoreError) {
+        let missing = try hasTable() ? try pending() : migrations
+        guard missing.isEmpty else {
+            let names = missing.map(\.name).joined(separator: ", ")
+            throw .mismatch(
+                reason: "The database lacks migrations: \(names). Run `tocsin migrate`, or start the server with "
+                    + "migrations switched on."
+            )
+        }
+    }
+
+    /// All known migrations, by number.
+    package func status() throws(StoreError) -> [MigrationStatus] {
+        let applied = try hasTable() ? try self.applied() : []
+        let moments = Dictionary(applied.map { ($0.number, $0.moment) }, uniquingKeysWith: { first, _ in first })
+        let unknown = applied.filter { $0.number > migrations.count }
+        return migrations.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: moments[$0.number]) }
+            + unknown.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: $0.moment) }
+    }
+
+    private func createTable() throws(StoreError) {
+        guard try !hasTable() else { return }
+        try connection.run(
+            """
+            CREATE TABLE migrations (
+                number BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
+            )
+            """
+        )
+    }
+
+    private func hasTable() throws(StoreError) -> Bool {
+        let sql: String
+        switch dialect {
+        case .sqlite: sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
+        }
+        return try connection.first(sql) { _ in true } ?? false
+    }
+
+    private func applied() throws(StoreError) -> [Applied] {
+        try connection.all("SELECT number, name, checksum, applied_at FROM migrations ORDER BY number") { row in
+            Applied(number: Int(row.int(0)), name: row.text(1), checksum: row.text(2), moment: row.moment(3))
+        }
+    }
+
+    /// What is not applied yet, after checking what is.
+    private func pending() throws(StoreError) -> [Migration] {
+        let applied = try applied()
+        if let newest = applied.last, newest.number > migrations.count {
+            throw .mismatch(
+                reason:
+                    "The database has migration \(newest.name), but this program knows only \(migrations.count). It was "
+                    + "used by a newer version: run that version, or restore the backup made before the upgrade."
+            )
+        }
+        for (index, entry) in applied.enumerated() {
+            let known = migrations[index]
+            guard entry.number == known.number else {
+                throw .mismatch(
+                    reason:
+                        "Migration \(known.name) was never applied though \(entry.name) was. Restore the database from "
+                        + "a backup."
+                )
+            }
+            guard entry.checksum == known.checksum else {
+                throw .mismatch(
+                    reason:
+                        "Migration \(known.name) was changed after it was applied (checksum differs). Restore the file, "
+                        + "or add a new migration."
+                )
+            }
+        }
+        return Array(migrations.dropFirst(applied.count))
+    }
+}

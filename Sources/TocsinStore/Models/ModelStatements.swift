@@ -1,0 +1,208 @@
+import TocsinCore
+
+/// The SQL of one model, built once from its `ModelType`: names come only from there, values are only bound.
+final class ModelStatements {
+    let model: ModelType
+    let dialect: Dialect
+    /// The expression of each field, in the order of `model.fields`.
+    let expressions: [String]
+    /// `SELECT … FROM table`, with the fields' values as columns in their order.
+    let selection: String
+    let insertion: String
+    let replacement: String
+    /// What every statement on a table of several models begins its condition with.
+    let discriminator: SQLValue?
+    /// Fields in the order of the parameters of `insertion`, and of `replacement` up to the id.
+    private let insertedFields: [Int]
+    private let replacedFields: [Int]
+    private let idField: Int
+
+    init(model: ModelType, dialect: Dialect) throws(StoreError) {
+        try Self.check(model)
+        guard let idField = model.position(of: "id") else {
+            throw .mismatch(reason: "Model \(model.name) has no field id.")
+        }
+        self.model = model
+        self.dialect = dialect
+        self.idField = idField
+        discriminator = model.table.discriminator.map(SQLValue.text)
+        expressions = model.fields.map { Self.expression(of: $0, dialect) }
+        let table = "\"\(model.table.name)\""
+        selection = "SELECT \(expressions.joined(separator: ", ")) FROM \(table)"
+        let columns = model.fields.indices.filter { Self.column(of: model.fields[$0]) != nil }
+        let members = model.fields.indices.filter { Self.column(of: model.fields[$0]) == nil }
+        insertedFields = columns + members
+        replacedFields = columns.filter { $0 != idField } + members
+        insertion = Self.insertion(model, dialect, table, columns, members)
+        replacement = Self.replacement(model, dialect, table, replacedFields)
+    }
+
+    func insertionBindings(of record: Record) -> [SQLValue] {
+        bindings(of: record, insertedFields) + (discriminator.map { [$0] } ?? [])
+    }
+
+    func replacementBindings(of record: Record) -> [SQLValue] {
+        bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
+    }
+
+    /// Reads a row of `selection`.
+    func record(_ row: any SQLRow) -> Record {
+        var values: [FieldValue] = []
+        values.reserveCapacity(model.fields.count)
+        for (column, field) in model.fields.enumerated() {
+            values.append(Self.value(of: field, in: row, at: column))
+        }
+        return Record(model: model, values: values)
+    }
+
+    private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {
+        fields.map { position in
+            let value = record.values[position]
+            return Self.column(of: model.fields[position]) == nil ? Self.member(value) : Self.value(value)
+        }
+    }
+}
+
+// MARK: Values
+
+extension ModelStatements {
+    /// A value as it is compared, and kept in a column.
+    static func value(_ value: FieldValue) -> SQLValue {
+        switch value {
+        case .null: .null
+        case .bool(let flag): SQLValue(flag)
+        case .int(let number): .int(number)
+        case .double(let number): .double(number)
+        case .text(let text), .json(let text): .text(text)
+        }
+    }
+
+    /// A value as a member of `extra` takes it: what `isBoundAsJSON` says goes as JSON text, so that a double keeps all its
+    /// digits.
+    private static func member(_ value: FieldValue) -> SQLValue {
+        switch value {
+        case .bool(let flag): .text(flag ? "true" : "false")
+        case .double(let number): number.isFinite ? .text("\(number)") : .null
+        case .int(let number): .int(number)
+        case .null: .null
+        case .text(let text), .json(let text): .text(text)
+        }
+    }
+
+    private static func isBoundAsJSON(_ field: ModelField) -> Bool {
+        switch field.kind {
+        case .bool, .double, .json: true
+        case .text, .int: false
+        }
+    }
+
+    private static func value(of field: ModelField, in row: any SQLRow, at column: Int) -> FieldValue {
+        if row.isNull(column) { return .null }
+        switch field.kind {
+        case .text: return .text(row.text(column))
+        case .int: return .int(row.int(column))
+        case .double: return .double(row.double(column))
+        case .bool: return .bool(row.int(column) != 0)
+        case .json: return .json(row.text(column))
+        }
+    }
+}
+
+// MARK: Text
+
+extension ModelStatements {
+    private static func column(of field: ModelField) -> String? {
+        switch field.storage {
+        case .column(let name): name
+        case .extra: nil
+        }
+    }
+
+    /// A live row's `_deleted` is absent: false is never stored for it, and reads as null where it was.
+    private static func expression(of field: ModelField, _ dialect: Dialect) -> String {
+        switch field.storage {
+        case .column("deleted"): "nullif(\"deleted\", 0)"
+        case .column(let name): "\"\(name)\""
+        case .extra(let name): dialect.extraMember(name)
+        }
+    }
+
+    private static func insertion(
+        _ model: ModelType,
+        _ dialect: Dialect,
+        _ table: String,
+        _ columns: [Int],
+        _ members: [Int]
+    ) -> String {
+        let isShared = model.table.discriminator != nil
+        var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" }
+        var values = columns.indices.map { "$\($0 + 1)" }
+        names.append("extra")
+        values.append(extra(model, dialect, members, base: "'{}'", firstParameter: columns.count + 1))
+        if isShared {
+            names.append("model")
+            values.append("$\(columns.count + members.count + 1)")
+        }
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", "))) "
+            + "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING"
+    }
+
+    private static func replacement(
+        _ model: ModelType,
+        _ dialect: Dialect,
+        _ table: String,
+        _ fields: [Int]
+    ) -> String {
+        var assignments: [String] = []
+        for (index, position) in fields.enumerated() {
+            guard let name = column(of: model.fields[position]) else { break }
+            assignments.append("\"\(name)\" = $\(index + 1)")
+        }
+        let members = Array(fields.dropFirst(assignments.count))
+        if !members.isEmpty {
+            let extra = extra(model, dialect, members, base: "extra", firstParameter: assignments.count + 1)
+            assignments.append("extra = \(extra)")
+        }
+        let id = fields.count + 1
+        let condition = model.table.discriminator == nil ? "" : " AND model = $\(id + 1)"
+        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE id = $\(id)\(condition)"
+    }
+
+    private static func extra(
+        _ model: ModelType,
+        _ dialect: Dialect,
+        _ members: [Int],
+        base: String,
+        firstParameter: Int
+    ) -> String {
+        let pairs = members.enumerated().compactMap { index, position -> (name: String, value: String)? in
+            let field = model.fields[position]
+            guard case .extra(let name) = field.storage else { return nil }
+            let placeholder = "$\(firstParameter + index)"
+            return (name, isBoundAsJSON(field) ? dialect.jsonValue(placeholder) : placeholder)
+        }
+        return dialect.settingMembers(pairs, in: base)
+    }
+
+    /// Names are part of statements, so they must be plain.
+    private static func check(_ model: ModelType) throws(StoreError) {
+        let names = model.fields.map { field in
+            switch field.storage {
+            case .column(let name), .extra(let name): name
+            }
+        }
+        for name in names + [model.table.name] where !isPlain(name) {
+            throw .mismatch(
+                reason:
+                    "Model \(model.name) is stored under the name \"\(name)\"; only letters, digits and _ are allowed."
+            )
+        }
+    }
+
+    private static func isPlain(_ name: String) -> Bool {
+        let isWord = name.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+        }
+        return isWord && name.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
+    }
+}

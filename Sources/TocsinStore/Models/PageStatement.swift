@@ -1,0 +1,128 @@
+import TocsinCore
+
+/// The statement of a `ModelQuery`: a condition, the place to go on from, an order and a limit.
+struct PageStatement {
+    private let query: ModelQuery
+    private var translation: PredicateTranslation
+    /// Forms of an owner that become branches.
+    ///
+    /// For each form the index gives rows in order, for all at once it does not; so a query by owner alone is one branch a
+    /// form, merged by the database.
+    private static let maximumBranches = 4
+
+    static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {
+        var statement = PageStatement(
+            query: query,
+            translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
+        )
+        return statement.build()
+    }
+
+    private mutating func build() -> SQLBuilder {
+        let conjuncts = query.predicate.conjuncts
+        let branches = branches(of: conjuncts)
+        let texts = branches.map { branch($0) }
+        let terms = query.order.map { term in
+            translation.statements.dialect.orderTerm(String(term.field + 1), ascending: term.ascending)
+        }
+        var builder = translation.builder
+        builder.text = texts.joined(separator: " UNION ALL ")
+        if !terms.isEmpty { builder.text += " ORDER BY " + terms.joined(separator: ", ") }
+        builder.text += " LIMIT \(builder.bind(.int(Int64(query.limit))))"
+        return builder
+    }
+
+    private mutating func branch(_ predicates: [Predicate]) -> String {
+        var conditions: [String] = []
+        if let discriminator = translation.statements.discriminator {
+            conditions.append("model = \(translation.builder.bind(discriminator))")
+        }
+        for predicate in predicates where predicate != .always {
+            conditions.append(translation.condition(predicate))
+        }
+        if let after = query.after { conditions.append(position(after: after)) }
+        let selection = translation.statements.selection
+        return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
+    }
+
+    /// The predicates of each branch: one branch, unless an index by owner must be walked for several owners.
+    private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
+        let model = query.model
+        let partitions = Set(model.indexes.compactMap { model.position(of: $0.partitionField) })
+        let isNarrow = conjuncts.contains { predicate in
+            if case .field(let position, .equal) = predicate { partitions.contains(position) } else { false }
+        }
+        guard !isNarrow, let owner = model.position(of: "owner") else { return [conjuncts] }
+        for (index, predicate) in conjuncts.enumerated() {
+            guard case .field(owner, .isOneOf(let values)) = predicate else { continue }
+            let distinct = values.reduce(into: [FieldValue]()) { distinct, value in
+                let isKnown = distinct.contains { Comparison.equal(value).holds(for: $0, of: model.fields[owner]) }
+                if !isKnown { distinct.append(value) }
+            }
+            guard (2...Self.maximumBranches).contains(distinct.count), !distinct.contains(.null) else { continue }
+            return distinct.map { value in
+                var branch = conjuncts
+                branch[index] = .field(owner, .equal(value))
+                return branch
+            }
+        }
+        return [conjuncts]
+    }
+}
+
+// MARK: Keyset
+
+extension PageStatement {
+    /// Only rows strictly after these values in the query's order, in which nulls come before everything else.
+    private mutating func position(after values: [FieldValue]) -> String {
+        let terms = Array(zip(query.order, values))
+        guard !terms.isEmpty else { return "TRUE" }
+        if isOneRange(terms) {
+            let expressions = terms.map { translation.statements.expressions[$0.0.field] }
+            let placeholders = terms.map { translation.builder.bind(stored: $0.1) }
+            let sign = terms[0].0.ascending ? ">" : "<"
+            if terms.count == 1 { return "\(expressions[0]) \(sign) \(placeholders[0])" }
+            return "(\(expressions.joined(separator: ", "))) \(sign) (\(placeholders.joined(separator: ", ")))"
+        }
+        let alternatives = terms.indices.map { last in
+            var parts: [String] = []
+            for index in 0..<last { parts.append(tie(terms[index].0, terms[index].1)) }
+            parts.append(step(terms[last].0, terms[last].1))
+            return "(\(parts.joined(separator: " AND ")))"
+        }
+        return "(\(alternatives.joined(separator: " OR ")))"
+    }
+
+    /// Whether comparing the values as one row gives the answer, which an index serves: one direction, and no null after.
+    private func isOneRange(_ terms: [(ModelQuery.Order, FieldValue)]) -> Bool {
+        guard let ascending = terms.first?.0.ascending else { return false }
+        return terms.allSatisfy { term in
+            let field = query.model.fields[term.0.field]
+            let mayBeNull = !field.isRequired && field.name != "id" && field.name != "number"
+            return term.0.ascending == ascending && !term.1.isNull && (ascending || !mayBeNull)
+        }
+    }
+
+    private mutating func tie(_ order: ModelQuery.Order, _ value: FieldValue) -> String {
+        let expression = translation.statements.expressions[order.field]
+        return value.isNull ? "\(expression) IS NULL" : "\(expression) = \(translation.builder.bind(stored: value))"
+    }
+
+    private mutating func step(_ order: ModelQuery.Order, _ value: FieldValue) -> String {
+        let expression = translation.statements.expressions[order.field]
+        switch (order.ascending, value.isNull) {
+        case (true, true): return "\(expression) IS NOT NULL"
+        case (true, false): return "\(expression) > \(translation.builder.bind(stored: value))"
+        case (false, true): return "FALSE"
+        case (false, false):
+            return "(\(expression) < \(translation.builder.bind(stored: value)) OR \(expression) IS NULL)"
+        }
+    }
+}
+
+extension Predicate {
+    /// Predicates that must all hold.
+    fileprivate var conjuncts: [Predicate] {
+        if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
+    }
+}

@@ -1,0 +1,196 @@
+import Synchronization
+package import TocsinCore
+
+/// A `Mutex` that can be shared.
+final class Mutexed<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) {
+        mutex = Mutex(value)
+    }
+
+    func withLock<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
+        mutex.withLock(body)
+    }
+}
+
+/// The store in SQL, once for all databases.
+///
+/// One thread writes: it takes all waiting writes into one transaction, each in a savepoint of its own, and answers them
+/// after the commit. A few threads read, each from snapshots of its own.
+package final class SQLStore: Store {
+    /// Receives the events of one commit, in order, on the writer's thread; must return at once.
+    package typealias CommitObserver = @Sendable ([DomainEvent]) -> Void
+
+    private struct Ending {
+        var isEnded = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let database: any SQLDatabase
+    private let settings: StoreSettings
+    private let writes: WorkQueue<WriteIntent>
+    private let reads: WorkQueue<ReadIntent>
+    private let counters = Mutexed(StoreStatistics())
+    private let ending = Mutexed(Ending())
+
+    private init(database: any SQLDatabase, settings: StoreSettings) {
+        self.database = database
+        self.settings = settings
+        writes = WorkQueue(limit: settings.maximumWaitingWrites)
+        reads = WorkQueue(limit: settings.maximumWaitingReads)
+    }
+
+    deinit {
+        writes.close()
+        reads.close()
+    }
+
+    /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
+    ///
+    /// `now` is the time to note with migrations applied. Throws `mismatch` when the database does not fit, with advice;
+    /// `unavailable` when it cannot be opened, or another server has it.
+    package static func open(
+        _ database: any SQLDatabase,
+        role: StoreRole = .server,
+        at now: Timestamp,
+        settings: StoreSettings = StoreSettings(),
+        commitObserver: @escaping CommitObserver = { _ in }
+    ) async throws(StoreError) -> SQLStore {
+        let store = SQLStore(database: database, settings: settings)
+        let writer = WriterThread(
+            database: database,
+            role: role,
+            settings: settings,
+            openedAt: now,
+            observer: commitObserver,
+            queue: store.writes,
+            readers: Countdown(settings.readerCount),
+            statistics: store.counters
+        )
+        try await store.start(writer)
+        return store
+    }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let intent = ReadIntent(
+                run: { reader in
+                    let result = Result { () throws(StoreError) in try body(reader) }
+                    return { continuation.resume(returning: result) }
+                },
+                fail: { continuation.resume(returning: .failure($0)) }
+            )
+            Self.admit(reads.push(intent), "reads") { continuation.resume(returning: .failure($0)) }
+        }
+        return try result.get()
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let intent = WriteIntent(
+                run: { writer in
+                    Result { () throws(StoreError) in try body(writer) }.map { value in
+                        { continuation.resume(returning: .success(value)) }
+                    }
+                },
+                fail: { continuation.resume(returning: .failure($0)) }
+            )
+            Self.admit(writes.push(intent), "writes") { continuation.resume(returning: .failure($0)) }
+        }
+        return try result.get()
+    }
+
+    /// Commits what waits, refuses what comes, brings the main file up to date and closes; returns when all is done.
+    package func close() async {
+        writes.close()
+        reads.close()
+        await withCheckedContinuation { continuation in
+            let isEnded = ending.withLock { ending in
+                if !ending.isEnded { ending.waiters.append(continuation) }
+                return ending.isEnded
+            }
+            if isEnded { continuation.resume() }
+        }
+    }
+
+    private static func admit<Element>(
+        _ admission: WorkQueue<Element>.Admission,
+        _ kind: String,
+        refuse: (StoreError) -> Void
+    ) {
+        switch admission {
+        case .accepted: break
+        case .full: refuse(.unavailable(reason: "too many \(kind) are waiting; try again in a moment"))
+        case .closed: refuse(.stopped)
+        }
+    }
+}
+
+// MARK: Looking at it
+
+extension SQLStore {
+    /// What the store has done, and what waits.
+    package var statistics: StoreStatistics {
+        var statistics = counters.withLock { $0 }
+        statistics.waitingWrites = writes.count
+        statistics.waitingReads = reads.count
+        return statistics
+    }
+
+    /// A quick read, with what it was read from.
+    package func health() async throws(StoreError) -> StoreHealth {
+        let applied = try await migrationStatus().filter { $0.appliedAt != nil }
+        return StoreHealth(databaseVersion: database.version, migration: applied.last?.number ?? 0)
+    }
+
+    /// All migrations this program or the database knows, by number.
+    package func migrationStatus() async throws(StoreError) -> [MigrationStatus] {
+        let dialect = database.dialect
+        return try await read { reader throws(StoreError) in
+            guard let reader = reader as? any SQLReading else { return [] }
+            return try Migrator(
+                connection: reader.connection,
+                dialect: dialect,
+                migrations: try Migration.embedded(for: dialect)
+            ).status()
+        }
+    }
+}
+
+// MARK: Threads
+
+extension SQLStore {
+    private func start(_ writer: WriterThread) async throws(StoreError) {
+        let ending = ending
+        let opened: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+            let isStarted = startThread {
+                writer.run(opened: { continuation.resume(returning: $0) }, ended: { Self.end(ending) })
+            }
+            if !isStarted { continuation.resume(returning: .failure(Self.noThread)) }
+        }
+        try opened.get()
+        for number in 0..<settings.readerCount {
+            let reader = ReaderThread(database: database, queue: reads, readers: writer.readers)
+            guard startThread({ reader.run() }) else {
+                for _ in number..<settings.readerCount { writer.readers.arrive() }
+                await close()
+                throw Self.noThread
+            }
+        }
+    }
+
+    private static let noThread = StoreError.unavailable(reason: "the system has no thread to give")
+
+    private static func end(_ ending: Mutexed<Ending>) {
+        let waiters = ending.withLock { ending in
+            ending.isEnded = true
+            return ending.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,189 @@
+import TocsinCore
+
+private enum SQL {
+    static let columns = """
+        x.message_id, x.device_id, x.id, x.platform, x.status, x.reason, x.attempts, x.next_attempt_at, x.lease_until, \
+        x.provider_id, x.updated_at
+        """
+    static let page = """
+        SELECT \(columns) FROM deliveries AS x WHERE x.message_id = $1 AND x.device_id > $2 ORDER BY x.device_id LIMIT $3
+        """
+    static let pageOfStatus = """
+        SELECT \(columns) FROM deliveries AS x WHERE x.message_id = $1 AND x.device_id > $2 AND x.status = $4
+        ORDER BY x.device_id LIMIT $3
+        """
+    static let nextDue = """
+        SELECT min(moment) FROM (
+            SELECT min(next_attempt_at) AS moment FROM deliveries WHERE status = 'waiting'
+            UNION ALL SELECT min(lease_until) FROM deliveries WHERE status = 'sending'
+            UNION ALL SELECT min(coalesce(lease_until, created_at)) FROM fanouts) AS due
+        """
+    static let save = """
+        INSERT INTO deliveries (message_id, device_id, id, platform, status, reason, attempts, next_attempt_at,
+            lease_until, provider_id, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (message_id, device_id) DO UPDATE SET status = excluded.status, reason = excluded.reason,
+            attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at,
+            lease_until = excluded.lease_until, provider_id = excluded.provider_id, updated_at = excluded.updated_at
+        WHERE deliveries.status IN ('waiting', 'sending')
+        """
+    static let record = """
+        UPDATE deliveries SET status = $3, reason = $4, attempts = $5, next_attempt_at = $6, lease_until = $7,
+            provider_id = $8, updated_at = $9
+        WHERE message_id = $1 AND device_id = $2 AND status = 'sending' AND lease_until = $10
+        """
+    /// Two walks over two indexes, each in order and no longer than the limit.
+    static let due = """
+        SELECT \(columns), \(Device.columns) FROM (
+            SELECT * FROM (SELECT message_id, device_id, next_attempt_at AS due FROM deliveries
+                WHERE status = 'waiting' AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) AS waiting
+            UNION ALL
+            SELECT * FROM (SELECT message_id, device_id, lease_until AS due FROM deliveries
+                WHERE status = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2) AS sending
+            ORDER BY 3 LIMIT $2) AS due
+        JOIN deliveries AS x ON x.message_id = due.message_id AND x.device_id = due.device_id
+        LEFT JOIN devices AS d ON d.id = x.device_id
+        ORDER BY due.due, x.message_id, x.device_id
+        """
+    static let claim = """
+        UPDATE deliveries SET status = 'sending', lease_until = $3, updated_at = $4
+        WHERE message_id = $1 AND device_id = $2
+        """
+    static let end = """
+        UPDATE deliveries SET status = 'ended', reason = $3, next_attempt_at = NULL, lease_until = NULL, updated_at = $4
+        WHERE message_id = $1 AND device_id = $2
+        """
+    static let dropLeases = """
+        UPDATE deliveries SET status = 'waiting', lease_until = NULL, next_attempt_at = coalesce(next_attempt_at, 0)
+        WHERE status = 'sending'
+        """
+    static let redrive = """
+        UPDATE deliveries SET status = 'waiting', reason = NULL, attempts = 0, next_attempt_at = $3, lease_until = NULL,
+            updated_at = $3
+        WHERE message_id = $1 AND status = $2
+        """
+}
+
+extension SQLReading {
+    func deliveries(
+        of message: MessageID,
+        status: DeliveryStatus?,
+        after: DeviceID?,
+        limit: Int
+    ) throws(StoreError) -> [Delivery] {
+        var bindings: [SQLValue] = [.text(message.text), .text(after?.text ?? ""), .int(Int64(limit))]
+        if let status { bindings.append(.text(status.rawValue)) }
+        return try connection.all(status == nil ? SQL.page : SQL.pageOfStatus, bindings, Delivery.init)
+    }
+
+    func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] {
+        var summaries: [MessageID: DeliverySummary] = [:]
+        for chunk in messages.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            let sql = """
+                SELECT message_id, status, count(*) FROM deliveries WHERE message_id IN (\(list.placeholders))
+                GROUP BY message_id, status
+                """
+            let counts = try connection.all(sql, list.bindings) { row in
+                DeliveryStatus(rawValue: row.text(1)).map { (MessageID(row.text(0)), $0, Int(row.int(2))) }
+            }
+            for (message, status, count) in counts {
+                let shown = status == .sending ? DeliveryStatus.waiting : status
+                summaries[message, default: DeliverySummary()].counts[shown, default: 0] += count
+            }
+        }
+        return summaries
+    }
+
+    func nextDue() throws(StoreError) -> Timestamp? {
+        try connection.all(SQL.nextDue) { row in .some(row.optionalMoment(0)) }.first ?? nil
+    }
+}
+
+extension SQLWriter {
+    func save(_ deliveries: [Delivery]) throws(StoreError) {
+        for delivery in deliveries {
+            try connection.run(
+                SQL.save,
+                [
+                    .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.id.text),
+                    .text(delivery.platform.rawValue), .text(delivery.status.rawValue), SQLValue(delivery.reason),
+                    .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil),
+                    SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
+                ]
+            )
+        }
+    }
+
+    func claimDeliveries(
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
+        let due = try connection.all(SQL.due, [SQLValue(now), .int(Int64(limit))]) { row in
+            Delivery(row).map { ($0, row.isNull(11) ? nil : Device(row, at: 11)) }
+        }
+        var claimed: [(delivery: Delivery, device: Device)] = []
+        for (delivery, device) in due {
+            let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
+            guard let device, device.isActive else {
+                let reason = device?.disabledReason ?? "DEVICE_GONE"
+                try connection.run(SQL.end, key + [.text(reason), SQLValue(now)])
+                continue
+            }
+            try connection.run(SQL.claim, key + [SQLValue(leaseUntil), SQLValue(now)])
+            var held = delivery
+            held.status = .sending
+            held.leaseUntil = leaseUntil
+            held.updatedAt = now
+            claimed.append((held, device))
+        }
+        return claimed
+    }
+
+    func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(
+            SQL.record,
+            [
+                .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.status.rawValue),
+                SQLValue(delivery.reason), .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt),
+                SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
+                SQLValue(lease),
+            ]
+        ) > 0
+    }
+
+    func dropLeases() throws(StoreError) {
+        try dropFanoutLeases()
+        try connection.run(SQL.dropLeases)
+    }
+
+    func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int {
+        try connection.run(SQL.redrive, [.text(message.text), .text(status.rawValue), SQLValue(now)])
+    }
+}
+
+extension Delivery {
+    fileprivate init?(_ row: any SQLRow) {
+        guard let platform = PushPlatform(rawValue: row.text(3)), let status = DeliveryStatus(rawValue: row.text(4))
+        else { return nil }
+        self.init(
+            id: DeliveryID(row.text(2)),
+            messageID: MessageID(row.text(0)),
+            deviceID: DeviceID(row.text(1)),
+            platform: platform,
+            status: status,
+            reason: row.optionalText(5),
+            attempts: Int(row.int(6)),
+            nextAttemptAt: row.optionalMoment(7),
+            leaseUntil: row.optionalMoment(8),
+            providerID: row.optionalText(9),
+            updatedAt: row.moment(10)
+        )
+    }
+
+    /// A waiting delivery is always due at some time, else nobody would ever take it up.
+    fileprivate var storedNextAttempt: Timestamp? {
+        status == .waiting ? nextAttemptAt ?? updatedAt : nextAttemptAt
+    }
+}

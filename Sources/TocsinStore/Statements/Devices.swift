@@ -1,0 +1,105 @@
+import TocsinCore
+
+private enum SQL {
+    static let selection = "SELECT \(Device.columns) FROM devices AS d"
+    static let ofUser = selection + " WHERE d.user_id = $1 ORDER BY d.id"
+    static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
+    static let withTokenOfApp = selection + " WHERE d.token = $1 AND d.app_id = $2"
+    static let save = """
+        INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
+            registered_at, last_seen_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
+            environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
+            active = excluded.active, disabled_reason = excluded.disabled_reason,
+            registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at
+        """
+    static let remove = "DELETE FROM devices WHERE id = $1"
+    static let retire = """
+        UPDATE devices SET active = 0, disabled_reason = $2 WHERE id = $1 AND active = 1 AND registered_at <= $3
+        """
+    static let endDeliveries = """
+        UPDATE deliveries SET status = 'ended', reason = $2, next_attempt_at = NULL, lease_until = NULL, updated_at = $3
+        WHERE device_id = $1 AND status IN ('waiting', 'sending')
+        """
+}
+
+extension SQLReading {
+    func devices(of user: UserID) throws(StoreError) -> [Device] {
+        try connection.all(SQL.ofUser, [.text(user.text)]) { Device($0, at: 0) }
+    }
+
+    func devices(ids: [DeviceID]) throws(StoreError) -> [Device] {
+        var devices: [Device] = []
+        for chunk in ids.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            devices += try connection.all(
+                SQL.selection + " WHERE d.id IN (\(list.placeholders))",
+                list.bindings
+            ) { Device($0, at: 0) }
+        }
+        return devices
+    }
+
+    func device(token: String, appID: String) throws(StoreError) -> Device? {
+        try connection.first(SQL.withTokenOfApp, [.text(token), .text(appID)]) { Device($0, at: 0) }
+    }
+
+    func devices(token: String) throws(StoreError) -> [Device] {
+        try connection.all(SQL.withToken, [.text(token)]) { Device($0, at: 0) }
+    }
+}
+
+extension SQLWriter {
+    func save(_ device: Device) throws(StoreError) {
+        try connection.run(
+            SQL.save,
+            [
+                .text(device.id.text), .text(device.userID.text), .text(device.platform.rawValue),
+                SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
+                SQLValue(device.isActive), SQLValue(device.disabledReason), SQLValue(device.registeredAt),
+                SQLValue(device.lastSeenAt),
+            ]
+        )
+    }
+
+    func removeDevice(_ id: DeviceID) throws(StoreError) {
+        try connection.run(SQL.remove, [.text(id.text)])
+    }
+
+    func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
+    }
+
+    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
+        try connection.run(SQL.endDeliveries, [.text(device.text), .text(reason), SQLValue(now)])
+    }
+}
+
+extension Device {
+    /// Columns of a selection from `devices AS d`, as `init(_:at:)` reads them.
+    static let columns = """
+        d.id, d.user_id, d.platform, d.environment, d.app_id, d.token, d.name, d.active, d.disabled_reason, \
+        d.registered_at, d.last_seen_at
+        """
+
+    /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
+    init?(_ row: any SQLRow, at first: Int) {
+        guard let platform = PushPlatform(rawValue: row.text(first + 2)) else { return nil }
+        let environment = row.optionalText(first + 3).map(PushEnvironment.init(rawValue:))
+        if case .some(.none) = environment { return nil }
+        self.init(
+            id: DeviceID(row.text(first)),
+            userID: UserID(row.text(first + 1)),
+            platform: platform,
+            environment: environment ?? nil,
+            appID: row.text(first + 4),
+            token: row.text(first + 5),
+            name: row.optionalText(first + 6),
+            isActive: row.int(first + 7) != 0,
+            disabledReason: row.optionalText(first + 8),
+            registeredAt: row.moment(first + 9),
+            lastSeenAt: row.moment(first + 10)
+        )
+    }
+}

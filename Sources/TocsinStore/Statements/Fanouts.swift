@@ -1,0 +1,123 @@
+import TocsinCore
+
+private enum SQL {
+    static let columns = "message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at"
+    static let add = """
+        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        """
+    /// Rows are answered in no order.
+    static let claim = """
+        UPDATE fanouts SET node = $1, lease_until = $2
+        WHERE (message_id, first_device) IN (
+            SELECT message_id, first_device FROM fanouts WHERE lease_until IS NULL OR lease_until <= $3
+            ORDER BY created_at, message_id, first_device LIMIT $4)
+        RETURNING \(columns)
+        """
+    static let advance = """
+        UPDATE fanouts SET next_device = $1, lease_until = $2
+        WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
+        """
+    static let finish = """
+        DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND (node IS NULL OR node = $3)
+        """
+    static let dropLeases = "UPDATE fanouts SET lease_until = NULL, node = NULL WHERE node IS NOT NULL"
+
+    static let audience = "SELECT count(*) FROM (SELECT 1 FROM memberships WHERE topic_id = $1 LIMIT $2) AS part"
+    static let devices = """
+        d.active = 1 AND d.id > $2 AND d.id >= $3 AND ($4 = '' OR d.id < $4) AND d.registered_at <= $5
+            AND NOT EXISTS (SELECT 1 FROM deliveries AS x WHERE x.message_id = $6 AND x.device_id = d.id)
+        ORDER BY d.id LIMIT $7
+        """
+    /// From the members to their devices: each page costs all members of the topic.
+    static let devicesOfMembers = """
+        SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d ON d.user_id = m.user_id
+        WHERE m.topic_id = $1 AND m.push = 1 AND \(devices)
+        """
+    /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
+    static let devicesInOrder = """
+        SELECT \(Device.columns) FROM devices AS d
+        WHERE EXISTS (SELECT 1 FROM memberships AS m WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1)
+            AND \(devices)
+        """
+    /// Members of a topic up to which going from them to their devices is the shorter way.
+    static let fewMembers: Int64 = 4096
+}
+
+extension SQLReading {
+    func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
+        let topic = SQLValue.text(fanout.topicID.text)
+        let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
+        return try connection.all(
+            members > SQL.fewMembers ? SQL.devicesInOrder : SQL.devicesOfMembers,
+            [
+                topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
+                SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
+            ]
+        ) { Device($0, at: 0) }
+    }
+}
+
+extension SQLWriter {
+    func addFanout(_ fanout: Fanout) throws(StoreError) {
+        try connection.run(
+            SQL.add,
+            [
+                .text(fanout.messageID.text), .text(fanout.topicID.text), .text(fanout.firstDevice),
+                .text(fanout.lastDevice), .text(fanout.nextDevice), SQLValue(fanout.leaseUntil), SQLValue(fanout.node),
+                SQLValue(fanout.createdAt),
+            ]
+        )
+    }
+
+    func claimFanouts(
+        node: String,
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [Fanout] {
+        let claimed = try connection.all(
+            SQL.claim,
+            [.text(node), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))],
+            Fanout.init
+        )
+        return claimed.sorted {
+            ($0.createdAt, $0.messageID, $0.firstDevice) < ($1.createdAt, $1.messageID, $1.firstDevice)
+        }
+    }
+
+    func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(
+            SQL.advance,
+            [
+                .text(nextDevice), SQLValue(leaseUntil), .text(fanout.messageID.text), .text(fanout.firstDevice),
+                SQLValue(fanout.node), SQLValue(fanout.leaseUntil),
+            ]
+        ) > 0
+    }
+
+    func finish(_ fanout: Fanout) throws(StoreError) {
+        try connection.run(
+            SQL.finish,
+            [.text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node)]
+        )
+    }
+
+    func dropFanoutLeases() throws(StoreError) {
+        try connection.run(SQL.dropLeases)
+    }
+}
+
+extension Fanout {
+    fileprivate init(_ row: any SQLRow) {
+        self.init(
+            messageID: MessageID(row.text(0)),
+            topicID: TopicID(row.text(1)),
+            firstDevice: row.text(2),
+            lastDevice: row.text(3),
+            nextDevice: row.text(4),
+            leaseUntil: row.optionalMoment(5),
+            node: row.optionalText(6),
+            createdAt: row.moment(7)
+        )
+    }
+}

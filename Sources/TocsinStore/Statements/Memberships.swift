@@ -1,0 +1,49 @@
+import TocsinCore
+
+private enum SQL {
+    static let ofUser =
+        "SELECT topic_id, user_id, push, created_at FROM memberships WHERE user_id = $1 ORDER BY topic_id"
+    static let one = "SELECT topic_id, user_id, push, created_at FROM memberships WHERE topic_id = $1 AND user_id = $2"
+    static let save = """
+        INSERT INTO memberships (topic_id, user_id, push, created_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (topic_id, user_id) DO UPDATE SET push = excluded.push, created_at = excluded.created_at
+        """
+    static let remove = "DELETE FROM memberships WHERE topic_id = $1 AND user_id = $2"
+}
+
+extension SQLReading {
+    func memberships(of user: UserID) throws(StoreError) -> [Membership] {
+        try connection.all(SQL.ofUser, [.text(user.text)], Membership.init)
+    }
+
+    func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? {
+        try connection.first(SQL.one, [.text(topic.text), .text(user.text)], Membership.init)
+    }
+}
+
+extension SQLWriter {
+    func save(_ membership: Membership) throws(StoreError) {
+        try connection.run(
+            SQL.save,
+            [
+                .text(membership.topicID.text), .text(membership.userID.text), SQLValue(membership.push),
+                SQLValue(membership.createdAt),
+            ]
+        )
+    }
+
+    func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError) {
+        try connection.run(SQL.remove, [.text(topic.text), .text(user.text)])
+    }
+}
+
+extension Membership {
+    fileprivate init(_ row: any SQLRow) {
+        self.init(
+            topicID: TopicID(row.text(0)),
+            userID: UserID(row.text(1)),
+            push: row.int(2) != 0,
+            createdAt: row.moment(3)
+        )
+    }
+}

@@ -1,0 +1,67 @@
+import TocsinCore
+
+private enum SQL {
+    static let lastNumber = "SELECT last_number FROM topics WHERE id = $1"
+    static let takeNumber = "UPDATE topics SET last_number = last_number + 1 WHERE id = $1 RETURNING last_number"
+}
+
+extension SQLReading {
+    func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] {
+        let statements = try session.statements(for: model)
+        var records: [Record] = []
+        for chunk in ids.chunks(of: BoundList.maximumCount) {
+            var translation = PredicateTranslation(statements: statements, builder: SQLBuilder())
+            let list = BoundList(chunk)
+            for value in list.bindings { _ = translation.builder.bind(value) }
+            var sql = statements.selection + " WHERE id IN (\(list.placeholders))"
+            if let discriminator = statements.discriminator {
+                sql += " AND model = \(translation.builder.bind(discriminator))"
+            }
+            if predicate != .always { sql += " AND \(translation.condition(predicate))" }
+            records += try connection.all(sql, translation.builder.bindings) { statements.record($0) }
+        }
+        return records
+    }
+
+    func records(_ query: ModelQuery) throws(StoreError) -> [Record] {
+        let statements = try session.statements(for: query.model)
+        let statement = PageStatement.make(query, statements)
+        return try connection.all(statement.text, statement.bindings) { statements.record($0) }
+    }
+
+    func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? {
+        let statements = try session.statements(for: model)
+        return try connection.first(
+            statements.selection + " WHERE topic_id = $1 AND key = $2",
+            [.text(topic.text), .text(key)]
+        ) { statements.record($0) }
+    }
+
+    func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
+        try connection.first(SQL.lastNumber, [.text(topic.text)]) { $0.int(0) }
+    }
+}
+
+extension SQLWriter {
+    func insert(_ record: Record) throws(StoreError) -> Record? {
+        let statements = try session.statements(for: record.model)
+        let changes = try connection.run(statements.insertion, statements.insertionBindings(of: record))
+        if changes > 0 { return nil }
+        guard let stored = try records(record.model, ids: [record.id], where: .always).first else {
+            throw .mismatch(reason: "\(record.model.name) \(record.id) was not inserted though its id is free.")
+        }
+        return stored
+    }
+
+    func update(_ record: Record) throws(StoreError) {
+        let statements = try session.statements(for: record.model)
+        let changes = try connection.run(statements.replacement, statements.replacementBindings(of: record))
+        guard changes > 0 else {
+            throw .mismatch(reason: "\(record.model.name) \(record.id) is not stored, so it cannot be updated.")
+        }
+    }
+
+    func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
+        try connection.first(SQL.takeNumber, [.text(topic.text)]) { $0.int(0) }
+    }
+}

@@ -1,0 +1,82 @@
+import TocsinCore
+
+/// A connection with the models' statements made for it; belongs to one thread.
+final class SQLSession {
+    let connection: any SQLConnection
+    let dialect: Dialect
+    private var models: [ObjectIdentifier: ModelStatements] = [:]
+    private static let maximumModels = 256
+
+    init(connection: any SQLConnection, dialect: Dialect) {
+        self.connection = connection
+        self.dialect = dialect
+    }
+
+    func statements(for model: ModelType) throws(StoreError) -> ModelStatements {
+        let key = ObjectIdentifier(model)
+        if let statements = models[key] { return statements }
+        let statements = try ModelStatements(model: model, dialect: dialect)
+        if models.count >= Self.maximumModels { models.removeAll() }
+        models[key] = statements
+        return statements
+    }
+}
+
+/// What reads through a session; the statements are extensions of this, a file an aggregate.
+protocol SQLReading: StoreReader {
+    var session: SQLSession { get }
+}
+
+extension SQLReading {
+    var connection: any SQLConnection { session.connection }
+}
+
+/// Reads of one closure.
+struct SQLReader: SQLReading {
+    let session: SQLSession
+}
+
+/// Writes of one group; collects the events that its closures note.
+final class SQLWriter: SQLReading, StoreWriter {
+    let session: SQLSession
+    private(set) var events: [DomainEvent] = []
+
+    init(session: SQLSession) {
+        self.session = session
+    }
+
+    func note(_ event: DomainEvent) {
+        events.append(event)
+    }
+
+    /// Forgets the events noted since there were `count`: their closure failed.
+    func forgetEvents(after count: Int) {
+        events.removeSubrange(count...)
+    }
+}
+
+/// `$first, $first+1…` for a list of bound values.
+///
+/// Lists are padded with their last value to a few lengths, so that few statements are prepared for them.
+struct BoundList {
+    let placeholders: String
+    let bindings: [SQLValue]
+    /// Values in one statement at most.
+    static let maximumCount = 512
+
+    init(_ values: some Collection<String>, firstParameter: Int = 1) {
+        var bindings = values.map(SQLValue.text)
+        var length = 1
+        while length < bindings.count { length *= 2 }
+        if let last = bindings.last { bindings += Array(repeating: last, count: length - bindings.count) }
+        self.bindings = bindings
+        placeholders = bindings.indices.map { "$\(firstParameter + $0)" }.joined(separator: ", ")
+    }
+}
+
+extension Array {
+    /// Slices of at most this many elements.
+    func chunks(of size: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+    }
+}

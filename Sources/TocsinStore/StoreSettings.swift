@@ -1,0 +1,56 @@
+/// Limits and behaviour of a store.
+package struct StoreSettings: Sendable, Hashable {
+    /// Writes committed together at most.
+    package var groupSize = 256
+    /// Writes waiting for a commit at most; beyond, a write is refused as unavailable.
+    package var maximumWaitingWrites = 10_000
+    /// Reads waiting for a thread at most; beyond, a read is refused as unavailable.
+    package var maximumWaitingReads = 10_000
+    /// Threads, each with a connection, that read.
+    package var readerCount = 3
+    package var migrations = MigrationMode.apply
+
+    package init() {}
+}
+
+/// What opening does about migrations that the database lacks.
+package enum MigrationMode: Sendable, Hashable {
+    /// Applies them in one transaction.
+    case apply
+    /// Refuses to open.
+    case require
+    /// Opens all the same, to look at `migrationStatus`.
+    case ignore
+}
+
+/// Who opens a store.
+package enum StoreRole: Sendable, Hashable {
+    /// The one server of the database (where the database allows only one).
+    case server
+    /// A command beside it.
+    case tool
+}
+
+/// What the store has done since it was opened, and what waits now.
+package struct StoreStatistics: Sendable, Hashable {
+    /// Transactions committed.
+    package var commits = 0
+    /// Writes that were committed in them.
+    package var committedWrites = 0
+    /// Groups that failed as a whole.
+    package var failedGroups = 0
+    /// Time spent in committing, which is mostly the disk's.
+    package var commitTime = Duration.zero
+    package var waitingWrites = 0
+    package var waitingReads = 0
+
+    package init() {}
+}
+
+/// A quick look at whether the store works.
+package struct StoreHealth: Sendable, Hashable {
+    /// The library or server: `SQLite 3.40.1`.
+    package var databaseVersion: String
+    /// The number of the last migration applied.
+    package var migration: Int
+}

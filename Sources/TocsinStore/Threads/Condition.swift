@@ -1,0 +1,60 @@
+import Glibc
+
+/// A POSIX mutex and its condition variable: how threads of the store wait for work.
+///
+/// `@unchecked`: the two pointers never change, and POSIX lets any thread use what they point to.
+final class Condition: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func withLock<Value>(_ body: () -> Value) -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    /// Waits for a signal; only while locked.
+    func wait() { pthread_cond_wait(condition, mutex) }
+
+    func signal() { pthread_cond_signal(condition) }
+
+    func broadcast() { pthread_cond_broadcast(condition) }
+}
+
+/// Starts a thread that runs `body` once and ends; false when the system has no thread to give.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let code = pthread_create(
+        &thread,
+        nil,
+        { raw in
+            guard let raw else { return nil }
+            Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+            return nil
+        },
+        box.toOpaque()
+    )
+    guard code == 0 else {
+        box.release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
+}

@@ -1,0 +1,84 @@
+/// A bounded queue from many tasks to the threads that work on it.
+///
+/// `@unchecked`: everything that changes is touched only while `condition` is locked.
+final class WorkQueue<Element: Sendable>: @unchecked Sendable {
+    enum Admission { case accepted, full, closed }
+
+    private let limit: Int
+    private let condition = Condition()
+    private var elements: [Element?] = []
+    /// Elements before this have been taken.
+    private var head = 0
+    private var isClosed = false
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// How many elements wait.
+    var count: Int { condition.withLock { elements.count - head } }
+
+    func push(_ element: Element) -> Admission {
+        condition.withLock {
+            if isClosed { return .closed }
+            if elements.count - head >= limit { return .full }
+            elements.append(element)
+            condition.signal()
+            return .accepted
+        }
+    }
+
+    /// Waits for elements and takes up to `maximum` of them, oldest first; none when the queue is closed and empty.
+    func take(upTo maximum: Int) -> [Element] {
+        condition.withLock {
+            while elements.count == head, !isClosed { condition.wait() }
+            let end = min(head + maximum, elements.count)
+            var taken: [Element] = []
+            taken.reserveCapacity(end - head)
+            for index in head..<end {
+                if let element = elements[index] { taken.append(element) }
+                elements[index] = nil
+            }
+            head = end
+            if head == elements.count || head > 1024 && head > elements.count / 2 {
+                elements.removeFirst(head)
+                head = 0
+            }
+            return taken
+        }
+    }
+
+    /// Takes no more elements; what waits is still handed out.
+    func close() {
+        condition.withLock {
+            isClosed = true
+            condition.broadcast()
+        }
+    }
+}
+
+/// Lets threads wait until others have ended.
+///
+/// `@unchecked`: `remaining` is touched only while `condition` is locked.
+final class Countdown: @unchecked Sendable {
+    private let condition = Condition()
+    private var remaining: Int
+
+    init(_ count: Int) {
+        remaining = count
+    }
+
+    func arrive() {
+        condition.withLock {
+            remaining -= 1
+            condition.broadcast()
+        }
+    }
+
+    /// Blocks the thread until all have arrived.
+    func wait() {
+        condition.withLock {
+            while remaining > 0 { condition.wait() }
+        }
+    }
+}

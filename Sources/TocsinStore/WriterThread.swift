@@ -1,0 +1,174 @@
+import Synchronization
+import TocsinCore
+
+/// A write that waits for its group: the caller's closure and the ways back to the caller.
+struct WriteIntent: Sendable {
+    /// Runs the closure; answers what to call once its writes are durable, or the closure's error.
+    let run: @Sendable (SQLWriter) -> Result<@Sendable () -> Void, StoreError>
+    let fail: @Sendable (StoreError) -> Void
+}
+
+/// What a writer thread works with.
+struct WriterThread: Sendable {
+    let database: any SQLDatabase
+    let role: StoreRole
+    let settings: StoreSettings
+    let openedAt: Timestamp
+    let observer: SQLStore.CommitObserver
+    let queue: WorkQueue<WriteIntent>
+    let readers: Countdown
+    let statistics: Mutexed<StoreStatistics>
+
+    /// Opens the database, tells so, commits groups until the queue is closed and empty, and closes the database.
+    func run(opened: @Sendable (Result<Void, StoreError>) -> Void, ended: @Sendable () -> Void) {
+        let claim: (any ServerClaim)?
+        let session: SQLSession
+        do throws(StoreError) {
+            claim = role == .server ? try database.claimServer() : nil
+        } catch {
+            return opened(.failure(error))
+        }
+        do throws(StoreError) {
+            session = try open()
+        } catch {
+            claim?.release()
+            return opened(.failure(error))
+        }
+        opened(.success(()))
+        var loop = WriterLoop(thread: self, session: session)
+        while case let group = queue.take(upTo: settings.groupSize), !group.isEmpty {
+            loop.commit(group)
+        }
+        readers.wait()
+        loop.close()
+        claim?.release()
+        ended()
+    }
+
+    /// A connection to the database at this program's level.
+    private func open() throws(StoreError) -> SQLSession {
+        let session = try connect()
+        do throws(StoreError) {
+            let migrator = Migrator(
+                connection: session.connection,
+                dialect: session.dialect,
+                migrations: try Migration.embedded(for: session.dialect)
+            )
+            switch settings.migrations {
+            case .apply: try migrator.migrate(at: openedAt)
+            case .require: try migrator.requireCurrent()
+            case .ignore: break
+            }
+        } catch {
+            session.connection.close()
+            throw error
+        }
+        return session
+    }
+
+    func connect() throws(StoreError) -> SQLSession {
+        let connection = try database.connect(role == .server ? .writer : .tool)
+        return SQLSession(connection: connection, dialect: database.dialect)
+    }
+}
+
+/// Commits groups of writes on one connection, and opens a new one when that is lost.
+private struct WriterLoop {
+    let thread: WriterThread
+    /// nil after the connection was lost.
+    var session: SQLSession?
+
+    /// Commits the writes that succeed, tells the observer, then resumes all callers in order.
+    mutating func commit(_ group: [WriteIntent]) {
+        let resumptions: [@Sendable () -> Void]
+        do throws(StoreError) {
+            let session = try currentSession()
+            let writer = SQLWriter(session: session)
+            resumptions = try transact(group, writer)
+            if !writer.events.isEmpty { thread.observer(writer.events) }
+        } catch {
+            abandon()
+            thread.statistics.withLock { $0.failedGroups += 1 }
+            let failure = Self.groupFailure(error)
+            for intent in group { intent.fail(failure) }
+            return
+        }
+        for resume in resumptions { resume() }
+    }
+
+    /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
+    private func transact(
+        _ group: [WriteIntent],
+        _ writer: SQLWriter
+    ) throws(StoreError) -> [@Sendable () -> Void] {
+        let connection = writer.session.connection
+        var resumptions: [@Sendable () -> Void] = []
+        var successes = 0
+        try connection.run(writer.session.dialect.beginWriting)
+        for intent in group {
+            let eventCount = writer.events.count
+            try connection.run("SAVEPOINT intent")
+            switch intent.run(writer) {
+            case .success(let resume):
+                successes += 1
+                resumptions.append(resume)
+            case .failure(let error):
+                // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
+                guard connection.isInTransaction else { throw error }
+                try connection.run("ROLLBACK TO intent")
+                writer.forgetEvents(after: eventCount)
+                resumptions.append { intent.fail(error) }
+            }
+            try connection.run("RELEASE intent")
+        }
+        guard successes > 0 else {
+            try connection.run("ROLLBACK")
+            return resumptions
+        }
+        let start = ContinuousClock.now
+        try connection.run("COMMIT")
+        let time = ContinuousClock.now - start
+        thread.statistics.withLock { statistics in
+            statistics.commits += 1
+            statistics.committedWrites += successes
+            statistics.commitTime += time
+        }
+        return resumptions
+    }
+
+    private mutating func currentSession() throws(StoreError) -> SQLSession {
+        if let session { return session }
+        let new = try thread.connect()
+        session = new
+        return new
+    }
+
+    /// Ends a failed transaction; a connection that cannot even do that is given up.
+    private mutating func abandon() {
+        guard let connection = session?.connection, connection.isInTransaction else { return }
+        do throws(StoreError) {
+            try connection.run("ROLLBACK")
+        } catch {
+            connection.close()
+            session = nil
+        }
+    }
+
+    mutating func close() {
+        guard let connection = session?.connection else { return }
+        if thread.role == .server {
+            // The log is complete without a checkpoint: a failure here only leaves it for the next start.
+            try? connection.checkpoint()
+        }
+        connection.close()
+        session = nil
+    }
+
+    /// Nothing of the group is stored, whatever failed: its callers may try again.
+    private static func groupFailure(_ error: StoreError) -> StoreError {
+        switch error {
+        case .unavailable: error
+        case .statement, .mismatch, .stopped: .unavailable(reason: error.description)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Synchronization
+import Testing
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+/// A kind of database that the suites run on; another kind is one more line in `available`.
+struct TestDatabase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let make: @Sendable () throws -> any SQLDatabase
+
+    static let available = [
+        TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() },
+        TestDatabase(testDescription: "SQLite on disk") { try SQLiteDatabase.temporary(in: "/tmp") },
+    ]
+
+    /// Opens an empty store, runs the body and closes it.
+    func withStore(
+        settings: StoreSettings = StoreSettings(),
+        observer: @escaping SQLStore.CommitObserver = { _ in },
+        _ body: (SQLStore) async throws -> Void
+    ) async throws {
+        let store = try await SQLStore.open(
+            try make(),
+            at: Timestamp(milliseconds: 0),
+            settings: settings,
+            commitObserver: observer
+        )
+        do {
+            try await body(store)
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
+    }
+}
+
+/// Collects from any thread.
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    func append(_ more: [Element]) { elements.withLock { $0 += more } }
+
+    var all: [Element] { elements.withLock { $0 } }
+}
+
+/// Splitmix64: the same numbers for the same seed, which a failing test prints.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
