@@ -48,8 +48,8 @@ graphql() {
         --header 'Content-Type: application/json' --data "$1" "$address/graphql"
 }
 
-# Reads the first "id" of an answer, if there is one.
-first_id() { sed -n 's/.*"id":"\([^"]*\)".*/\1/p' | head -n 1; }
+# The id of the first topic in an answer that is not deleted, if there is one.
+first_id() { grep -o '"id":"[^"]*","_deleted":null' | head -n 1 | cut -d '"' -f 4 || true; }
 
 # Picks the options that say where the data is, for the other commands; the server gets them all.
 read_options() {
@@ -113,10 +113,10 @@ start_server() {
 # The id of the topic "alerts", which is created if it is missing.
 make_topic() {
     local answer
-    answer=$(graphql '{"query":"{ getTopicByName(name: \"alerts\") { items { id } } }"}')
+    answer=$(graphql '{"query":"{ getTopicByName(name: \"alerts\") { items { id _deleted } } }"}')
     topic=$(first_id <<<"$answer")
     if [ -z "$topic" ]; then
-        answer=$(graphql '{"query":"mutation { createTopic(input: { name: \"alerts\" }) { id } }"}')
+        answer=$(graphql '{"query":"mutation { createTopic(input: { name: \"alerts\" }) { id _deleted } }"}')
         topic=$(first_id <<<"$answer")
     fi
     [ -n "$topic" ] || give_up "The topic \"alerts\" could not be created. The server answered: $answer"

@@ -1,10 +1,10 @@
 /// The GraphQL documents the client sends.
 enum Documents {
     static let topicByName = """
-        query TopicByName($name: String!) { getTopicByName(name: $name, limit: 1) { items { id } } }
+        query TopicByName($name: String!) { getTopicByName(name: $name) { items { id _deleted } } }
         """
 
-    static let topicByID = "query TopicByID($id: ID!) { getTopic(id: $id) { id } }"
+    static let topicByID = "query TopicByID($id: ID!) { getTopic(id: $id) { id _deleted } }"
 
     static let createTopic = "mutation CreateTopic($input: CreateTopicInput!) { createTopic(input: $input) { id } }"
 

@@ -37,7 +37,7 @@ extension TocsinClient {
         case .nameOrID(let text):
             if let id = try await id(ofTopicNamed: text) { return id }
             let found = try await query(Documents.topicByID, variables: ["id": .string(text)])
-            guard let id = found["getTopic"]?["id"]?.stringValue else {
+            guard let id = found["getTopic"].flatMap(Self.idUnlessDeleted) else {
                 throw ClientError(
                     .topicNotFound,
                     "There is no topic with the name or id \"\(text)\". Create it with createTopic first."
@@ -54,10 +54,16 @@ extension TocsinClient {
         return topicIDs.withLock { $0.removeValue(forKey: topic.description) } != nil
     }
 
+    /// Deleted topics still answer, as tombstones for clients that synchronise.
+    private static func idUnlessDeleted(_ topic: JSONValue) -> String? {
+        topic["_deleted"]?.boolValue == true ? nil : topic["id"]?.stringValue
+    }
+
     private func id(ofTopicNamed name: String) async throws(ClientError) -> String? {
         if let known = topicIDs.withLock({ $0[name] }) { return known }
         let found = try await query(Documents.topicByName, variables: ["name": .string(name)])
-        guard let id = found["getTopicByName"]?["items"]?[0]?["id"]?.stringValue else { return nil }
+        let items = found["getTopicByName"]?["items"]?.arrayValue ?? []
+        guard let id = items.lazy.compactMap(Self.idUnlessDeleted).first else { return nil }
         topicIDs.withLock { names in
             if names.count >= Self.maximumTopicNames { names = [:] }
             names[name] = id

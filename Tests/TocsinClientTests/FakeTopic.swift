@@ -133,7 +133,7 @@ extension FakeTopic {
     }
 
     private func named(_ name: String?) -> JSONValue {
-        ["getTopicByName": ["items": .array(name == "alerts" ? [["id": "t1"]] : [])]]
+        ["getTopicByName": ["items": .array(name == "alerts" ? [["id": "t0", "_deleted": true], ["id": "t1"]] : [])]]
     }
 
     private func listing(from start: Int) -> JSONValue {
