@@ -1,4 +1,6 @@
-/// Carries one provider request to its answer. Never throws: every way to fail is a `PushAnswer`.
+/// Carries one provider request to its answer.
+///
+/// Never throws: every way to fail is a `PushAnswer`.
 package protocol PushTransport: Sendable {
     /// Sends the requests, many streams at once within the peer's limit, and answers each by calling `completed` with the
     /// request's index in the batch, in any order, exactly once, from any thread.

@@ -1,0 +1,39 @@
+package import TocsinCore
+
+/// What is needed to push to Apple's devices with a key (push-providers section 2).
+package struct APNsCredentials: Sendable {
+    package var teamID: String
+    package var keyID: String
+    /// The `.p8` key: ES256.
+    package var signer: any Signer
+    /// The app of devices that name none; nil: such devices cannot be reached.
+    package var bundleID: String?
+    /// The side of devices that name none.
+    package var defaultEnvironment: PushEnvironment
+    /// In place of Apple's hosts, for tests and proxies: `https://host:port` for both sides.
+    package var origin: String?
+
+    package init(
+        teamID: String,
+        keyID: String,
+        signer: any Signer,
+        bundleID: String?,
+        defaultEnvironment: PushEnvironment = .sandbox,
+        origin: String? = nil
+    ) {
+        self.teamID = teamID
+        self.keyID = keyID
+        self.signer = signer
+        self.bundleID = bundleID
+        self.defaultEnvironment = defaultEnvironment
+        self.origin = origin
+    }
+
+    func origin(of environment: PushEnvironment) -> String {
+        if let origin { return origin }
+        return switch environment {
+        case .production: "https://api.push.apple.com:443"
+        case .sandbox: "https://api.sandbox.push.apple.com:443"
+        }
+    }
+}

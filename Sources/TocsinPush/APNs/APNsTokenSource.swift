@@ -1,0 +1,72 @@
+import JSON
+package import TocsinCore
+import Synchronization
+
+/// The provider token of one (team, key), shared by all connections.
+///
+/// A token is used for 50 minutes. Apple refuses a second one within 20 minutes and any that is older than an hour, so
+/// the only early change is the one Apple asks for with `ExpiredProviderToken`.
+package final class APNsTokenSource: Sendable {
+    private struct Issued {
+        var text: String
+        var at: Timestamp
+    }
+
+    private struct State {
+        var issued: Issued?
+        /// No new token before this moment (`TooManyProviderTokenUpdates`).
+        var heldUntil: Timestamp?
+    }
+
+    private static let reuseSeconds = 3000.0
+    private static let holdSeconds = 1200.0
+    private let teamID: String
+    private let keyID: String
+    private let signer: any Signer
+    private let time: any TimeSource
+    private let state = Mutex(State())
+
+    package init(teamID: String, keyID: String, signer: any Signer, time: any TimeSource) {
+        self.teamID = teamID
+        self.keyID = keyID
+        self.signer = signer
+        self.time = time
+    }
+
+    /// The token to use now.
+    package func token() throws(KeyError) -> String {
+        let now = time.now()
+        return try state.withLock { state throws(KeyError) in
+            if let issued = state.issued {
+                let isFresh = now < issued.at.adding(seconds: Self.reuseSeconds)
+                let isHeld = state.heldUntil.map { now < $0 } ?? false
+                if isFresh || isHeld { return issued.text }
+            }
+            return try issue(&state, now)
+        }
+    }
+
+    /// Apple called this token expired: makes another, unless that has happened already.
+    package func replace(_ rejected: String) throws(KeyError) {
+        let now = time.now()
+        try state.withLock { state throws(KeyError) in
+            let isHeld = state.heldUntil.map { now < $0 } ?? false
+            guard state.issued?.text == rejected, !isHeld else { return }
+            _ = try issue(&state, now)
+        }
+    }
+
+    /// Apple has seen too many tokens: goes on with this one for 20 minutes.
+    package func hold() {
+        let until = time.now().adding(seconds: Self.holdSeconds)
+        state.withLock { $0.heldUntil = until }
+    }
+
+    private func issue(_ state: inout State, _ now: Timestamp) throws(KeyError) -> String {
+        let claims: JSONObject = ["iss": .string(teamID), "iat": .int(now.milliseconds / 1000)]
+        let text = try WebToken.make(claims: claims, keyID: keyID, signer: signer)
+        state.issued = Issued(text: text, at: now)
+        state.heldUntil = nil
+        return text
+    }
+}

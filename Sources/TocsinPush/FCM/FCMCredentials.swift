@@ -1,0 +1,31 @@
+package import TocsinCore
+
+/// A Firebase service account (push-providers section 5).
+package struct FCMCredentials: Sendable {
+    package var projectID: String
+    package var clientEmail: String
+    /// `private_key_id`, sent as `kid`; optional.
+    package var keyID: String?
+    /// The account's private key: RS256.
+    package var signer: any Signer
+    /// `https://host:port` of the send service.
+    package var origin: String
+    /// `token_uri`.
+    package var tokenURL: String
+
+    package init(
+        projectID: String,
+        clientEmail: String,
+        keyID: String? = nil,
+        signer: any Signer,
+        origin: String = "https://fcm.googleapis.com:443",
+        tokenURL: String = "https://oauth2.googleapis.com/token"
+    ) {
+        self.projectID = projectID
+        self.clientEmail = clientEmail
+        self.keyID = keyID
+        self.signer = signer
+        self.origin = origin
+        self.tokenURL = tokenURL
+    }
+}

@@ -1,0 +1,83 @@
+package import TocsinCore
+
+/// Pushes to Android devices and browsers through Firebase Cloud Messaging.
+package struct FCMProvider: PushProvider {
+    private let credentials: FCMCredentials
+    private let tokens: FCMAccessTokenSource
+    private let rounds: PushRounds
+    private let time: any TimeSource
+    private let timeoutSeconds: Double
+    private static let scheme = "Bearer "
+
+    package init(
+        credentials: FCMCredentials,
+        transport: any PushTransport,
+        http: any OutgoingHTTP,
+        time: any TimeSource,
+        timeoutSeconds: Double = 20
+    ) {
+        self.credentials = credentials
+        self.time = time
+        self.timeoutSeconds = timeoutSeconds
+        rounds = PushRounds(transport: transport)
+        tokens = FCMAccessTokenSource(credentials: credentials, http: http, time: time)
+    }
+
+    package var service: PushService { .fcm }
+
+    package func lane(of device: Device) -> PushLane? {
+        PushLane(service: .fcm, platform: device.platform, appID: "", environment: nil)
+    }
+
+    package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
+        let time = time
+        await rounds.run(
+            count: order.targets.count,
+            plan: { indices, isSmaller in await plan(order, indices.map { order.targets[$0] }, isSmaller) },
+            judge: { FCMAnswers(now: time.now()).verdict($0) },
+            apply: { remedy, batch in await apply(remedy, batch) },
+            settled: settled
+        )
+    }
+
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ isSmaller: Bool) async -> PushRounds.Plan {
+        let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
+        let message = FCMMessage(
+            order.payload,
+            platform: order.lane.platform,
+            lifeSeconds: lifeSeconds,
+            startingWith: isSmaller ? .idsOnly : .everything
+        )
+        guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+        let token: String
+        switch await tokens.token() {
+        case .success(let text): token = text
+        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
+        }
+        let path = "/v1/projects/\(credentials.projectID)/messages:send"
+        let requests = targets.map { target in
+            PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))
+        }
+        let headers = [
+            PushHeader("authorization", Self.scheme + token, repeats: true),
+            PushHeader("content-type", "application/json", repeats: true),
+        ]
+        return .send(
+            PushBatch(pool: pool, sharedHeaders: headers, requests: requests, timeoutSeconds: timeoutSeconds)
+        )
+    }
+
+    private var pool: PushPool {
+        PushPool(origin: credentials.origin, credential: credentials.projectID + "/" + credentials.clientEmail)
+    }
+
+    private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
+        switch remedy {
+        case .none, .smallerPayload: return
+        case .newConnection: await rounds.transport.close(batch.pool)
+        case .newCredential:
+            let used = batch.sharedHeaders.first { $0.value.hasPrefix(Self.scheme) }?.value.dropFirst(Self.scheme.count)
+            await tokens.reject(String(used ?? ""))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import TocsinCore
+
+/// Pushes that were started together, and the wait for their answers.
+struct Flight: Sendable {
+    let context: OutboxContext
+    let entries: [OutboxEntry]
+    let messages: [MessageID: LoadedMessage]
+    let startedAt: Timestamp
+    let board: FlightBoard
+    /// Fates known without an answer.
+    private let fates: [EntryFate?]
+    /// One for each order; ended by its last answer, or cancelled when the flight is abandoned.
+    private let sends: [Task<Void, Never>]
+
+    private struct OrderKey: Hashable {
+        var lane: PushLane
+        var message: MessageID
+    }
+
+    /// Starts what may start.
+    ///
+    /// - Parameter isFresh: Whether these are the messages' first tries.
+    init(_ context: OutboxContext, _ entries: [OutboxEntry], _ messages: [MessageID: LoadedMessage], isFresh: Bool) {
+        self.context = context
+        self.entries = entries
+        self.messages = messages
+        let now = context.time.now()
+        startedAt = now
+        let plan = Self.plan(context, entries, messages, isFresh: isFresh, now: now)
+        fates = plan.fates
+        let board = FlightBoard(count: entries.count, unanswered: plan.fates.count { $0 == nil })
+        self.board = board
+        context.boards.add(board)
+        sends = plan.orders.compactMap { key, indices in
+            guard let provider = context.providers[key.lane.service],
+                case .payload(let payload)? = messages[key.message]
+            else { return nil }
+            let order = PushOrder(
+                payload: payload,
+                lane: key.lane,
+                targets: indices.map {
+                    PushTarget(token: entries[$0].device.token, deliveryID: entries[$0].delivery.id)
+                },
+                deadline: payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+            )
+            let landed = { @Sendable (index: Int, result: PushResult) in
+                guard let wasStalled = board.settle(index, result) else { return }
+                context.control.release(key.lane.service, entries[index].device.userID, wasStalled: wasStalled)
+            }
+            return Task {
+                await provider.send(order) { position, result in landed(indices[position], result) }
+                // A provider that forgot one must not hold its place for ever.
+                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
+                for index in indices { landed(index, forgotten) }
+            }
+        }
+    }
+
+    /// Decides what is sent, grouped into orders, and the fates of the rest.
+    private static func plan(
+        _ context: OutboxContext,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        isFresh: Bool,
+        now: Timestamp
+    ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
+        var fates = entries.map { fate(of: $0, messages, context, now) }
+        var orders: [OrderKey: [Int]] = [:]
+        let byLane = Dictionary(grouping: entries.indices.filter { fates[$0] == nil }) { entries[$0].lane }
+        for (lane, indices) in byLane {
+            guard let lane else { continue }
+            let admission = context.gates.admit(lane, indices.count, isFresh: isFresh, now: now)
+            for (place, index) in indices.enumerated() {
+                if place >= admission.count {
+                    fates[index] = .held(until: admission.othersWaitUntil)
+                } else if context.control.take(lane.service, entries[index].device.userID) {
+                    orders[OrderKey(lane: lane, message: entries[index].delivery.messageID), default: []].append(index)
+                } else {
+                    fates[index] = .held(until: now.adding(seconds: 1))
+                }
+            }
+        }
+        return (fates, orders)
+    }
+
+    /// The fate of an entry that need not be sent; nil for one that must.
+    private static func fate(
+        of entry: OutboxEntry,
+        _ messages: [MessageID: LoadedMessage],
+        _ context: OutboxContext,
+        _ now: Timestamp
+    ) -> EntryFate? {
+        switch messages[entry.delivery.messageID] {
+        case .none, .gone: return .ended(reason: "MESSAGE_GONE")
+        case .ended(let reason): return .ended(reason: reason)
+        case .payload(let payload):
+            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
+            let deadline = payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+            guard now < deadline else { return .expired }
+            guard context.providers[PushService(reaching: entry.device.platform)] != nil else {
+                return .result(.skipped(reason: "PROVIDER_NOT_CONFIGURED"))
+            }
+            guard entry.lane != nil else { return .result(.skipped(reason: "APP_NOT_CONFIGURED")) }
+            return nil
+        }
+    }
+
+    /// The entry's fate so far; nil while its answer is awaited.
+    func fate(_ index: Int) -> EntryFate? {
+        if let fate = fates[index] { return fate }
+        if let result = board[index] { return .result(result) }
+        return board.isAbandoned ? .abandoned : nil
+    }
+
+    /// Waits until all have fates or the moment has come.
+    func wait(until moment: Timestamp) async {
+        await board.wait(until: moment, time: context.time)
+    }
+
+    /// Those still without an answer get a smaller share from now on.
+    func markStalled(_ indices: [Int]) {
+        for index in board.markStalled(indices) {
+            guard let lane = entries[index].lane else { continue }
+            context.control.markStalled(lane.service, entries[index].device.userID)
+        }
+    }
+
+    /// Nothing is expected of this flight any more.
+    func end() {
+        for send in sends { send.cancel() }
+        context.boards.remove(board)
+    }
+
+    /// When each message is not to be sent any more.
+    var deadlines: [MessageID: Timestamp] {
+        messages.compactMapValues { message in
+            guard case .payload(let payload) = message else { return nil }
+            return payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import TocsinCore
+
+/// Due work this node has taken from the store.
+struct OutboxClaim: Sendable {
+    struct Retry: Sendable {
+        var delivery: Delivery
+        var device: Device
+    }
+
+    struct Wish: Sendable, Hashable {
+        var fanouts: Int
+        var deliveries: Int
+    }
+
+    var jobs: [FanoutJob] = []
+    var retries: [Retry] = []
+    var messages: [MessageID: LoadedMessage] = [:]
+    var lease: Timestamp
+    /// When there will be more to take.
+    var nextDue: Timestamp?
+    /// Whether more may be due already.
+    var mayHaveMore = false
+
+    /// Takes what is due, within the wish; nil when the store fails.
+    static func take(_ wish: Wish, _ context: OutboxContext) async -> OutboxClaim? {
+        do throws(StoreError) {
+            return try await taking(wish, context)
+        } catch {
+            if error != .stopped { context.report(.storeFailed(error)) }
+            return nil
+        }
+    }
+
+    private static func taking(_ wish: Wish, _ context: OutboxContext) async throws(StoreError) -> OutboxClaim {
+        let now = context.time.now()
+        let lease = now.adding(seconds: context.settings.leaseSeconds)
+        let node = context.settings.node
+        let (fanouts, retries) = try await context.store.write { writer throws(StoreError) in
+            var fanouts: [Fanout] = []
+            if wish.fanouts > 0 {
+                fanouts = try writer.claimFanouts(node: node, now: now, leaseUntil: lease, limit: wish.fanouts)
+            }
+            var retries: [Retry] = []
+            if wish.deliveries > 0 {
+                for claimed in try writer.claimDeliveries(now: now, leaseUntil: lease, limit: wish.deliveries) {
+                    retries.append(Retry(delivery: claimed.delivery, device: claimed.device))
+                }
+            }
+            return (fanouts, retries)
+        }
+        var claim = OutboxClaim(retries: retries, lease: lease)
+        claim.mayHaveMore =
+            (wish.fanouts > 0 && fanouts.count >= wish.fanouts)
+            || (wish.deliveries > 0 && retries.count >= wish.deliveries)
+        let ids = Set(fanouts.map(\.messageID) + retries.map(\.delivery.messageID))
+        let (messages, topics) = (context.messages, context.topics)
+        let loaded = try await context.store.read { reader throws(StoreError) in
+            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, reader)
+            return (found, try reader.nextDue())
+        }
+        claim.messages = loaded.0
+        claim.nextDue = loaded.1
+        claim.jobs = fanouts.map { FanoutJob(fanout: $0, message: loaded.0[$0.messageID] ?? .gone) }
+        return claim
+    }
+
+    private static func load(
+        _ ids: Set<MessageID>,
+        _ messages: ModelType,
+        _ topics: ModelType,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [MessageID: LoadedMessage] {
+        let records = try reader.records(messages, ids: ids.map(\.text), where: .always)
+        let topicIDs = Set(records.compactMap { $0["topicId"].text })
+        var topicsByID: [String: Record] = [:]
+        for topic in try reader.records(topics, ids: Array(topicIDs), where: .always) { topicsByID[topic.id] = topic }
+        var loaded: [MessageID: LoadedMessage] = [:]
+        for record in records {
+            let topic = topicsByID[record["topicId"].text ?? ""]
+            loaded[MessageID(record.id)] = message(record, topic)
+        }
+        return loaded
+    }
+
+    private static func message(_ record: Record, _ topic: Record?) -> LoadedMessage {
+        if record.isDeleted { return .ended(reason: "MESSAGE_DELETED") }
+        guard let topic, !topic.isDeleted else { return .ended(reason: "TOPIC_DELETED") }
+        return .payload(PushPayload(message: record, topic: topic))
+    }
+}

@@ -1,0 +1,45 @@
+import TocsinCore
+
+/// A delivery on its way through a flight.
+struct OutboxEntry: Sendable {
+    var device: Device
+    /// As it stands in the store, or would stand if it had been written.
+    var delivery: Delivery
+    /// Nil when nothing can be sent to the device.
+    var lane: PushLane?
+}
+
+/// What became of an entry, so far.
+enum EntryFate: Sendable, Hashable {
+    case result(PushResult)
+    /// Not sent now: the lane is paused, or there is no place.
+    case held(until: Timestamp)
+    /// The message, the topic or the device is gone.
+    case ended(reason: String)
+    case expired
+    /// Sent, and the server stops before the answer.
+    case abandoned
+}
+
+/// What the outbox knows of a message.
+enum LoadedMessage: Sendable, Hashable {
+    case payload(PushPayload)
+    /// Nothing is sent any more, for this reason.
+    case ended(reason: String)
+    /// Not even a row to refer to.
+    case gone
+}
+
+/// An entry's next row, and what else is to be written with it.
+struct SettledEntry: Sendable {
+    var delivery: Delivery
+    var retirement: Retirement?
+
+    /// A device to retire, unless it was registered again since.
+    struct Retirement: Sendable {
+        var reason: String
+        var registeredBy: Timestamp
+        /// The row if it was.
+        var deliveryIfKept: Delivery
+    }
+}

@@ -1,0 +1,26 @@
+/// How the outbox works; defaults as promised (ops-promises sections 2 and 4).
+package struct OutboxSettings: Sendable, Hashable {
+    /// Tells nodes apart in leases.
+    package var node = "node"
+    /// How long a node holds a page or delivery without renewing.
+    package var leaseSeconds = 60.0
+    /// Pushes under way at once on this node.
+    package var inFlight = 2000
+    /// Devices of a page at most.
+    package var pageSize = 1000
+    /// A page is written down when this time is over, even if some pushes have no answer yet; those follow.
+    package var pagePatienceSeconds = 1.0
+    /// Fan-outs held at once.
+    package var heldFanouts = 128
+    /// Pages and retries under way at once.
+    package var flights = 64
+    /// The store is asked for due work at least this often.
+    package var pollSeconds = 5.0
+    /// What pushes under way get when the server stops.
+    package var stopSeconds = 10.0
+    /// Whether the store's observer hears of every delivery.
+    package var notesDeliveries = false
+    package var retry = RetryPolicy()
+
+    package init() {}
+}

@@ -1,0 +1,150 @@
+package import TocsinCore
+import Synchronization
+
+/// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in pages, records every outcome.
+package final class OutboxWorker: Sendable {
+    private typealias Event = OutboxSchedule.Event
+
+    private let context: OutboxContext
+    private let events: AsyncStream<OutboxSchedule.Event>
+    private let inbox: AsyncStream<OutboxSchedule.Event>.Continuation
+    /// Whether a wake-up waits in the inbox already.
+    private let isWoken = Atomic(false)
+
+    /// A worker over providers that have credentials; deliveries to others are recorded as skipped.
+    ///
+    /// - Parameters:
+    ///   - messages: The `Message` model.
+    ///   - topics: The `Topic` model.
+    package init(
+        environment: ServiceEnvironment,
+        providers: [any PushProvider],
+        messages: ModelType,
+        topics: ModelType,
+        settings: OutboxSettings = OutboxSettings(),
+        report: @escaping PushReporting
+    ) {
+        context = OutboxContext(
+            store: environment.store,
+            providers: Dictionary(providers.map { ($0.service, $0) }, uniquingKeysWith: { first, _ in first }),
+            messages: messages,
+            topics: topics,
+            time: environment.time,
+            identifiers: environment.identifiers,
+            settings: settings,
+            report: report,
+            gates: LaneGates(),
+            control: FlightControl(limit: settings.inFlight),
+            boards: BoardList()
+        )
+        (events, inbox) = AsyncStream.makeStream()
+    }
+
+    /// Says that there may be work; never waits, and may be called from any thread at any time.
+    package func wake() {
+        guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        inbox.yield(.woken)
+    }
+
+    /// Works until the task is cancelled.
+    ///
+    /// Then claims nothing more, gives pushes under way their time, puts back what has
+    /// no answer, gives back its leases, and returns. To be called once.
+    package func run() async {
+        for service in PushService.allCases where context.providers[service] == nil {
+            context.report(.providerNotConfigured(service))
+        }
+        // The work must outlive the cancellation that asks it to stop, so it runs in a task of its own, awaited here.
+        let work = Task { await self.work() }
+        await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            inbox.yield(.stopping)
+        }
+    }
+
+    private func work() async {
+        await withDiscardingTaskGroup { group in
+            var schedule = OutboxSchedule(settings: context.settings)
+            inbox.yield(.woken)
+            for await event in events {
+                if case .woken = event { isWoken.store(false, ordering: .releasing) }
+                let actions = schedule.handle(event, now: context.time.now(), available: context.control.available)
+                for action in actions {
+                    if case .finish(let jobs) = action {
+                        group.cancelAll()
+                        await giveBack(jobs)
+                        return
+                    }
+                    perform(action, in: &group)
+                }
+            }
+        }
+    }
+
+    private func perform(_ action: OutboxSchedule.Action, in group: inout DiscardingTaskGroup) {
+        let (context, inbox) = (context, inbox)
+        switch action {
+        case .claim(let wish):
+            group.addTask { inbox.yield(.claimed(await OutboxClaim.take(wish, context))) }
+        case .serve(let job, let limit):
+            context.control.reserve(limit)
+            group.addTask {
+                await FanoutPage(context: context, job: job, limit: limit).serve { inbox.yield(.advanced($0)) }
+                inbox.yield(.landed)
+            }
+        case .fly(let claim):
+            group.addTask {
+                await Self.fly(claim, context)
+                inbox.yield(.landed)
+            }
+        case .tick(let moment):
+            group.addTask { await Self.ring(.ticked(moment), at: moment, context, inbox) }
+        case .startStopClock:
+            let moment = context.time.now().adding(seconds: context.settings.stopSeconds)
+            group.addTask { await Self.ring(.stopDeadline, at: moment, context, inbox) }
+        case .abandonFlights:
+            context.boards.abandonAll()
+        case .finish:
+            break
+        }
+    }
+
+    /// Rings unless it is cancelled first.
+    private static func ring(
+        _ event: OutboxSchedule.Event,
+        at moment: Timestamp,
+        _ context: OutboxContext,
+        _ inbox: AsyncStream<OutboxSchedule.Event>.Continuation
+    ) async {
+        do {
+            try await context.time.sleep(until: moment)
+            inbox.yield(event)
+        } catch {
+            // The worker has ended.
+        }
+    }
+
+    private static func fly(_ claim: OutboxClaim, _ context: OutboxContext) async {
+        let entries = claim.retries.map { retry in
+            OutboxEntry(
+                device: retry.device,
+                delivery: retry.delivery,
+                lane: context.providers[PushService(reaching: retry.device.platform)]?.lane(of: retry.device)
+            )
+        }
+        let flight = Flight(context, entries, claim.messages, isFresh: false)
+        let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
+        await FlightLog(flight).follow(Array(entries.indices), lease: claim.lease, patience: patience)
+        flight.end()
+    }
+
+    /// Leases that end now let others go on at once.
+    private func giveBack(_ jobs: [FanoutJob]) async {
+        guard !jobs.isEmpty else { return }
+        let now = context.time.now()
+        _ = await context.writing(until: now) { writer throws(StoreError) in
+            for job in jobs { _ = try writer.advance(job.fanout, nextDevice: job.fanout.nextDevice, leaseUntil: now) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import JSON
+import TocsinCore
+
+/// A payload with gaps for what differs between devices: built once, filled by copying bytes.
+struct BodyTemplate: Sendable, Hashable {
+    /// What is put in a gap.
+    enum Gap: Sendable, Hashable {
+        /// The delivery's id, as a JSON string.
+        case deliveryID
+        /// The device's token, as a JSON string.
+        case token
+    }
+
+    private var pieces: [[UInt8]] = [[]]
+    private var gaps: [Gap] = []
+    private var count = 0
+    /// A delivery's id as JSON: 36 characters and quotes.
+    private static let deliveryIDBytes = 38
+
+    /// Bytes of the filled body that count against the provider's limit; tokens do not.
+    var countedBytes: Int { count + gaps.reduce(0) { $0 + ($1 == .deliveryID ? Self.deliveryIDBytes : 0) } }
+
+    /// Appends what a closure writes.
+    mutating func append(_ write: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter(capacity: 512)
+        write(&writer)
+        pieces[pieces.count - 1] += writer.bytes
+        count += writer.count
+    }
+
+    mutating func appendGap(_ gap: Gap) {
+        gaps.append(gap)
+        pieces.append([])
+    }
+
+    /// The body for one device.
+    func filled(for target: PushTarget) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(count + gaps.count * Self.deliveryIDBytes + target.token.utf8.count + 2)
+        for (index, piece) in pieces.enumerated() {
+            body += piece
+            guard index < gaps.count else { continue }
+            switch gaps[index] {
+            case .deliveryID: Self.appendString(target.deliveryID.text, to: &body)
+            case .token: Self.appendString(target.token, to: &body)
+            }
+        }
+        return body
+    }
+
+    /// Plain text is copied; anything that might need escaping goes through the JSON writer.
+    private static func appendString(_ text: String, to body: inout [UInt8]) {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+        guard isPlain else {
+            var writer = JSONWriter()
+            writer.string(text)
+            body += writer.bytes
+            return
+        }
+        body.append(UInt8(ascii: "\""))
+        body += text.utf8
+        body.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,59 @@
+/// Finds the longest texts that fit a provider's size limit (ops-promises section 4: body before title).
+enum TextFitting {
+    /// Texts of a notification, possibly shortened.
+    struct Texts {
+        var title: String
+        var body: String
+    }
+
+    /// How much of a message a notification carries.
+    enum Detail: CaseIterable {
+        case everything
+        /// Ids and texts, without the publisher's own values.
+        case idsOnly
+    }
+
+    /// The first of: all of it, a shortened body, no body and a shortened title; the same with less detail; nil if even
+    /// an empty one is too large.
+    static func fit<Built>(
+        title: String,
+        body: String,
+        startingWith first: Detail = .everything,
+        build: (Texts, Detail) -> Built?
+    ) -> Built? {
+        for detail in Detail.allCases where first == .everything || detail == .idsOnly {
+            if let built = build(Texts(title: title, body: body), detail) { return built }
+            if let built = longest(of: body, { build(Texts(title: title, body: $0), detail) }) { return built }
+            if let built = longest(of: title, { build(Texts(title: $0, body: ""), detail) }) { return built }
+        }
+        return nil
+    }
+
+    /// At most this many bytes of a text, ending at a character's border.
+    static func prefix(of text: String, bytes limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit))
+        while String.Index(end, within: text) == nil { end = text.utf8.index(before: end) }
+        return String(text[..<end])
+    }
+
+    /// Searches for the most bytes of `text` that, with an ellipsis, can be built.
+    private static func longest<Built>(of text: String, _ build: (String) -> Built?) -> Built? {
+        var (low, high) = (1, text.utf8.count - 1)
+        var best: Built?
+        while low <= high {
+            let middle = (low + high) / 2
+            let kept = prefix(of: text, bytes: middle)
+            if !kept.isEmpty, let built = build(kept + "…") {
+                best = built
+                low = middle + 1
+            } else if kept.isEmpty {
+                // The first character alone is longer than this: nothing shorter can be kept.
+                low = middle + 1
+            } else {
+                high = middle - 1
+            }
+        }
+        return best
+    }
+}

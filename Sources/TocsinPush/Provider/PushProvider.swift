@@ -1,0 +1,115 @@
+package import TocsinCore
+
+/// Whose push service it is.
+package enum PushService: String, Sendable, Hashable, CaseIterable {
+    case apns, fcm
+
+    /// The service that reaches a platform.
+    package init(reaching platform: PushPlatform) {
+        switch platform {
+        case .ios: self = .apns
+        case .android, .web: self = .fcm
+        }
+    }
+}
+
+/// What pushes must have in common to share a payload, a connection and their luck: a lane is paused as a whole.
+package struct PushLane: Sendable, Hashable {
+    package var service: PushService
+    package var platform: PushPlatform
+    /// The bundle id at APNs; empty at FCM, where the credentials name the project.
+    package var appID: String
+    /// APNs only.
+    package var environment: PushEnvironment?
+
+    package init(service: PushService, platform: PushPlatform, appID: String, environment: PushEnvironment?) {
+        self.service = service
+        self.platform = platform
+        self.appID = appID
+        self.environment = environment
+    }
+}
+
+/// One push of an order.
+package struct PushTarget: Sendable, Hashable {
+    /// The provider's token of the device; never logged.
+    package var token: String
+    package var deliveryID: DeliveryID
+
+    package init(token: String, deliveryID: DeliveryID) {
+        self.token = token
+        self.deliveryID = deliveryID
+    }
+}
+
+/// One message to many devices of a lane.
+package struct PushOrder: Sendable {
+    package var payload: PushPayload
+    package var lane: PushLane
+    package var targets: [PushTarget]
+    /// The provider should forget what it could not hand over by then.
+    package var deadline: Timestamp
+
+    package init(payload: PushPayload, lane: PushLane, targets: [PushTarget], deadline: Timestamp) {
+        self.payload = payload
+        self.lane = lane
+        self.targets = targets
+        self.deadline = deadline
+    }
+}
+
+/// What became of one push.
+package enum PushResult: Sendable, Hashable {
+    /// The provider took it; the id is the provider's.
+    case accepted(providerID: String?)
+    case retry(PushRetry)
+    /// The device is gone, since the given moment if the provider says so.
+    case retire(reason: String, deadSince: Timestamp?)
+    /// The provider will never take this payload: our bug, the device is innocent.
+    case refused(reason: String)
+    /// Nothing will pass on this lane until somebody or something mends it; the delivery is innocent.
+    case pause(reason: String)
+    /// Not to be sent at all.
+    case skipped(reason: String)
+}
+
+/// Why and when to try again.
+package struct PushRetry: Sendable, Hashable {
+    /// What failed; decides the schedule and who waits.
+    package enum Cause: Sendable, Hashable {
+        /// An answer about this device or message alone.
+        case answer
+        /// An answer that says the provider is in trouble.
+        case serverFault
+        /// The stream or connection broke, or time ran out: it may have been accepted.
+        case brokenRequest
+        /// The provider did not look at it.
+        case notProcessed
+    }
+
+    package var cause: Cause
+    package var reason: String
+    /// The provider's wish (Retry-After), or the least pause for this answer.
+    package var afterSeconds: Double?
+    /// Whether the attempt says something of this delivery.
+    package var countsAttempt: Bool
+
+    package init(_ cause: Cause, reason: String, afterSeconds: Double? = nil, countsAttempt: Bool = true) {
+        self.cause = cause
+        self.reason = reason
+        self.afterSeconds = afterSeconds
+        self.countsAttempt = countsAttempt
+    }
+}
+
+/// A push service as the outbox sees it.
+package protocol PushProvider: Sendable {
+    var service: PushService { get }
+
+    /// The lane of a device; nil with no way to name its app.
+    func lane(of device: Device) -> PushLane?
+
+    /// Sends an order; calls `settled` with each target's index exactly once, in any order, from any thread, and returns
+    /// when all have been called. Every way to fail is a `PushResult`.
+    func send(_ order: PushOrder, settled: @escaping @Sendable (_ index: Int, _ result: PushResult) -> Void) async
+}

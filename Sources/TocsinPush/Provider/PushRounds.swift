@@ -1,0 +1,77 @@
+import Synchronization
+
+/// Sends a batch, then at once again what an answer's remedy may mend: each remedy once, unprocessed pushes three times.
+struct PushRounds {
+    /// What a round sends; decided anew for each, because credentials and sizes change between them.
+    enum Plan {
+        case send(PushBatch)
+        /// Nothing can be sent now.
+        case settle(PushResult)
+    }
+
+    private struct Leftover {
+        var index: Int
+        var remedy: Remedy
+    }
+
+    private static let maximumRounds = 4
+    let transport: any PushTransport
+
+    /// - Parameters:
+    ///   - count: How many targets there are.
+    ///   - plan: The batch for these targets, in this order; told whether payloads must be smaller.
+    ///   - judge: The answer table.
+    ///   - apply: Performs a remedy for the batch that needed it.
+    ///   - settled: Receives each target's result once.
+    func run(
+        count: Int,
+        plan: (_ indices: [Int], _ isSmaller: Bool) async -> Plan,
+        judge: @escaping @Sendable (PushAnswer) -> Verdict,
+        apply: (Remedy, PushBatch) async -> Void,
+        settled: @escaping @Sendable (Int, PushResult) -> Void
+    ) async {
+        var pending = Array(0..<count)
+        var tried: Set<Remedy> = []
+        for round in 1...Self.maximumRounds where !pending.isEmpty {
+            switch await plan(pending, tried.contains(.smallerPayload)) {
+            case .settle(let result):
+                for index in pending { settled(index, result) }
+                return
+            case .send(let batch):
+                let isLast = round == Self.maximumRounds
+                let leftovers = await send(batch, pending, isLast ? nil : tried, judge, settled)
+                for remedy in Set(leftovers.map(\.remedy)) where remedy != .none {
+                    tried.insert(remedy)
+                    await apply(remedy, batch)
+                }
+                pending = leftovers.map(\.index)
+            }
+        }
+    }
+
+    /// Sends one round; `tried` is nil when nothing may be sent again.
+    private func send(
+        _ batch: PushBatch,
+        _ pending: [Int],
+        _ tried: Set<Remedy>?,
+        _ judge: @escaping @Sendable (PushAnswer) -> Verdict,
+        _ settled: @escaping @Sendable (Int, PushResult) -> Void
+    ) async -> [Leftover] {
+        let leftovers = LeftoverList()
+        await transport.send(batch) { position, answer in
+            switch judge(answer) {
+            case .settled(let result):
+                settled(pending[position], result)
+            case .again(let remedy, let otherwise):
+                guard let tried, !tried.contains(remedy) else { return settled(pending[position], otherwise) }
+                leftovers.list.withLock { $0.append(Leftover(index: pending[position], remedy: remedy)) }
+            }
+        }
+        return leftovers.list.withLock { $0 }
+    }
+
+    /// Shared with the transport's threads while a round is under way.
+    private final class LeftoverList: Sendable {
+        let list = Mutex<[Leftover]>([])
+    }
+}

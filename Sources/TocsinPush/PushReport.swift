@@ -1,0 +1,26 @@
+package import TocsinCore
+
+/// What the outbox tells the people who run the server.
+///
+/// Never carries tokens or texts of messages.
+package enum PushReport: Sendable, Hashable {
+    /// Said once at start for each provider without credentials; its deliveries are skipped.
+    case providerNotConfigured(PushService)
+    /// A lane is tried with one delivery at a time until one is answered; said at most once a minute for a lane.
+    case providerPaused(PushLane, reason: String)
+    case providerResumed(PushLane)
+    /// The provider refused what we built: our bug.
+    case payloadRefused(PushService, reason: String, DeliveryID)
+    /// The provider's own credentials towards somebody else need attention (`THIRD_PARTY_AUTH_ERROR`).
+    case credentialTrouble(PushService, reason: String, DeliveryID)
+    case deviceRetired(DeviceID, reason: String)
+    /// A page's outcomes, for the counters.
+    case settled(PushService, DeliveryStatus, count: Int)
+    /// The outbox goes on by itself once the store does.
+    case storeFailed(StoreError)
+    /// Pushes that had no answer when the server stopped; they wait for the next start.
+    case stoppedUnanswered(count: Int)
+}
+
+/// Receives reports, on any thread; must return at once.
+package typealias PushReporting = @Sendable (PushReport) -> Void
