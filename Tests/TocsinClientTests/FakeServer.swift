@@ -48,11 +48,15 @@ final class FakeServer: Sendable {
     }
 
     /// A client that tries again without long pauses.
-    func makeClient(token: String = FakeTopic.goodToken) throws -> TocsinClient {
+    func makeClient(token: String = FakeTopic.goodToken, path: String = "") throws -> TocsinClient {
         var settings = ClientSettings()
         settings.requestPauses = Backoff(first: .milliseconds(1), longest: .milliseconds(20))
         settings.feedPauses = Backoff(first: .milliseconds(1), longest: .milliseconds(50))
-        return try TocsinClient(url: "http://127.0.0.1:\(port.withLock { $0 })", token: token, settings: settings)
+        return try TocsinClient(
+            url: "http://127.0.0.1:\(port.withLock { $0 })\(path)",
+            token: token,
+            settings: settings
+        )
     }
 
     private struct Healthy: HealthReporting {

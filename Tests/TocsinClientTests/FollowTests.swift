@@ -146,6 +146,17 @@ struct FollowTests {
         }
     }
 
+    @Test("an address without a GraphQL socket ends the feed")
+    func noSocket() async throws {
+        try await FakeServer.run { server in
+            let client = try server.makeClient(path: "/healthz")
+            let feed = client.follow(topic: .id("t1")).makeAsyncIterator()
+            let error = await #expect(throws: ClientError.self) { try await feed.next() }
+            #expect(error?.code == .badAnswer)
+            #expect(error?.message.contains("status 4") == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test("a token that ends while the feed runs ends it")
     func tokenEnds() async throws {
         try await FakeServer.run { server in

@@ -5,7 +5,8 @@ import NIOWebSocket
 /// What became of the wish to open a WebSocket.
 enum WebSocketUpgrade: Sendable {
     case granted(subprotocol: String?)
-    case refused(status: Int)
+    /// The status follows: NIO hands the answer on only after this is said.
+    case refused(status: EventLoopFuture<Int>)
 }
 
 /// One open WebSocket; events are read by one task.
@@ -32,10 +33,14 @@ struct WebSocketConnection: Sendable {
             inbox.end(code: nil, reason: "the server did not make the subscription live in time")
             channel.close(promise: nil)
         }
-        let granted: WebSocketUpgrade
+        let problem: ClientError?
         do {
-            granted = try await withTaskCancellationHandler {
-                try await pending.upgrade.get()
+            problem = try await withTaskCancellationHandler {
+                switch try await pending.upgrade.get() {
+                case .granted(subprotocol): nil
+                case .granted: Self.wrongSubprotocol(subprotocol, connector.address)
+                case .refused(let status): Self.refusal(try await status.get(), connector.address)
+                }
             } onCancel: {
                 channel.close(promise: nil)
             }
@@ -46,9 +51,9 @@ struct WebSocketConnection: Sendable {
             throw Task.isCancelled ? .cancelled : ClientError(.connectionFailed, message, cause: error)
         }
         let connection = WebSocketConnection(channel: channel, inbox: inbox, handshake: handshake)
-        if let refusal = Self.refusal(granted, subprotocol, connector.address) {
+        if let problem {
             connection.close()
-            throw refusal
+            throw problem
         }
         return connection
     }
@@ -127,10 +132,11 @@ extension WebSocketConnection {
             upgradeRequestHead: requestHead(subprotocol, address),
             upgraders: [upgrader],
             notUpgradingCompletionHandler: { channel in
-                let refused = channel.eventLoop.makePromise(of: WebSocketUpgrade.self)
-                return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(RefusedUpgradeHandler(refused: refused))
-                }.flatMap { refused.futureResult }
+                channel.eventLoop.makeCompletedFuture {
+                    let status = channel.eventLoop.makePromise(of: Int.self)
+                    try channel.pipeline.syncOperations.addHandler(RefusedUpgradeHandler(status: status))
+                    return .refused(status: status.futureResult)
+                }
             }
         )
         return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
@@ -148,25 +154,18 @@ extension WebSocketConnection {
         return HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)
     }
 
-    private static func refusal(
-        _ upgrade: WebSocketUpgrade,
-        _ subprotocol: String,
-        _ address: ServerAddress
-    ) -> ClientError? {
-        switch upgrade {
-        case .granted(let chosen):
-            if chosen == subprotocol { return nil }
-            let message = "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?"
-            return ClientError(.badAnswer, message)
-        case .refused(let status):
-            let code: ClientError.Code =
-                switch status {
-                case 401: .unauthenticated
-                case 403: .unauthorized
-                case 429, 500...: .unavailable
-                default: .badAnswer
-                }
-            return ClientError(code, "\(address.description) refused a WebSocket with status \(status).")
-        }
+    private static func wrongSubprotocol(_ subprotocol: String, _ address: ServerAddress) -> ClientError {
+        ClientError(.badAnswer, "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?")
+    }
+
+    private static func refusal(_ status: Int, _ address: ServerAddress) -> ClientError {
+        let code: ClientError.Code =
+            switch status {
+            case 401: .unauthenticated
+            case 403: .unauthorized
+            case 429, 500...: .unavailable
+            default: .badAnswer
+            }
+        return ClientError(code, "\(address.description)\(address.path) refused a WebSocket with status \(status).")
     }
 }

@@ -91,23 +91,23 @@ final class WebSocketHandler: ChannelInboundHandler {
 final class RefusedUpgradeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    private let refused: EventLoopPromise<WebSocketUpgrade>
+    private let status: EventLoopPromise<Int>
 
-    init(refused: EventLoopPromise<WebSocketUpgrade>) { self.refused = refused }
+    init(status: EventLoopPromise<Int>) { self.status = status }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(let head) = unwrapInboundIn(data) else { return }
-        refused.succeed(.refused(status: Int(head.status.code)))
+        status.succeed(Int(head.status.code))
         context.close(promise: nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        refused.fail(error)
+        status.fail(error)
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        refused.fail(ExchangeFailure.connectionLost)
+        status.fail(ExchangeFailure.connectionLost)
         context.fireChannelInactive()
     }
 }
