@@ -119,6 +119,7 @@ struct FanoutPage: Sendable {
             let chosen = try FlightLog.retiring(rows, writer)
             let deliveries = chosen.map(\.delivery) + underWay
             if !deliveries.isEmpty { try writer.save(deliveries) }
+            try FlightLog.endOthers(of: chosen, writer)
             if notes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
             if step.isLast {
                 var served = step.fanout

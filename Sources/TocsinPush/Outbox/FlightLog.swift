@@ -49,7 +49,7 @@ struct FlightLog: Sendable {
         return delivery
     }
 
-    /// Retires devices and chooses their rows; runs inside a write.
+    /// Retires devices and chooses their rows; runs inside a write, before the rows are written.
     static func retiring(
         _ rows: [SettledEntry],
         _ writer: any StoreWriter
@@ -63,14 +63,25 @@ struct FlightLog: Sendable {
                 reason: retirement.reason,
                 registeredBy: retirement.registeredBy
             )
-            if isRetired {
-                try writer.endDeliveries(of: device, reason: retirement.reason, now: row.delivery.updatedAt)
-            } else {
+            guard !isRetired else { continue }
+            chosen[index].retirement = nil
+            if try writer.devices(ids: [device]).first?.isActive == true {
                 chosen[index].delivery = retirement.deliveryIfKept
-                chosen[index].retirement = nil
             }
         }
         return chosen
+    }
+
+    /// Ends what else waits for retired devices; runs inside a write, after the rows are written.
+    static func endOthers(of rows: [SettledEntry], _ writer: any StoreWriter) throws(StoreError) {
+        for row in rows {
+            guard let retirement = row.retirement else { continue }
+            try writer.endDeliveries(
+                of: row.delivery.deviceID,
+                reason: retirement.reason,
+                now: row.delivery.updatedAt
+            )
+        }
     }
 
     /// Waits for the answers to pushes whose rows stand as `sending`, recording them and renewing the leases of the rest.
@@ -97,6 +108,7 @@ struct FlightLog: Sendable {
                 let isHeld = try writer.record(row.delivery, heldUntil: lease)
                 if isHeld && notes { writer.note(.deliveryChanged(row.delivery)) }
             }
+            try Self.endOthers(of: chosen, writer)
             for renewal in renewals { _ = try writer.record(renewal, heldUntil: lease) }
             return chosen
         }
@@ -121,6 +133,7 @@ struct FlightLog: Sendable {
                 context.report(.credentialTrouble(service, reason: reason, delivery.id))
             }
         }
+        if let due = rows.compactMap(\.delivery.nextAttemptAt).min() { context.noteDue(due) }
         for (service, states) in counts {
             for (status, count) in states { context.report(.settled(service, status, count: count)) }
         }

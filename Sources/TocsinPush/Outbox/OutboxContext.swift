@@ -14,6 +14,8 @@ struct OutboxContext: Sendable {
     let gates: LaneGates
     let control: FlightControl
     let boards: BoardList
+    /// Tells the schedule when something that was written will be due.
+    let noteDue: @Sendable (Timestamp) -> Void
 
     /// Reads, again and again while the store is unavailable and the lease holds; nil if it did not work out.
     func reading<Value: Sendable>(

@@ -5,6 +5,8 @@ struct OutboxSchedule: Sendable {
     enum Event: Sendable {
         case woken
         case ticked(Timestamp)
+        /// Something that was written will be due then.
+        case due(Timestamp)
         case claimed(OutboxClaim?)
         /// A page was written; what is left of its fan-out.
         case advanced(FanoutJob?)
@@ -63,6 +65,7 @@ struct OutboxSchedule: Sendable {
         case .ticked(let moment):
             mayHaveWork = true
             if ticking == moment { ticking = nil }
+        case .due(let moment): due = due.map { min($0, moment) } ?? moment
         case .claimed(let claim):
             isClaiming = false
             take(claim, now: now, &actions)
@@ -87,7 +90,8 @@ struct OutboxSchedule: Sendable {
             flights += 1
             actions.append(.fly(claim))
         }
-        due = claim.nextDue
+        // What was written since the claim looked is due as well; a moment too many costs one look.
+        due = [due.flatMap { $0 > now ? $0 : nil }, claim.nextDue].compactMap(\.self).min()
         mayHaveWork = mayHaveWork || claim.mayHaveMore
     }
 

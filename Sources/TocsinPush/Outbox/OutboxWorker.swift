@@ -3,8 +3,6 @@ import Synchronization
 
 /// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in pages, records every outcome.
 package final class OutboxWorker: Sendable {
-    private typealias Event = OutboxSchedule.Event
-
     private let context: OutboxContext
     private let events: AsyncStream<OutboxSchedule.Event>
     private let inbox: AsyncStream<OutboxSchedule.Event>.Continuation
@@ -24,6 +22,8 @@ package final class OutboxWorker: Sendable {
         settings: OutboxSettings = OutboxSettings(),
         report: @escaping PushReporting
     ) {
+        let (events, inbox) = AsyncStream.makeStream(of: OutboxSchedule.Event.self)
+        (self.events, self.inbox) = (events, inbox)
         context = OutboxContext(
             store: environment.store,
             providers: Dictionary(providers.map { ($0.service, $0) }, uniquingKeysWith: { first, _ in first }),
@@ -35,9 +35,9 @@ package final class OutboxWorker: Sendable {
             report: report,
             gates: LaneGates(),
             control: FlightControl(limit: settings.inFlight),
-            boards: BoardList()
+            boards: BoardList(),
+            noteDue: { inbox.yield(.due($0)) }
         )
-        (events, inbox) = AsyncStream.makeStream()
     }
 
     /// Says that there may be work; never waits, and may be called from any thread at any time.
@@ -46,9 +46,14 @@ package final class OutboxWorker: Sendable {
         inbox.yield(.woken)
     }
 
-    /// Works until the task is cancelled.
+    /// Asks `run` to stop, as cancelling its task does.
+    package func stop() {
+        inbox.yield(.stopping)
+    }
+
+    /// Works until it is stopped or the task is cancelled.
     ///
-    /// Then claims nothing more, gives pushes under way their time, puts back what has
+    /// Then it claims nothing more, gives pushes under way their time, puts back what has
     /// no answer, gives back its leases, and returns. To be called once.
     package func run() async {
         for service in PushService.allCases where context.providers[service] == nil {
@@ -59,7 +64,7 @@ package final class OutboxWorker: Sendable {
         await withTaskCancellationHandler {
             await work.value
         } onCancel: {
-            inbox.yield(.stopping)
+            stop()
         }
     }
 
