@@ -31,6 +31,8 @@ final class ClientConnection: ChannelInboundHandler {
     /// Set while an answer to a PING is awaited: no new streams meanwhile.
     private var pingWait: Scheduled<Void>?
     private var pingsSent = 0
+    /// Ends the time in which only one stream is open.
+    private var firstAnswer: Scheduled<Void>?
     /// Set when the pool knows the connection; of several addresses tried, only one is adopted.
     private var isAdopted = false
 
@@ -121,6 +123,19 @@ final class ClientConnection: ChannelInboundHandler {
 
 // What the pool asks for.
 extension ClientConnection {
+    /// Opens a stream for the run's next request; `false` when the connection takes no more.
+    func submitNext(of run: BatchRun) -> Bool {
+        guard session.submitNext(of: run) else { return false }
+        if pool.key.opensWithOneStream, !session.isAccepted, firstAnswer == nil {
+            firstAnswer = after(pool.settings.firstAnswerSeconds) { connection in
+                connection.session.assumeAccepted()
+                connection.pool.pump()
+                connection.flush()
+            }
+        }
+        return true
+    }
+
     /// Sends what the session has, many frames in one write.
     func flush() {
         guard let context, state != .closed else { return }
@@ -202,7 +217,7 @@ extension ClientConnection {
         let wasOpening = state == .opening
         state = .closed
         guard isAdopted else { return }
-        for timer in [opening, quiet, pingWait] { timer?.cancel() }
+        for timer in [opening, quiet, pingWait, firstAnswer] { timer?.cancel() }
         session.end(reason: reason)
         pool.ended(self, wasOpening: wasOpening, reason: reason)
     }
@@ -230,8 +245,8 @@ extension ClientConnection {
     }
 
     private func after(_ seconds: Double, _ act: @escaping (ClientConnection) -> Void) -> Scheduled<Void> {
-        pool.after(seconds) { [weak self] in
-            if let self, self.state != .closed { act(self) }
+        pool.after(seconds) { [self] in
+            if state != .closed { act(self) }
         }
     }
 }

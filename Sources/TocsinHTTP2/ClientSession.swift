@@ -35,7 +35,10 @@ final class ClientSession {
     /// Answers given on this connection.
     private(set) var answers = 0
     /// Whether the peer has taken a request's credentials (push-providers section 1: one stream until then).
+    ///
+    /// It says so by an answer, or by allowing more streams.
     private(set) var isAccepted = false
+    private var knownMaximumStreams = Int.max
 
     private var slots: [Slot] = []
     private var free: [Int] = []
@@ -157,7 +160,14 @@ final class ClientSession {
 
 // Called back by libnghttp2, inside `receive` and `withNextBytes`.
 extension ClientSession {
-    func settingsCame() { hasSettings = true }
+    func settingsCame() {
+        hasSettings = true
+        if openStreams > 0, peerMaximumStreams > knownMaximumStreams { isAccepted = true }
+        knownMaximumStreams = peerMaximumStreams
+    }
+
+    /// Stops waiting for a sign that the credentials were taken; the peer's SETTINGS still hold.
+    func assumeAccepted() { isAccepted = true }
 
     func pingWasAnswered() { pingAnswers += 1 }
 

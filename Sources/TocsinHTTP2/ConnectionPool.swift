@@ -13,6 +13,7 @@ final class ConnectionPool {
     let settings: HTTP2Settings
     let loop: any EventLoop
     private let tls: NIOSSLContext
+    private let counter: ConnectionCounter
     private let retired: @Sendable () -> Void
 
     private var connections: [ClientConnection] = []
@@ -34,6 +35,7 @@ final class ConnectionPool {
         settings = surroundings.settings
         loop = surroundings.loop
         tls = surroundings.tls
+        counter = surroundings.counter
         backoff = ConnectBackoff(
             firstSeconds: surroundings.settings.firstBackoffSeconds,
             maximumSeconds: surroundings.settings.maximumBackoffSeconds
@@ -45,6 +47,7 @@ final class ConnectionPool {
         var settings: HTTP2Settings
         var loop: any EventLoop
         var tls: NIOSSLContext
+        var counter: ConnectionCounter
     }
 
     func enqueue(_ run: BatchRun) {
@@ -61,9 +64,8 @@ final class ConnectionPool {
         }
         waiting.append(run)
         waitingCount += run.waiting
-        run.deadline = after(run.batch.timeoutSeconds) { [self, weak run] in
-            if let run { expire(run) }
-        }
+        // Strong on purpose: a weak reference makes each later retain of the run slow, and the end of the run cancels this.
+        run.deadline = after(run.batch.timeoutSeconds) { [self] in expire(run) }
         pump()
         for connection in connections { connection.flush() }
     }
@@ -91,7 +93,7 @@ final class ConnectionPool {
         let room = min(connection.room, Self.turn)
         guard room > 0, let run = waiting.popFirst() else { return false }
         var taken = 0
-        while taken < room, run.waiting > 0, connection.session.submitNext(of: run) { taken += 1 }
+        while taken < room, run.waiting > 0, connection.submitNext(of: run) { taken += 1 }
         waitingCount -= taken
         if run.waiting > 0 { waiting.append(run) }
         if taken == 0 { connection.drain() }
@@ -192,6 +194,7 @@ extension ConnectionPool {
     private func failed(_ reason: String) {
         isConnecting = false
         backoff.fail(reason, at: .now())
+        counter.failed(reason)
         if !connections.contains(where: { $0.state == .ready || $0.state == .draining }) {
             dropAllWaiting(.unreachable(reason: reason))
         }
@@ -200,12 +203,14 @@ extension ConnectionPool {
 
     func isReady(_ connection: ClientConnection) {
         isConnecting = false
+        counter.opened()
         if isRetired, waitingCount == 0 { connection.drain() }
     }
 
     func ended(_ connection: ClientConnection, wasOpening: Bool, reason: String) {
         connections.removeAll { $0 === connection }
         if wasOpening { return failed(reason) }
+        counter.closed()
         if connection.session.answers > 0 {
             backoff.succeed()
         } else {

@@ -31,6 +31,7 @@ package final class HTTP2Transport: PushTransport {
     private let group: any EventLoopGroup
     private let settings: HTTP2Settings
     private let tls: NIOSSLContext
+    private let counter = ConnectionCounter()
     private let state = Mutex(State())
 
     /// A transport on the given loops; it opens nothing before the first send.
@@ -39,6 +40,9 @@ package final class HTTP2Transport: PushTransport {
         self.settings = settings
         tls = try TLSSetup.context(authorityPath: settings.authorityPath)
     }
+
+    /// What the connections have gone through so far.
+    package var counts: HTTP2Counts { counter.counts }
 
     /// Sends a batch; see `PushTransport`.
     ///
@@ -118,7 +122,7 @@ package final class HTTP2Transport: PushTransport {
 
     private func makeEntry(_ key: PushPool, _ origin: Origin, number: Int) -> PoolEntry {
         let loop = group.next()
-        let surroundings = ConnectionPool.Surroundings(settings: settings, loop: loop, tls: tls)
+        let surroundings = ConnectionPool.Surroundings(settings: settings, loop: loop, tls: tls, counter: counter)
         let box = NIOLoopBoundBox.makeBoxSendingValue(
             ConnectionPool(key: key, origin: origin, surroundings: surroundings) { [weak self] in
                 self?.poolIsDone(number)

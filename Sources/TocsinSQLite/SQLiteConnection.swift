@@ -6,10 +6,13 @@ import TocsinStore
 final class SQLiteConnection: SQLConnection {
     private var handle: OpaquePointer?
     private var statements: [String: PreparedStatement] = [:]
+    /// Kept as long as the connection: the folder of a temporary database.
+    private let folder: AnyObject?
     /// Statements kept prepared at most; filters make new ones without end.
     private static let maximumStatements = 256
 
-    init(path: String, isReadOnly: Bool) throws(StoreError) {
+    init(path: String, isReadOnly: Bool, folder: AnyObject?) throws(StoreError) {
+        self.folder = folder
         let mode = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK else {

@@ -9,7 +9,7 @@ package struct SQLiteDatabase: SQLDatabase {
     package let dialect = Dialect.sqlite
     /// How long a statement waits for another process that writes.
     package var busyTimeoutMilliseconds: Int32 = 5000
-    /// Removes the folder of a temporary database when the last copy of this value goes.
+    /// Removes the folder of a temporary database when the last copy of this value, and the last connection, goes.
     private let folder: TemporaryFolder?
 
     /// The database in this file; the file is made when it is absent, its folder is not.
@@ -33,7 +33,7 @@ package struct SQLiteDatabase: SQLDatabase {
     package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
 
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
-        let connection = try SQLiteConnection(path: path, isReadOnly: use == .reader)
+        let connection = try SQLiteConnection(path: path, isReadOnly: use == .reader, folder: folder)
         do throws(StoreError) {
             try configure(connection, for: use)
         } catch {

@@ -146,7 +146,10 @@ package final class PushSimulator: Sendable {
         let scheme = settings.tls ? "https" : "http"
         let controlURL = "http://\(settings.host):\(control)"
         let tokenURL = settings.tls ? "https://localhost:\(fcm)/token" : "\(controlURL)/token"
-        accessTokens.audience.withLock { $0 = tokenURL }
+        let others = [
+            "https://\(settings.host):\(fcm)/token", "\(controlURL)/token", "http://localhost:\(control)/token",
+        ]
+        accessTokens.audiences.withLock { $0 = [tokenURL] + others }
         try keys.writeAccount(projectID: settings.projectID, tokenURI: tokenURL)
         let apnsURL = "\(scheme)://localhost:\(apns)"
         let fcmURL = "\(scheme)://localhost:\(fcm)"

@@ -145,8 +145,24 @@ extension ScriptRule {
         fcm("close-", "the connection closes without an answer", counted: true, .hangUp),
     ]
 
+    /// The table for people, one line a rule.
+    package static var table: String {
+        let width = all.map(\.prefix.count).max() ?? 0
+        let lines = all.map { rule in
+            let count = rule.isCounted ? " (counted)" : ""
+            return "\(rule.provider.rawValue.padded(to: 4))  \(rule.prefix.padded(to: width))  \(rule.summary)\(count)"
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// The first rule whose prefix the token has.
     static func rule(for token: String, of provider: SimulatedProvider) -> ScriptRule? {
         (provider == .apns ? apns : fcm).first { token.hasPrefix($0.prefix) }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
     }
 }

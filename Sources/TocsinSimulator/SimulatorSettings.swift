@@ -32,6 +32,8 @@ package struct SimulatorSettings: Sendable {
     package var providerTokenUpdateSeconds = 1200
     /// Life of the access tokens given out.
     package var accessTokenSeconds = 3599
+    /// FCM messages the project may send in a minute, a bucket that refills whole; `nil` is no limit.
+    package var fcmMessagesPerMinute: Int?
     /// How late the `slow` scripts answer.
     package var slowAnswerSeconds = 2.0
     /// How many pushes are kept; the oldest make room.

@@ -19,7 +19,7 @@ final class APIHarness: Sendable {
         let time = SteppingTime()
         let hub = EventHub()
         schema = try APISchema(modelText: model)
-        store = try await SQLStore.open(SQLiteDatabase.inMemory(), at: time.now(), commitObserver: hub.publish)
+        store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now(), commitObserver: hub.publish)
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
@@ -79,7 +79,8 @@ final class APIHarness: Sendable {
             ["i": .object(input)],
             as: caller
         )
-        return response["data"]?["createMessage"] ?? response
+        guard let message = response["data"]?["createMessage"], !message.isNull else { return response }
+        return message
     }
 
     /// Subscribes; the sink collects the responses.
@@ -110,8 +111,6 @@ final class CollectingSink: ResponseSink, Sendable {
         endings.withLock { $0.append(reason) }
         continuation.finish()
     }
-
-    func ready() async {}
 
     /// The next `count` responses; fewer when the stream ends before.
     func take(_ count: Int) async throws -> [JSONValue] {

@@ -1,5 +1,8 @@
+import GraphQLTransport
 import JSON
+import Synchronization
 import Testing
+import TocsinAPI
 import TocsinCore
 
 @Suite("The live feed")

@@ -1,3 +1,4 @@
+import GraphQLTransport
 import JSON
 import Testing
 import TocsinCore

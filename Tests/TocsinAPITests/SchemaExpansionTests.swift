@@ -1,4 +1,6 @@
+import Foundation
 import TocsinAPI
+import TocsinCore
 import Testing
 
 @Suite("The model file and what it expands to")

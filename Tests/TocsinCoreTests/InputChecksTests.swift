@@ -18,7 +18,7 @@ struct InputChecksTests {
     @Test("text is limited in bytes and has no NUL", arguments: [("aaaa", true), ("ää", true), ("äää", false), ("a\0", false)])
     func texts(text: String, isGood: Bool) {
         let outcome = Result { try checks.checkText(text, field: "t", maximumBytes: 4) }
-        #expect((try? outcome.get()) != nil == isGood)
+        #expect(((try? outcome.get()) != nil) == isGood)
     }
 
     @Test("a page is 100 unless asked, at most 1000, and never 0 or less")

@@ -15,12 +15,15 @@ struct Bench {
     /// One token for all sends, as APNs wants it.
     let providerToken: String
 
+    private static let folderPath = FileManager.default.temporaryDirectory
+        .appendingPathComponent("tocsin-wire-\(UUID().uuidString)").path
+
     /// One folder of keys for all tests: they are the same for every simulator, and making them takes time.
     private static let folder: Result<String, SimulatorError> = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tocsin-wire-\(UUID().uuidString)")
+        atexit { try? FileManager.default.removeItem(atPath: Bench.folderPath) }
         return Result { () throws(SimulatorError) in
-            _ = try PushSimulator(settings: SimulatorSettings(folder: folder.path))
-            return folder.path
+            _ = try PushSimulator(settings: SimulatorSettings(folder: folderPath))
+            return folderPath
         }
     }()
 

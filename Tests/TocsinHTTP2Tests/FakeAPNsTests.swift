@@ -192,10 +192,14 @@ struct FakeAPNsTests {
         }
     }
 
-    @Test("every script of the table does what its summary says first", arguments: ScriptRule.all.map(\.prefix))
-    func tableIsWhole(prefix: String) {
-        #expect(ScriptRule.all.count { $0.prefix == prefix } == 1)
-        let rule = ScriptRule.all.first { $0.prefix == prefix }
-        #expect(rule?.summary.isEmpty == false)
+    @Test("every line of the script table can be reached: no shorter prefix stands before it")
+    func tableIsReachable() {
+        for (index, rule) in ScriptRule.all.enumerated() {
+            let hider = ScriptRule.all.prefix(index).first {
+                $0.provider == rule.provider && rule.prefix.hasPrefix($0.prefix)
+            }
+            #expect(hider == nil, "\(rule.prefix) is hidden by \(hider?.prefix ?? "")")
+            #expect(ScriptRule.table.contains("  \(rule.prefix) "))
+        }
     }
 }

@@ -108,6 +108,23 @@ struct FakeFCMTests {
         }
     }
 
+    @Test("the project's quota holds for a minute, and Retry-After names what is left of it")
+    func quota() async throws {
+        let change: (inout SimulatorSettings) -> Void = {
+            $0.fcmMessagesPerMinute = 3
+            $0.nowMilliseconds = { 1_800_000_015_000 }
+        }
+        try await Bench.with(change) { bench in
+            let answers = await bench.send(bench.fcmBatch((0..<5).map { "device-token-\($0)" }))
+            #expect(answers.count { $0.status == 200 } == 3)
+            guard case .response(let response)? = answers.first(where: { $0.status == 429 }) else {
+                Issue.record("nothing was refused")
+                return
+            }
+            #expect(response.headers.contains(PushHeader("retry-after", "45")))
+        }
+    }
+
     @Test("an access token is asked for, and only this simulator's")
     func bearer() async throws {
         try await Bench.with { bench in

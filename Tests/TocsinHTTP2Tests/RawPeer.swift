@@ -61,6 +61,7 @@ struct Frame: Sendable {
 
     static let data: UInt8 = 0
     static let headers: UInt8 = 1
+    static let ping: UInt8 = 6
     static let endStream: UInt8 = 1
     static let endHeaders: UInt8 = 4
 

@@ -82,7 +82,7 @@ struct RawPeerTests {
         let settings: (inout HTTP2Settings) -> Void = { $0.pingTimeoutSeconds = 0.1 }
         try await RawPeer.with(.init(), transport: settings) { peer, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 0.2
+            batch.timeoutSeconds = 1
             #expect(await send(transport, batch).map(\.kind) == ["unknown"])
             // While the PING is unanswered nothing more is sent on that connection.
             batch.timeoutSeconds = 2
@@ -99,11 +99,70 @@ struct RawPeerTests {
         }
     }
 
+    @Test("a first push without answer keeps the others waiting only so long")
+    func firstWithoutAnswer() async throws {
+        let counter = FrameCounter()
+        let part = RawPeer.Part(answer: { frame in
+            if frame.type == Frame.headers { counter.add() }
+            guard frame.type == Frame.data, counter.count > 1 else { return [] }
+            return Frame.ok(stream: frame.stream, ends: true)
+        })
+        try await RawPeer.with(part, transport: { $0.firstAnswerSeconds = 0.1 }) { _, transport, batch in
+            var batch = batch
+            batch.pool.opensWithOneStream = true
+            batch.timeoutSeconds = 3
+            batch.requests = [batch.requests[0], batch.requests[0]]
+            #expect(await send(transport, batch).map(\.kind) == ["unknown", "200"])
+        }
+    }
+
+    @Test("a stream limit that is lowered on the way is kept from then on")
+    func loweredLimit() async throws {
+        let open = FrameCounter()
+        let part = RawPeer.Part(
+            hello: Frame.settings(maximumStreams: 5),
+            answer: { frame in
+                if frame.type == Frame.headers { open.add() }
+                guard frame.type == Frame.data else { return [] }
+                // Five came at once; after them the peer allows one at a time.
+                let answers = open.count == 5 ? Frame.settings(maximumStreams: 1) : []
+                return answers + Frame.ok(stream: frame.stream, ends: true)
+            }
+        )
+        try await RawPeer.with(part, transport: { $0.maximumConnections = 1 }) { _, transport, batch in
+            var batch = batch
+            batch.requests = Array(repeating: batch.requests[0], count: 40)
+            #expect(await send(transport, batch).allSatisfy { $0.status == 200 })
+            #expect(open.count == 40)
+        }
+    }
+
+    @Test("a quiet connection is tested with PING, and given up without an answer")
+    func quietPing() async throws {
+        let pings = FrameCounter()
+        let part = RawPeer.Part(answer: { frame in
+            if frame.type == Frame.ping { pings.add() }
+            return frame.type == Frame.data ? Frame.ok(stream: frame.stream, ends: true) : []
+        })
+        let settings: (inout HTTP2Settings) -> Void = {
+            $0.idlePingSeconds = 1
+            $0.pingTimeoutSeconds = 0.2
+        }
+        try await RawPeer.with(part, transport: settings) { peer, transport, batch in
+            #expect(await send(transport, batch).map(\.kind) == ["200"])
+            let deadline = ContinuousClock.now + .seconds(10)
+            while pings.count == 0, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(await send(transport, batch).map(\.kind) == ["200"])
+            #expect(pings.count >= 1)
+            #expect(peer.connections.withLock { $0 } == 2)
+        }
+    }
+
     @Test("a peer that allows no stream is waited for, and then nothing has left")
     func noStreams() async throws {
         try await RawPeer.with(.init(hello: Frame.settings(maximumStreams: 0))) { _, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 0.3
+            batch.timeoutSeconds = 1
             let answers = await send(transport, batch)
             #expect(answers.map(\.kind) == ["notProcessed"])
             #expect(answers[0].reason.contains("no stream was free"))
@@ -157,4 +216,13 @@ struct Lehmer: RandomNumberGenerator {
         state ^= state << 17
         return state
     }
+}
+
+/// Counts what a peer saw, from its event loop.
+final class FrameCounter: Sendable {
+    private let state = Mutex(0)
+
+    var count: Int { state.withLock { $0 } }
+
+    func add() { state.withLock { $0 += 1 } }
 }

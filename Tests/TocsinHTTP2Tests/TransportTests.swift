@@ -26,6 +26,8 @@ struct TransportTests {
                 #expect(answers.map(\.status) == [200])
             }
             #expect(bench.stat("apns", "connections") == 1)
+            let counts = bench.transport.counts
+            #expect([counts.opened, counts.open, counts.failed] == [1, 1, 0])
         }
     }
 
@@ -66,7 +68,7 @@ struct TransportTests {
 
     @Test("with token authentication one stream is open until a request was accepted")
     func oneStreamFirst() async throws {
-        try await Bench.with { bench in
+        try await Bench.with(transport: { $0.firstAnswerSeconds = 60 }) { bench in
             var batch = bench.apnsBatch((0..<20).map { deviceToken("aa", $0) })
             batch.sharedHeaders[0] = PushHeader("authorization", "bearer nonsense")
             let answers = await bench.send(batch)

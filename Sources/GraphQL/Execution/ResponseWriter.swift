@@ -104,9 +104,10 @@ struct ResponseWriter<Object: Sendable, Context: Sendable> {
         case .failure(let error): return failed(error, field, level: level)
         case .leaf(let value):
             guard case .leaf = field.kind else {
-                return value.isNull
-                    ? writeNull(field, level: level)
-                    : failed(GraphQLError("\(field.field.coordinate) expects an object."), field, level: level)
+                if value.isNull { return writeNull(field, level: level) }
+                let isInnermost = level == field.shape.nonNull.count - 1
+                let wrong = GraphQLError("\(field.field.coordinate) expects an object.")
+                return failed(isInnermost ? wrong : Self.notIterable(field), field, level: level)
             }
             return writeLeaf(value, of: field, level: level)
         case .list(let cells):
@@ -191,7 +192,7 @@ extension ResponseWriter {
     private mutating func report(_ error: GraphQLError, _ field: PlannedField) {
         guard errors.count < maximumErrors else { return }
         var error = error
-        if error.locations.isEmpty { error.locations = field.locations }
+        if error.locations.isEmpty { error.locations = request.locations(of: field) }
         error.path = path
         errors.append(error)
     }

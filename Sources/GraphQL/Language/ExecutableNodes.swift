@@ -105,7 +105,7 @@ public struct FragmentSpread: Sendable {
     public var nameLocation: SourceLocation
 }
 
-/// `..? on Type { … }`. GraphQL §2.9.2.
+/// A fragment written in place, with or without a type of its own (GraphQL §2.9.2).
 public struct InlineFragment: Sendable {
     /// The type it applies to; `nil` for any.
     public var typeCondition: String?

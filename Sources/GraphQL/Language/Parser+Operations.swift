@@ -37,8 +37,10 @@ extension Parser {
 
     /// `OperationType : one of query mutation subscription`.
     mutating func readOperationKind() throws(SyntaxError) -> OperationKind {
-        guard token.kind == .name, let kind = OperationKind(rawValue: tokenText) else { throw unexpected() }
-        try advance()
+        let kind = OperationKind(rawValue: tokenText)
+        guard token.kind != .name || kind != nil else { throw unexpected() }
+        try expect(.name)
+        guard let kind else { throw unexpected() }
         return kind
     }
 

@@ -237,8 +237,10 @@ extension Parser {
 
     /// `DirectiveLocation : ExecutableDirectiveLocation | TypeSystemDirectiveLocation`.
     private mutating func readDirectiveLocation() throws(SyntaxError) -> DirectiveLocation {
-        guard token.kind == .name, let location = DirectiveLocation(rawValue: tokenText) else { throw unexpected() }
-        try advance()
+        let location = DirectiveLocation(rawValue: tokenText)
+        guard token.kind != .name || location != nil else { throw unexpected() }
+        try expect(.name)
+        guard let location else { throw unexpected() }
         return location
     }
 }

@@ -21,15 +21,14 @@ struct FieldGroup {
         return writer.bytes
     }
 
-    var locations: [SourceLocation] {
-        var seen: Set<SourceLocation> = []
-        return fields.map(\.field.location).filter { seen.insert($0).inserted }
-    }
-
-    /// Empty when one field is there without a condition before all others.
     var occurrences: [PlannedField.Occurrence] {
-        if fields.first?.conditions.isEmpty ?? true { return [] }
-        return zip(ordinals, fields).map { PlannedField.Occurrence(ordinal: $0, conditions: $1.conditions) }
+        zip(ordinals, fields).map { ordinal, collected in
+            PlannedField.Occurrence(
+                ordinal: ordinal,
+                location: collected.field.location,
+                conditions: collected.conditions
+            )
+        }
     }
 
     init(responseKey: String, definition: Schema.Field) {

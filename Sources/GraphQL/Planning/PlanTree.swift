@@ -38,7 +38,7 @@ struct PlannedSelection: Sendable {
     init(type: Schema.NamedType, fields: [PlannedField]) {
         self.type = type
         self.fields = fields
-        isConditional = fields.contains { !$0.occurrences.isEmpty }
+        isConditional = fields.contains { $0.occurrences.contains { !$0.conditions.isEmpty } }
     }
 }
 
@@ -50,15 +50,11 @@ final class PlannedField: Sendable {
     let responseKey: String
     /// `"key":` in UTF-8, escaped.
     let keyBytes: [UInt8]
-    let locations: [SourceLocation]
     let arguments: ArgumentPlan
     let shape: TypeShape
     let kind: Kind
-    /// The place of its first occurrence among all that the selection's fields have.
-    let ordinal: Int
-    /// Empty when the field is always included; else the ways in which it can be, in the order of the document.
+    /// The ways in which it can be included, in the order of the document; each field of the document once.
     let occurrences: [Occurrence]
-
     /// What the engine must do with the field's value.
     enum Kind: Sendable {
         case leaf(LeafKind)
@@ -75,6 +71,7 @@ final class PlannedField: Sendable {
     struct Occurrence: Sendable, Hashable {
         /// Its place among all that the selection's fields have.
         var ordinal: Int
+        var location: SourceLocation
         /// What must all hold.
         var conditions: [Condition]
     }
@@ -87,11 +84,9 @@ final class PlannedField: Sendable {
         field = group.definition
         responseKey = group.responseKey
         keyBytes = group.keyBytes
-        locations = group.locations
         self.arguments = arguments
         shape = TypeShape(group.definition.type)
         self.kind = kind
-        ordinal = group.ordinals.first ?? 0
         occurrences = group.occurrences
     }
 }

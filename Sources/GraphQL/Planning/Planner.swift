@@ -88,7 +88,10 @@ struct Planner {
     private mutating func kind(of group: FieldGroup) throws(GraphQLError) -> PlannedField.Kind {
         if group.definition === MetaFields.typename { return .typename }
         guard let type = schema.type(named: group.definition.type.namedType) else {
-            throw GraphQLError("Unknown type \"\(group.definition.type.namedType)\".", locations: group.locations)
+            throw GraphQLError(
+                "Unknown type \"\(group.definition.type.namedType)\".",
+                locations: group.occurrences.map(\.location)
+            )
         }
         if type.isLeaf { return .leaf(LeafKind(type)) }
         if type.isAbstract {

@@ -39,19 +39,23 @@ struct PreparedRequest: Sendable {
         }
     }
 
+    /// Where the document asks for a field, in as far as it is included.
+    func locations(of field: PlannedField) -> [SourceLocation] {
+        let switches = tree.switches.map { variables[$0]?.boolValue ?? false }
+        var seen: Set<SourceLocation> = []
+        return field.occurrences.filter { Self.holds($0, switches) }.map(\.location).filter { seen.insert($0).inserted }
+    }
+
+    private static func holds(_ occurrence: PlannedField.Occurrence, _ switches: [Bool]) -> Bool {
+        occurrence.conditions.allSatisfy { switches[$0.variable] == $0.expected }
+    }
+
     /// A field stands where the first of its occurrences stands that is included.
     private static func included(_ fields: [PlannedField], _ switches: [Bool]) -> [PlannedField] {
         var included: [(ordinal: Int, field: PlannedField)] = []
         for field in fields {
-            guard !field.occurrences.isEmpty else {
-                included.append((field.ordinal, field))
-                continue
-            }
-            let occurrence = field.occurrences.first { occurrence in
-                occurrence.conditions.allSatisfy { switches[$0.variable] == $0.expected }
-            }
-            guard let occurrence else { continue }
-            included.append((occurrence.ordinal, field))
+            guard let first = field.occurrences.first(where: { holds($0, switches) }) else { continue }
+            included.append((first.ordinal, field))
         }
         return included.sorted { $0.ordinal < $1.ordinal }.map(\.field)
     }

@@ -133,7 +133,7 @@ struct DocumentWalk {
             let object = type.flatMap { $0.isList ? nil : schema.type(named: $0.namedType) }
             for field in fields {
                 let definition = object?.inputField(named: field.name)
-                let oneOf = object?.isOneOf == true ? object?.name : nil
+                let oneOf = object?.isOneOf == true && fields.count == 1 ? object?.name : nil
                 walk(field.value, type: definition?.type, hasDefault: definition?.defaultValue != nil, oneOf: oneOf)
             }
         case .int, .float, .string, .boolean, .null, .enumeration: break

@@ -57,18 +57,23 @@ struct ValidationContext {
         return found
     }
 
-    /// Reports names that were used before, with both places.
+    /// Reports names that were used before: each with the first place, or all places of a name together.
     mutating func reportDuplicates(
         _ names: [(name: String, location: SourceLocation)],
+        together: Bool = false,
         _ message: (String) -> String
     ) {
         guard names.count > 1 else { return }
-        var seen: [String: SourceLocation] = [:]
-        for (name, location) in names {
-            if let first = seen[name] {
-                report(message(name), first, location)
+        var places: [String: [SourceLocation]] = [:]
+        for (name, location) in names { places[name, default: []].append(location) }
+        guard places.count < names.count else { return }
+        var reported: Set<String> = []
+        for (name, _) in names where reported.insert(name).inserted {
+            guard let all = places[name], all.count > 1 else { continue }
+            if together {
+                report(message(name), all)
             } else {
-                seen[name] = location
+                for place in all.dropFirst() { report(message(name), all[0], place) }
             }
         }
     }

@@ -8,12 +8,14 @@ public enum ErrorBody {
         case badRequest = "BAD_REQUEST"
         /// There are no valid credentials.
         case unauthenticated = "UNAUTHENTICATED"
-        /// There is no such path or method.
-        case notFound = "NOT_FOUND"
+        /// The client may not do this from where it is.
+        case unauthorized = "UNAUTHORIZED"
         /// Something allowed a certain number of times was asked for once more.
         case limit = "LIMIT"
         /// It cannot be served now.
         case unavailable = "UNAVAILABLE"
+        /// It took longer than allowed.
+        case timeout = "TIMEOUT"
         /// Something of ours failed.
         case internalError = "INTERNAL"
 
@@ -22,10 +24,9 @@ public enum ErrorBody {
             switch self {
             case .badRequest: "MalformedHttpRequestException"
             case .unauthenticated: "UnauthorizedException"
-            case .notFound: "NotFoundException"
-            case .limit: "LimitExceededException"
-            case .unavailable: "ServiceUnavailableException"
-            case .internalError: "InternalFailure"
+            case .unauthorized: "Unauthorized"
+            case .limit: "LimitExceededError"
+            case .unavailable, .timeout, .internalError: "InternalFailure"
             }
         }
     }
@@ -41,12 +42,11 @@ public enum ErrorBody {
 
     /// A JSON array with one error.
     public static func errors(_ message: String, code: Code, style: ResponseStyle = .standard) -> [UInt8] {
-        let error: JSONValue =
-            switch style {
-            case .appSync: ["errorType": .string(code.appSyncType), "message": .string(message)]
-            case .standard: ["message": .string(message), "extensions": ["code": .string(code.rawValue)]]
-            }
-        return JSONValue.array([error]).serialized()
+        var error: JSONObject = [:]
+        if style == .appSync { error["errorType"] = .string(code.appSyncType) }
+        error["message"] = .string(message)
+        error["extensions"] = ["code": .string(code.rawValue)]
+        return JSONValue.array([.object(error)]).serialized()
     }
 
     /// The array of errors in a reply that has no data.

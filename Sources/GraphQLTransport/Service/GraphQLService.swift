@@ -15,6 +15,9 @@ public protocol GraphQLService: Sendable {
     /// Sockets of the caller are closed then.
     func expiry(of caller: Caller) -> Int64?
 
+    /// Whose sockets are counted together, for the limit on sockets of one owner; `nil` counts none.
+    func socketGroup(of caller: Caller) -> String?
+
     /// What kind of operation the request would run, without running it.
     ///
     /// It does not wait: parsing and planning are synchronous and their result is expected to be cached.
@@ -30,6 +33,11 @@ public protocol GraphQLService: Sendable {
     /// The subscription is registered when this returns; responses may reach the sink before. A stream that was
     /// returned is always either ended by the service or cancelled by the transport.
     func subscribe(_ request: GraphQLRequest, caller: Caller, sink: any ResponseSink) async -> SubscribeOutcome
+}
+
+extension GraphQLService {
+    /// Counts no sockets together.
+    public func socketGroup(of caller: Caller) -> String? { nil }
 }
 
 /// What became of credentials.

@@ -7,10 +7,16 @@ public protocol ResponseSink: AnyObject, Sendable {
     func next(_ response: SharedResponse)
     /// Says that no response follows; called once at most.
     func end(_ reason: StreamEnd)
-    /// Returns when the peer has read enough for more to be handed over without cutting it off, or is gone.
+    /// Waits until everything handed over so far is on its way to the peer, or nobody wants more.
     ///
-    /// Only a replay of stored responses waits here; live ones never do.
-    func ready() async
+    /// For replays: a service that has many stored responses hands over a few hundred kilobytes, waits, and goes on.
+    /// Live responses do not wait. Returns at once when the calling task is cancelled.
+    func room() async
+}
+
+extension ResponseSink {
+    /// Returns at once: a sink without a queue always has room.
+    public func room() async {}
 }
 
 /// One response of a subscription, shared by all subscribers that get the same bytes.

@@ -31,16 +31,19 @@ public enum SocketCloseCode: UInt16, Sendable, Hashable {
 }
 
 extension SessionAction {
-    /// Closes with a reason cut to what a close frame holds (123 bytes) at a character boundary.
+    /// Closes with a reason cut to what a close frame holds.
     public static func close(_ code: SocketCloseCode, _ reason: String) -> SessionAction {
-        .close(code: code.rawValue, reason: closeReason(reason))
+        .close(code: code.rawValue, reason: SocketCloseCode.reason(reason))
     }
+}
 
-    private static func closeReason(_ reason: String) -> String {
-        guard reason.utf8.count > 123 else { return reason }
+extension SocketCloseCode {
+    /// The text, cut at a character boundary to the 123 bytes a close frame holds.
+    static func reason(_ text: String) -> String {
+        guard text.utf8.count > 123 else { return text }
         var kept = ""
         var size = 0
-        for character in reason {
+        for character in text {
             size += character.utf8.count
             guard size <= 120 else { break }
             kept.append(character)

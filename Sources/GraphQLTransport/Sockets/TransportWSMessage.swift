@@ -34,6 +34,15 @@ enum TransportWSMessage {
         SocketMessage(prefix: payloadHead(kind, id: id), shared: payload, suffix: [UInt8(ascii: "}")])
     }
 
+    /// A whole `subscribe`.
+    static func subscribe(id: String, _ request: GraphQLRequest) -> [UInt8] {
+        var payload: JSONObject = ["query": .string(request.query)]
+        if !request.variables.isEmpty { payload["variables"] = .object(request.variables) }
+        if let name = request.operationName { payload["operationName"] = .string(name) }
+        if !request.extensions.isEmpty { payload["extensions"] = .object(request.extensions) }
+        return message(.subscribe, id: id, payload: JSONValue.object(payload).serialized()).bytes
+    }
+
     /// What comes before the payload.
     static func payloadHead(_ kind: Kind, id: String) -> [UInt8] {
         head(kind, id: id) + Array(#","payload":"#.utf8)

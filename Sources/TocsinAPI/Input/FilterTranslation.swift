@@ -95,10 +95,6 @@ struct FilterTranslation {
             guard parts <= limits.filterParts else {
                 throw .badRequest("A filter may have \(limits.filterParts) comparisons.")
             }
-            if member.key == "notIn", let values = member.value.arrayValue {
-                terms.append(.not(.field(position, .isOneOf(values.map(model.fields[position].value(from:))))))
-                continue
-            }
             guard let comparison = try comparison(member, field: model.fields[position]) else { continue }
             terms.append(.field(position, comparison))
         }
@@ -131,6 +127,7 @@ struct FilterTranslation {
         case "beginsWith": return .beginsWith(member.value.stringValue ?? "")
         case "attributeExists": return .exists(member.value.boolValue ?? true)
         case "attributeType": return .hasType(member.value.stringValue ?? "")
+        case "notIn": return .isNoneOf((member.value.arrayValue ?? []).map(field.value(from:)))
         case "in": return .isOneOf((member.value.arrayValue ?? []).map(field.value(from:)))
         case "size": return try size(member.value)
         default: throw .badRequest("A filter cannot use the operator \(member.key).")

@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLTransport
 import JSON
 import Synchronization
-import TocsinCore
+package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
@@ -20,8 +20,10 @@ package final class LiveFeed: Sendable {
     /// Commits that may wait for delivery; beyond it subscribers are ended, to resume by cursor, and publishers go on.
     private static let maximumWaitingCommits = 65_536
     private static let replayPage = 200
+    /// A replay waits for its reader after this much.
+    private static let replayBytes = 131_072
 
-    init(executor: ResponseExecutor, sealer: any Sealer, hub: EventHub) {
+    package init(executor: ResponseExecutor, sealer: any Sealer, hub: EventHub) {
         self.executor = executor
         cursors = sealer
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
@@ -129,14 +131,20 @@ package final class LiveFeed: Sendable {
                 member.end(.failed(errors: Self.unavailable))
                 return
             }
+            var handedOver = 0
             for record in page {
                 last = record["number"].int ?? last
                 guard group.interest.predicate.matches(record) else { continue }
                 let response = await response(for: record, in: group)
-                await member.sink.ready()
                 if Task.isCancelled { return }
                 member.sink.next(response)
+                handedOver += response.body.count
+                if handedOver >= Self.replayBytes {
+                    await member.sink.room()
+                    handedOver = 0
+                }
             }
+            await member.sink.room()
             if page.isEmpty, member.goLive(after: last) { return }
         }
     }

@@ -34,6 +34,8 @@ package enum Comparison: Sendable, Hashable {
     case beginsWith(String)
     case exists(Bool)
     case isOneOf([FieldValue])
+    /// None of the values; true when the value is missing.
+    case isNoneOf([FieldValue])
     /// Length in Unicode scalars, compared with an integer comparison.
     case size(SizeComparison)
     /// `string`, `number`, `bool`, `list`, `map`, `_null`…

@@ -113,7 +113,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .refused = reader.phase { return }
-        let refusal = HTTPRefusal.refusal(of: error, lineIsOpen: input.lineIsOpen, parts.settings)
+        let refusal = HTTPRefusal.refusal(of: error, input, parts.settings)
         guard let refusal else { return context.close(mode: .all, promise: nil) }
         refuse(refusal)
     }
@@ -242,7 +242,7 @@ extension HTTPConnectionHandler {
             guard let running else { return }
             running.task.cancel()
             self.running = nil
-            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long.", .unavailable)
+            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
             var response = OutgoingResponse(refusal)
             response.closes = true
             answer(running.request, with: response)

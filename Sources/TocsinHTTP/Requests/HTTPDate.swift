@@ -17,7 +17,7 @@ final class HTTPDate: Sendable {
         }
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// As in "Sun, 06 Nov 1994 08:49:37 GMT".
     static func format(_ second: Int64) -> [UInt8] {
         let days = second / 86_400
         let rest = second % 86_400

@@ -5,44 +5,45 @@ import NIOHTTP1
 
 extension HTTPRefusal {
     /// The answer to bytes the parser does not take; `nil` when nobody waits for one.
-    ///
-    /// `lineIsOpen` says that the request line had no end yet.
-    static func refusal(of error: any Error, lineIsOpen: Bool, _ settings: HTTPServerSettings) -> HTTPRefusal? {
+    static func refusal(of error: any Error, _ input: RawInput, _ settings: HTTPServerSettings) -> HTTPRefusal? {
         guard let error = error as? HTTPParserError else { return nil }
+        let message: String
         switch error {
         case .headerOverflow:
-            guard lineIsOpen else { return headTooLarge(settings) }
-            let message = "The request target is longer than \(settings.maximumTargetBytes) bytes."
-            return HTTPRefusal(.uriTooLong, message, .badRequest)
-        case .invalidVersion:
-            return HTTPRefusal(.httpVersionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken.", .badRequest)
+            return input.lineBytes > settings.maximumTargetBytes ? targetTooLong(settings) : headTooLarge(settings)
         case .invalidEOFState, .closedConnection: return nil
-        case .invalidMethod:
-            return HTTPRefusal(.notImplemented, "This method is unknown.", .badRequest)
-        default:
-            return HTTPRefusal(.badRequest, "The request is not well-formed HTTP/1.1.", .badRequest)
+        case .invalidVersion: message = "Only HTTP/1.1 and HTTP/1.0 are spoken, with CR LF at the ends of lines."
+        case .invalidMethod: message = "This method is unknown."
+        default: message = "The request is not well-formed HTTP/1.1."
         }
+        return HTTPRefusal(.badRequest, message, .badRequest)
     }
 }
 
-/// Sees raw bytes before the parser does: whether a head has begun, and whether its first line has ended.
+/// Sees raw bytes before the parser does: whether a head has begun, and how long its first line is.
 ///
 /// Confined to its event loop; shared by the handler that feeds it and the one that asks.
 final class RawInput {
     /// Bytes of a head are in, its end is not.
     private(set) var hasBegun = false
-    /// The first line has no end yet.
-    private(set) var lineIsOpen = true
+    /// How many bytes came before the end of the first line, as far as is seen.
+    private(set) var lineBytes = 0
+    private var lineHasEnded = false
 
     func received(_ bytes: ByteBuffer) {
         hasBegun = true
-        if lineIsOpen { lineIsOpen = !bytes.readableBytesView.contains(UInt8(ascii: "\n")) }
+        guard !lineHasEnded else { return }
+        let view = bytes.readableBytesView
+        let end = view.firstIndex(of: UInt8(ascii: "\n"))
+        lineHasEnded = end != nil
+        lineBytes += (end ?? view.endIndex) - view.startIndex
     }
 
     /// The next byte begins a new request.
     func reset() {
         hasBegun = false
-        lineIsOpen = true
+        lineHasEnded = false
+        lineBytes = 0
     }
 }
 

@@ -28,11 +28,7 @@ struct RequestHeadCheck {
 
     private func checkSize(of head: HTTPRequestHead) throws(HTTPRefusal) {
         guard head.uri.utf8.count <= settings.maximumTargetBytes else {
-            throw HTTPRefusal(
-                .uriTooLong,
-                "The request target is longer than \(settings.maximumTargetBytes) bytes. Send the request with POST.",
-                .badRequest
-            )
+            throw HTTPRefusal.targetTooLong(settings)
         }
         var bytes = head.uri.utf8.count
         for field in head.headers { bytes += field.name.utf8.count + field.value.utf8.count + 4 }
@@ -116,6 +112,12 @@ extension HTTPRefusal {
             "The request head is too large; \(most) are accepted.",
             .badRequest
         )
+    }
+
+    static func targetTooLong(_ settings: HTTPServerSettings) -> HTTPRefusal {
+        let most = settings.maximumTargetBytes
+        let message = "The request target is longer than \(most) bytes. Send the request with POST."
+        return HTTPRefusal(.uriTooLong, message, .badRequest)
     }
 
     static func bodyTooLarge(_ settings: HTTPServerSettings) -> HTTPRefusal {

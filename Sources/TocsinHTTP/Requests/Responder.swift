@@ -29,7 +29,7 @@ struct Responder<Service: GraphQLService>: Sendable {
         let routes = routes.filter { $0.covers(request.path) }
         guard !routes.isEmpty else {
             let message = "There is nothing at this path. GraphQL is at \(settings.graphQLPath)."
-            return OutgoingResponse(HTTPRefusal(.notFound, message, .notFound))
+            return OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest))
         }
         let method = request.method == .head ? .get : request.method
         guard let route = routes.first(where: { $0.method == method }) else {

@@ -79,6 +79,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             responder: responder,
             settings: settings,
             registry: registry,
+            socketGroups: SocketGroups(limit: settings.maximumSocketsOfGroup),
             socketPaths: content.socketPaths ?? [standard],
             date: HTTPDate(now: now),
             logger: logger,
@@ -132,8 +133,10 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         await shutdown(graceSeconds: graceSeconds)
     }
 
-    /// Stops: no new connections, requests under way are answered and are the last of their connections, sockets are
-    /// told. What is left after `graceSeconds` is cut.
+    /// Stops serving.
+    ///
+    /// No new connections are taken, requests under way are answered and are the last of their connections, sockets
+    /// are told. What is left after `graceSeconds` is cut.
     package func shutdown(graceSeconds: Int = 10) async {
         let listening = state.withLock { state -> (any Channel, MultiThreadedEventLoopGroup)? in
             guard case .listening(let channel, let group) = state else { return nil }

@@ -48,6 +48,8 @@ package struct HTTPServerSettings: Sendable {
     package var maximumQueueBytes = 1_048_576
     /// How many messages may wait for a socket's peer to read.
     package var maximumQueueEvents = 256
+    /// How many sockets one owner may have open.
+    package var maximumSocketsOfGroup = 256
     /// A ping is sent this often.
     package var pingMilliseconds = 25_000
     /// A ping is answered within this time.

@@ -7,6 +7,7 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let responder: Responder<Service>
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
+    let socketGroups: SocketGroups
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger

@@ -11,7 +11,7 @@ extension HTTPConnectionHandler {
         guard let context else { return }
         guard let path = parts.socketPath(request.path) else {
             let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
-            return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .notFound)))
+            return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
         let origins = AllowedOrigins(parts.settings.allowedOrigins)
         let upgrade = WebSocketUpgrade(request: request, path: path, origins: origins)

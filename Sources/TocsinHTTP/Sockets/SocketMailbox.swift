@@ -23,11 +23,11 @@ final class SocketMailbox: Sendable {
         var bytes = 0
         var hasOverflowed = false
         var isFetchScheduled = false
+        /// Nothing that was posted waits anywhere.
+        var hasRoom = true
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
         var fetch: (@Sendable () -> Void)?
-        /// What was posted since the peer had last taken everything.
-        var owedLetters = 0
-        var owedBytes = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -35,8 +35,6 @@ final class SocketMailbox: Sendable {
     private let maximumBytes: Int
     /// Between two turns of the loop a publisher may be faster than any peer.
     private let maximumLetters = 4096
-    /// A replay waits once it is this far ahead of the peer; well below what cuts a peer off.
-    private let paceLetters = 128
 
     init(_ loop: any EventLoop, maximumBytes: Int) {
         self.loop = loop
@@ -51,36 +49,10 @@ final class SocketMailbox: Sendable {
     /// Takes no more letters and forgets those it has.
     func close() {
         let waiters = state.withLock { state in
-            let waiters = state.waiters
-            state = State()
-            return waiters
+            defer { state = State() }
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// The peer has taken everything that was fetched.
-    func drained() {
-        let waiters = state.withLock { state in
-            state.owedLetters = state.letters.count
-            state.owedBytes = state.bytes
-            let waiters = state.waiters
-            state.waiters = []
-            return waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// Returns when the peer is not far behind, or the mailbox is closed.
-    func ready() async {
-        await withCheckedContinuation { continuation in
-            let mayGoOn = state.withLock { state in
-                let isAhead = state.owedLetters >= paceLetters || state.owedBytes >= maximumBytes / 4
-                guard state.fetch != nil, isAhead else { return true }
-                state.waiters.append(continuation)
-                return false
-            }
-            if mayGoOn { continuation.resume() }
-        }
+        for waiter in waiters.values { waiter.resume() }
     }
 
     func post(_ letter: Letter) {
@@ -92,8 +64,7 @@ final class SocketMailbox: Sendable {
             } else {
                 state.bytes += size
                 state.letters.append(letter)
-                state.owedLetters += 1
-                state.owedBytes += size
+                state.hasRoom = false
             }
             guard !state.isFetchScheduled else { return nil }
             state.isFetchScheduled = true
@@ -114,6 +85,39 @@ final class SocketMailbox: Sendable {
     }
 }
 
+extension SocketMailbox {
+    /// Everything taken so far has been written.
+    func allWritten() {
+        let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
+            guard state.letters.isEmpty else { return [:] }
+            state.hasRoom = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Waits until everything posted so far has been written, the mailbox is closed or the task is cancelled.
+    func room() async {
+        let number = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.hasRoom || state.fetch == nil || Task.isCancelled { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+}
+
 extension SocketMailbox.Letter {
     fileprivate var size: Int {
         switch content {
@@ -124,19 +128,28 @@ extension SocketMailbox.Letter {
     }
 }
 
-/// The sink of one subscription: a slot of its connection's mailbox.
+/// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
     private let number: Int
     private let mailbox: SocketMailbox
+    private let isClosed = Atomic(false)
 
     init(number: Int, mailbox: SocketMailbox) {
         self.number = number
         self.mailbox = mailbox
     }
 
-    func next(_ response: SharedResponse) { mailbox.post(.init(number: number, content: .next(response))) }
+    func next(_ response: SharedResponse) { post(.next(response)) }
 
-    func ready() async { await mailbox.ready() }
+    func end(_ reason: StreamEnd) { post(.end(reason)) }
 
-    func end(_ reason: StreamEnd) { mailbox.post(.init(number: number, content: .end(reason))) }
+    func room() async { await mailbox.room() }
+
+    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place.
+    func close() { isClosed.store(true, ordering: .relaxed) }
+
+    private func post(_ content: SocketMailbox.Content) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        mailbox.post(.init(number: number, content: content))
+    }
 }

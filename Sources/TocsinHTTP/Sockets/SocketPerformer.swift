@@ -10,19 +10,28 @@ final class SocketPerformer<Service: GraphQLService> {
         case text(SocketMessage)
         case pong([UInt8])
         case close(code: UInt16, reason: String)
+        /// All that subscriptions brought has been sent.
+        case fetched
     }
 
     /// A started operation.
     private enum Operation {
-        /// Being run, or being registered.
-        case running(Task<Void, Never>)
+        /// A query or a mutation.
+        case executing(Task<Void, Never>)
+        /// A subscription that is being registered.
+        case registering(Task<Void, Never>, SocketSink)
         /// A registered subscription.
-        case streaming(any StreamHandle)
+        case streaming(any StreamHandle, SocketSink)
 
         func cancel() {
             switch self {
-            case .running(let task): task.cancel()
-            case .streaming(let handle): handle.cancel()
+            case .executing(let task): task.cancel()
+            case .registering(let task, let sink):
+                sink.close()
+                task.cancel()
+            case .streaming(let handle, let sink):
+                sink.close()
+                handle.cancel()
             }
         }
     }
@@ -38,6 +47,7 @@ final class SocketPerformer<Service: GraphQLService> {
     private var operations: [Int: Operation] = [:]
     private var timers: [SessionTimer: ConnectionDeadline] = [:]
     private var expiry: ConnectionDeadline?
+    private var socketGroup: String?
 
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop) {
         self.parts = parts
@@ -55,12 +65,11 @@ final class SocketPerformer<Service: GraphQLService> {
         handle(.opened)
     }
 
-    /// The peer has taken everything that was sent.
-    func drained() { mailbox.drained() }
-
     /// Cancels everything; nothing is sent any more.
     func stop() {
         output = nil
+        if let socketGroup { parts.socketGroups.leave(socketGroup) }
+        socketGroup = nil
         mailbox.close()
         authentication?.cancel()
         let running = operations.values
@@ -100,11 +109,14 @@ final class SocketPerformer<Service: GraphQLService> {
                 handle(.ended(letter.number, reason))
             }
         }
-        if hasOverflowed, let output {
-            output(.close(code: SocketCloseCode.tryAgainLater.rawValue, reason: Self.tooSlow))
-            stop()
-        }
+        guard let output else { return }
+        guard hasOverflowed else { return output(.fetched) }
+        output(.close(code: SocketCloseCode.tryAgainLater.rawValue, reason: Self.tooSlow))
+        stop()
     }
+
+    /// Whatever was sent is out.
+    func allWritten() { mailbox.allWritten() }
 
     /// What a peer that does not read is told.
     static var tooSlow: String { "Too much is waiting to be read; come again and resume" }
@@ -128,12 +140,23 @@ extension SocketPerformer {
         authentication = nil
         switch outcome {
         case .caller(let caller):
+            guard enterGroup(of: caller) else {
+                let message = "You have too many sockets open; close one first"
+                return handle(.authenticated(.unavailable(message: message)))
+            }
             self.caller = caller
             handle(.authenticated(.accepted))
             watchExpiry(of: caller)
         case .refused(let message): handle(.authenticated(.refused(message: message)))
         case .unavailable(let message): handle(.authenticated(.unavailable(message: message)))
         }
+    }
+
+    private func enterGroup(of caller: Service.Caller) -> Bool {
+        guard socketGroup == nil, let group = parts.service.socketGroup(of: caller) else { return true }
+        guard parts.socketGroups.enter(group) else { return false }
+        socketGroup = group
+        return true
     }
 
     /// Looks again every now and then, as the wall clock may be set.
@@ -171,7 +194,7 @@ extension SocketPerformer {
             let reply = await service.execute(request, caller: caller, style: .standard)
             performer.value.executed(number, reply)
         }
-        operations[number] = .running(task)
+        operations[number] = .executing(task)
     }
 
     private func executed(_ number: Int, _ reply: GraphQLReply) {
@@ -185,17 +208,17 @@ extension SocketPerformer {
         let sink = SocketSink(number: number, mailbox: mailbox)
         let task = Task(executorPreference: executor) {
             let outcome = await service.subscribe(request, caller: caller, sink: sink)
-            performer.value.subscribed(number, outcome)
+            performer.value.subscribed(number, outcome, sink)
         }
-        operations[number] = .running(task)
+        operations[number] = .registering(task, sink)
     }
 
-    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome) {
+    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome, _ sink: SocketSink) {
         switch outcome {
         case .stream(let handle):
             // Cancelled or ended while it was registering.
             guard operations[number] != nil else { return handle.cancel() }
-            operations[number] = .streaming(handle)
+            operations[number] = .streaming(handle, sink)
             self.handle(.subscribed(number))
         case .refused(let errors):
             guard operations.removeValue(forKey: number) != nil else { return }

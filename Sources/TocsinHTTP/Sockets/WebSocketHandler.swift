@@ -115,6 +115,9 @@ extension WebSocketHandler {
             pendingEvents += 1
         case .pong(let payload): pending.writeControlFrame(.pong, payload)
         case .close(let code, let reason): return close(code: code, reason: reason, awaitsPeer: true)
+        case .fetched:
+            if pending.readableBytes == 0, writer.inFlightBytes == 0 { performer.allWritten() }
+            return
         }
         if pending.readableBytes >= 262_144 { flush() }
         guard isWithinBounds else {
@@ -154,13 +157,12 @@ extension WebSocketHandler {
             inFlightEvents = 0
             guard isWritten else { return }
             pending.readableBytes > 0 ? scheduleFlush() : flushed()
-            if pending.readableBytes == 0 { performer.drained() }
         }
     }
 
     /// Everything is out; a closing socket waits for the peer, but not for long.
     private func flushed() {
-        guard case .closing(let awaitsPeer) = phase else { return }
+        guard case .closing(let awaitsPeer) = phase else { return performer.allWritten() }
         deadline.set(milliseconds: parts.settings.lingerMilliseconds) { [self] in closeChannel() }
         if !awaitsPeer { context?.close(mode: .output, promise: nil) }
     }

@@ -33,7 +33,7 @@ struct WebSocketUpgrade {
         }
         guard origins.mayOpenSocket(request) else {
             let message = "Pages of this origin may not open sockets. List it in the allowed origins."
-            throw HTTPRefusal(.forbidden, message, .unauthenticated)
+            throw HTTPRefusal(.forbidden, message, .unauthorized)
         }
     }
 

@@ -127,9 +127,18 @@ enum LowercaseUUID {
             && text.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
+    private static let hexDigits = Array("0123456789abcdef".utf8)
+
     static func random() -> String {
-        let digits = (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }
-        let starts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
-        return starts.map { digits[$0].joined() }.joined(separator: "-")
+        var bits = UInt64.random(in: .min ... .max)
+        let rest = UInt64.random(in: .min ... .max)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for place in 0..<32 {
+            if [8, 12, 16, 20].contains(place) { text.append(UInt8(ascii: "-")) }
+            text.append(hexDigits[Int(bits & 15)])
+            bits = place == 15 ? rest : bits >> 4
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

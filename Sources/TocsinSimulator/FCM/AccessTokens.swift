@@ -13,8 +13,8 @@ final class AccessTokens: Sendable {
     private let state = Mutex(State())
     private let settings: SimulatorSettings
     private let key: PrivateKey
-    /// Set when the port is known: what assertions must carry as `aud`.
-    let audience = Mutex<String>("")
+    /// Set when the ports are known: the endpoint's URLs, one of which assertions must carry as `aud`.
+    let audiences = Mutex<[String]>([])
 
     private static let maximumTokens = 10_000
 
@@ -116,9 +116,9 @@ final class AccessTokens: Sendable {
         else {
             return ("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
         }
-        let audience = audience.withLock { $0 }
-        guard token.claims["aud"]?.stringValue == audience else {
-            return ("invalid_grant", "Invalid JWT: aud must be \(audience).")
+        let audiences = audiences.withLock { $0 }
+        guard let audience = token.claims["aud"]?.stringValue, audiences.contains(audience) else {
+            return ("invalid_grant", "Invalid JWT: aud must be \(audiences.first ?? "").")
         }
         let now = settings.nowMilliseconds() / 1000
         guard let start = token.claims["iat"]?.intValue, let end = token.claims["exp"]?.intValue,

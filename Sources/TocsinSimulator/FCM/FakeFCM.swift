@@ -26,11 +26,15 @@ struct FakeFCM: WireService {
         do throws(FCMFailure) {
             try checkPath(request)
             try tokens.check(request)
+            guard recorder.takeQuota() else {
+                throw FCMFailure.quotaExceeded(.seconds(60 - Int(settings.nowMilliseconds() / 1000 % 60)))
+            }
             let push = try FCMRequest(request)
             record.token = push.token
             record.payload = push.body
-            record.replaceKey = push.replaceKey
-            record.deliveryKey = push.deliveryKey
+            // What is only validated reaches no phone, so it doubles nothing.
+            record.replaceKey = push.validatesOnly ? nil : push.replaceKey
+            record.deliveryKey = push.validatesOnly ? nil : push.deliveryKey
             return scripted(push, &record)
         } catch {
             return refuse(error, &record)

@@ -23,6 +23,18 @@ enum Certificate {
         return try signed(certificate, by: authorityKey)
     }
 
+    /// Whether the PEM certificate is valid for another day at least.
+    static func isCurrent(pem: [UInt8]) -> Bool {
+        let bio = BIO_new_mem_buf(pem, Int32(pem.count))
+        defer { BIO_free(bio) }
+        guard let certificate = PEM_read_bio_X509(bio, nil, nil, nil) else { return false }
+        defer { X509_free(certificate) }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        let isReadable = ASN1_TIME_diff(&days, &seconds, nil, X509_get0_notAfter(certificate)) == 1
+        return isReadable && days >= 1
+    }
+
     private static let authorityName = "Tocsin simulator CA"
     /// Within the 825 days that strict clients allow.
     private static let lifeSeconds = 800 * 86_400

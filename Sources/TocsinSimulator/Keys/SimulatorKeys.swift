@@ -21,14 +21,11 @@ struct SimulatorKeys: Sendable {
         let serverKey = try Self.key(folder + "/server-key.pem") { () throws(SimulatorError) in try .makeP256() }
         apnsKey = try Self.key(folder + "/apns.p8") { () throws(SimulatorError) in try .makeP256() }
         accountKey = try Self.key(folder + "/account-key.pem") { () throws(SimulatorError) in try .makeRSA2048() }
-        if try PrivateFile.read(folder + "/ca.pem") == nil {
-            try PrivateFile.write(try Certificate.makeAuthority(key: authorityKey), to: folder + "/ca.pem")
+        _ = try Self.certificate(folder + "/ca.pem") { () throws(SimulatorError) in
+            try Certificate.makeAuthority(key: authorityKey)
         }
-        if let known = try PrivateFile.read(folder + "/server.pem") {
-            serverCertificatePEM = known
-        } else {
-            serverCertificatePEM = try Certificate.makeServer(key: serverKey, authorityKey: authorityKey)
-            try PrivateFile.write(serverCertificatePEM, to: folder + "/server.pem")
+        serverCertificatePEM = try Self.certificate(folder + "/server.pem") { () throws(SimulatorError) in
+            try Certificate.makeServer(key: serverKey, authorityKey: authorityKey)
         }
         serverKeyPEM = try serverKey.pem()
     }
@@ -41,6 +38,16 @@ struct SimulatorKeys: Sendable {
         let key = try make()
         try PrivateFile.write(try key.pem(), to: path)
         return key
+    }
+
+    private static func certificate(
+        _ path: String,
+        make: () throws(SimulatorError) -> [UInt8]
+    ) throws(SimulatorError) -> [UInt8] {
+        if let pem = try PrivateFile.read(path), Certificate.isCurrent(pem: pem) { return pem }
+        let pem = try make()
+        try PrivateFile.write(pem, to: path)
+        return pem
     }
 
     /// Writes the file that Google's console would hand out; its `token_uri` changes with the port.

@@ -9,6 +9,9 @@ final class Recorder: Sendable {
         var sequence = 0
         var connections = 0
         var outages: [SimulatedProvider: Outage] = [:]
+        /// FCM's quota: the minute it counts, and the messages in it.
+        var quotaMinute: Int64 = 0
+        var quotaUsed = 0
         /// How often each scripted token has met its script.
         var scriptUses: [String: Int] = [:]
     }
@@ -62,6 +65,21 @@ final class Recorder: Sendable {
             let uses = state.scriptUses[token, default: 0]
             state.scriptUses[token] = uses + 1
             return uses < times ? rule.effect : nil
+        }
+    }
+
+    /// Takes one message from FCM's quota of this minute; `false` when it is used up.
+    func takeQuota() -> Bool {
+        guard let limit = settings.fcmMessagesPerMinute else { return true }
+        let minute = settings.nowMilliseconds() / 60_000
+        return state.withLock { state in
+            if state.quotaMinute != minute {
+                state.quotaMinute = minute
+                state.quotaUsed = 0
+            }
+            guard state.quotaUsed < limit else { return false }
+            state.quotaUsed += 1
+            return true
         }
     }
 

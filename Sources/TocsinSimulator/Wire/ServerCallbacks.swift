@@ -9,6 +9,7 @@ enum ServerCallbacks {
         nghttp2_session_callbacks_new(&callbacks)
         defer { nghttp2_session_callbacks_del(callbacks) }
         setReading(callbacks)
+        setFrames(callbacks)
         nghttp2_session_server_new(&pointer, callbacks, Unmanaged.passUnretained(userData).toOpaque())
     }
 
@@ -43,6 +44,9 @@ enum ServerCallbacks {
             ServerCallbacks.session(userData)?.data(id, UnsafeBufferPointer(start: bytes, count: length))
             return 0
         }
+    }
+
+    private static func setFrames(_ callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
             guard let head = frame?.pointee.hd else { return 0 }
             let carriesRequest =

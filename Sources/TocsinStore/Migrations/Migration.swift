@@ -7,6 +7,12 @@ package struct Migration: Sendable, Hashable {
     package var name: String
     package var text: String
 
+    package init(number: Int, name: String, text: String) {
+        self.number = number
+        self.name = name
+        self.text = text
+    }
+
     /// The files for a database: those for all databases and those for this one, by number.
     package static func embedded(for dialect: Dialect) throws(StoreError) -> [Migration] {
         try migrations(of: EmbeddedMigrations.files, for: dialect)

@@ -3,7 +3,7 @@ extension ValidationRule {
     static let uniqueArgumentNames = ValidationRule("UniqueArgumentNames") { context in
         for list in context.facts.argumentLists {
             let names = list.nodes.map { (name: $0.name, location: $0.location) }
-            context.reportDuplicates(names) { "There can be only one argument named \"\($0)\"." }
+            context.reportDuplicates(names, together: true) { "There can be only one argument named \"\($0)\"." }
         }
     }
 }

@@ -6,7 +6,7 @@ extension ValidationRule {
                 let place = variable.location
                 return (name: variable.name, location: SourceLocation(line: place.line, column: place.column + 1))
             }
-            context.reportDuplicates(names) { "There can be only one variable named \"$\($0)\"." }
+            context.reportDuplicates(names, together: true) { "There can be only one variable named \"$\($0)\"." }
         }
     }
 }

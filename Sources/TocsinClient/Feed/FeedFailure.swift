@@ -1,0 +1,37 @@
+/// Why a feed's connection ended.
+struct FeedFailure: Hashable {
+    let code: ClientError.Code
+    let message: String
+
+    init(_ code: ClientError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The meaning of a WebSocket's close code (graphql-transport-ws; RFC 6455 §7.4).
+    init(closeCode: Int?, reason: String) {
+        let detail = reason.isEmpty ? "" : ": \(reason)"
+        switch closeCode {
+        case 4401?, 4403?: self.init(.unauthenticated, "The server does not accept the token\(detail).")
+        case 4400?, 4406?, 4409?, 4429?, 1002?, 1003?, 1007?:
+            self.init(.badAnswer, "Client and server do not understand each other (\(closeCode ?? 0))\(detail).")
+        case let code?: self.init(.connectionFailed, "The server closed the connection (\(code))\(detail).")
+        case nil: self.init(.connectionFailed, "The connection was lost\(detail).")
+        }
+    }
+
+    static let strange = FeedFailure(.badAnswer, "The server sent what this client does not understand.")
+
+    /// Whether another connection may do better.
+    var isTemporary: Bool { error.isTemporary }
+
+    /// For the caller.
+    var error: ClientError { ClientError(code, message) }
+}
+
+extension ClientError {
+    /// Whether the same may succeed a little later.
+    var isTemporary: Bool {
+        [.connectionFailed, .timedOut, .unavailable, .timeout, .internal, Code(rawValue: "LIMIT")].contains(code)
+    }
+}

@@ -1,0 +1,196 @@
+import JSON
+
+/// Follows one topic over one connection after another: what a server says comes in, what to do goes out.
+///
+/// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and "now" must be a place
+/// that survives the loss of the first connection. So the newest message is asked for first, and the subscription names
+/// its cursor: the feed begins after it, however often the connection breaks. In an empty topic there is no cursor to
+/// name, but there "now" is the beginning: everything from number 1 on belongs to the feed. Then the subscription is
+/// made live without a cursor, and once the server has answered a ping behind it, all stored messages are listed (mostly
+/// none) and given out before the live ones. This is done again on each connection until the first message, and with it
+/// the first cursor, has come.
+///
+/// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is met by asking again
+/// after the last cursor. A hole that is still there then is the server's own (messages that are not kept any more).
+struct FeedMachine {
+    /// What to do, in order.
+    enum Action: Equatable {
+        case send(ClientMessage)
+        case deliver(FeedMessage)
+        /// The subscription is live.
+        case live
+        /// Give this connection up and open another one after a pause.
+        case reconnect(FeedFailure)
+        /// Give up for good.
+        case end(FeedFailure)
+    }
+
+    private enum Start: Equatable {
+        /// Nothing is known yet.
+        case unknown
+        /// The topic was empty when the feed began; no message has come since.
+        case beginning
+        case after(cursor: String)
+    }
+
+    private enum Phase: Equatable {
+        case disconnected, acknowledging, findingStart, subscribing, listing, live
+    }
+
+    private enum OperationID {
+        static let feed = "feed"
+        static let start = "start"
+        static let list = "list"
+    }
+
+    let topicID: String
+    let token: String?
+    private var start: Start
+    private var phase = Phase.disconnected
+    /// The number of the message given out last; 0 when the topic began empty.
+    private var lastNumber: Int64?
+    /// The last number at which a hole was met by asking again.
+    private var holeAskedAfter: Int64?
+    /// Messages that wait until the stored ones before them are known.
+    private var held: [FeedMessage] = []
+
+    init(topicID: String, token: String?, after cursor: String?) {
+        self.topicID = topicID
+        self.token = token
+        start = cursor.map(Start.after) ?? .unknown
+    }
+
+    /// The cursor of the message given out last, or the one the feed began with.
+    var cursor: String? {
+        if case .after(let cursor) = start { return cursor }
+        return nil
+    }
+
+    /// A connection is open.
+    mutating func connected() -> [Action] {
+        phase = .acknowledging
+        held = []
+        return [.send(.initialise(token: token))]
+    }
+
+    /// The connection is closed.
+    mutating func disconnected(code: Int?, reason: String) -> [Action] {
+        phase = .disconnected
+        let failure = FeedFailure(closeCode: code, reason: reason)
+        return [failure.isTemporary ? .reconnect(failure) : .end(failure)]
+    }
+
+    /// The server said something.
+    mutating func received(_ message: ServerMessage) -> [Action] {
+        switch message {
+        case .acknowledged: acknowledged()
+        case .ping(let payload): [.send(.pong(payload: payload))]
+        case .pong: confirmed()
+        case .next(OperationID.feed, let payload): received(payload)
+        case .next(OperationID.start, let payload): foundStart(payload)
+        case .next(OperationID.list, let payload): listed(payload)
+        case .error(_, let errors): failed(GraphQLAnswer.firstError(of: errors))
+        case .complete(OperationID.feed): [.reconnect(FeedFailure(.unavailable, "The server ended the subscription."))]
+        case .complete, .next: []
+        }
+    }
+
+    private func failed(_ error: ClientError?) -> [Action] {
+        let failure = error.map { FeedFailure($0.code, $0.message) } ?? .strange
+        return [failure.isTemporary ? .reconnect(failure) : .end(failure)]
+    }
+}
+
+// Finding the start and becoming live.
+extension FeedMachine {
+    private mutating func acknowledged() -> [Action] {
+        guard phase == .acknowledging else { return [.end(.strange)] }
+        guard start == .unknown else { return subscribe() }
+        phase = .findingStart
+        return [.send(operation(OperationID.start, Documents.newestMessages))]
+    }
+
+    private mutating func foundStart(_ payload: JSONValue) -> [Action] {
+        guard phase == .findingStart else { return [] }
+        if let error = GraphQLAnswer.firstError(of: payload["errors"]) { return failed(error) }
+        guard let items = payload["data"]?["getMessageByTopicIdAndCreatedAt"]?["items"]?.arrayValue else {
+            return [.end(.strange)]
+        }
+        let newest = items.compactMap { item in
+            item["number"]?.intValue.flatMap { number in item["cursor"]?.stringValue.map { (number, $0) } }
+        }.max { $0.0 < $1.0 }
+        if let (number, cursor) = newest {
+            start = .after(cursor: cursor)
+            lastNumber = number
+        } else {
+            start = .beginning
+            lastNumber = 0
+        }
+        return subscribe()
+    }
+
+    private mutating func subscribe() -> [Action] {
+        phase = .subscribing
+        let after: JSONObject = cursor.map { ["after": .string($0)] } ?? [:]
+        return [.send(operation(OperationID.feed, Documents.follow, after)), .send(.ping)]
+    }
+
+    /// The ping sent after the subscription is answered: no message is missed from here on.
+    private mutating func confirmed() -> [Action] {
+        guard phase == .subscribing else { return [] }
+        guard start == .beginning else {
+            phase = .live
+            return [.live]
+        }
+        phase = .listing
+        return [.send(operation(OperationID.list, Documents.allMessages))]
+    }
+
+    private mutating func listed(_ payload: JSONValue) -> [Action] {
+        guard phase == .listing else { return [] }
+        if let error = GraphQLAnswer.firstError(of: payload["errors"]) { return failed(error) }
+        let page = payload["data"]?["getMessageByTopicIdAndCreatedAt"]
+        guard let items = page?["items"]?.arrayValue else { return [.end(.strange)] }
+        held += items.compactMap(FeedMessage.init)
+        if let token = page?["nextToken"]?.stringValue {
+            return [.send(operation(OperationID.list, Documents.allMessages, ["nextToken": .string(token)]))]
+        }
+        phase = .live
+        // A stored message can have come live as well while the list was read.
+        let found = held.sorted { $0.number < $1.number }
+        held = []
+        return found.flatMap { deliver($0) } + [.live]
+    }
+
+    private func operation(_ id: String, _ document: String, _ variables: JSONObject = [:]) -> ClientMessage {
+        var variables = variables
+        variables["topicId"] = .string(topicID)
+        return .subscribe(id: id, query: document, variables: variables)
+    }
+}
+
+// What the subscription brings.
+extension FeedMachine {
+    private mutating func received(_ payload: JSONValue) -> [Action] {
+        guard let message = FeedMessage(payload["data"]?["onCreateMessage"]) else {
+            return failed(GraphQLAnswer.firstError(of: payload["errors"]))
+        }
+        if start == .beginning, phase == .subscribing || phase == .listing {
+            held.append(message)
+            return []
+        }
+        guard let lastNumber, message.number > lastNumber + 1, holeAskedAfter != lastNumber else {
+            return deliver(message)
+        }
+        holeAskedAfter = lastNumber
+        let hole = "Message \(lastNumber + 1) was expected, \(message.number) came."
+        return [.reconnect(FeedFailure(.connectionFailed, hole))]
+    }
+
+    private mutating func deliver(_ message: FeedMessage) -> [Action] {
+        guard message.number > lastNumber ?? 0 else { return [] }
+        lastNumber = message.number
+        start = .after(cursor: message.cursor)
+        return [.deliver(message)]
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Opens connections to one server, encrypted where its address says so.
+struct Connector: Sendable {
+    let address: ServerAddress
+    private let group: any EventLoopGroup
+    private let tls: NIOSSLContext?
+    private let connectTimeout: TimeAmount
+
+    init(address: ServerAddress, settings: ClientSettings) throws(ClientError) {
+        self.address = address
+        // NIO's own shared threads: a library that needs one socket should not ask its user to end threads.
+        group = MultiThreadedEventLoopGroup.singleton
+        connectTimeout = TimeAmount(settings.connectTimeout)
+        tls = address.isEncrypted ? try Self.tlsContext(settings) : nil
+    }
+
+    /// Connects and prepares the channel's pipeline above TLS.
+    func connect<Output: Sendable>(
+        _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
+    ) async throws(ClientError) -> Output {
+        let (tls, address) = (tls, address)
+        do {
+            return try await ClientBootstrap(group: group)
+                .connectTimeout(connectTimeout)
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .connect(host: address.host, port: address.port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        guard let tls else { return }
+                        let name = address.isNumeric ? nil : address.host
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: name)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }.flatMap { prepare(channel) }
+                }
+        } catch let error as ClientError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw ClientError(
+                .connectionFailed,
+                "No connection to \(address.description): \(Self.reason(error)).",
+                cause: error
+            )
+        }
+    }
+
+    /// The part of NIO's errors that people need.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? NIOConnectionError else { return "\(error)" }
+        if let first = error.connectionErrors.first {
+            if let system = first.error as? IOError { return IOError.reason(system) }
+            return "\(first.error)"
+        }
+        return "the name \"\(error.host)\" is not known"
+    }
+
+    private static func tlsContext(_ settings: ClientSettings) throws(ClientError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        if let file = settings.certificateAuthorityFile {
+            configuration.additionalTrustRoots = [.file(file)]
+        }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            let file = settings.certificateAuthorityFile ?? "the system's certificates"
+            throw ClientError(.badAddress, "\(file) cannot be read as certificates. Give a PEM file.", cause: error)
+        }
+    }
+}
+
+extension IOError {
+    /// "connection refused" rather than the name of a call.
+    fileprivate static func reason(_ error: IOError) -> String {
+        switch error.errnoCode {
+        case ECONNREFUSED: "nothing listens there"
+        case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
+        case ETIMEDOUT: "it did not answer in time"
+        default: error.description
+        }
+    }
+}

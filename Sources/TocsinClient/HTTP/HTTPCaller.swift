@@ -1,0 +1,134 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Sends GraphQL requests over HTTP/1.1, keeping one idle connection for the next.
+final class HTTPCaller: Sendable {
+    private struct Idle {
+        var channel: any Channel
+        var since: ContinuousClock.Instant
+    }
+
+    private let connector: Connector
+    private let settings: ClientSettings
+    private let token: String?
+    private let idle = Mutex<Idle?>(nil)
+
+    /// Below the time after which servers and proxies commonly close idle connections.
+    private static let longestIdle: Duration = .seconds(20)
+
+    init(connector: Connector, token: String?, settings: ClientSettings) {
+        self.connector = connector
+        self.token = token
+        self.settings = settings
+    }
+
+    deinit { close() }
+
+    /// Closes the idle connection.
+    func close() {
+        takeIdle()?.close(promise: nil)
+    }
+
+    /// Sends one request and waits for its answer; does not try again.
+    func call(_ body: [UInt8]) async throws(CallFailure) -> HTTPAnswer {
+        let channel = try await openChannel()
+        let promise = channel.eventLoop.makePromise(of: HTTPAnswer.self)
+        let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(settings.requestTimeout)) {
+            promise.fail(ExchangeFailure.timedOut)
+            channel.close(promise: nil)
+        }
+        defer { timeout.cancel() }
+        let exchange = HTTPExchange(head: head(for: body), body: ByteBuffer(bytes: body), answer: promise)
+        channel.writeAndFlush(exchange).whenFailure { _ in promise.fail(ExchangeFailure.connectionLost) }
+        do {
+            let answer = try await withTaskCancellationHandler {
+                try await promise.futureResult.get()
+            } onCancel: {
+                channel.close(promise: nil)
+            }
+            answer.keepsConnection ? keep(channel) : channel.close(promise: nil)
+            return answer
+        } catch {
+            channel.close(promise: nil)
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: any Error) -> CallFailure {
+        guard !Task.isCancelled else { return CallFailure(error: .cancelled, retry: .never) }
+        let (code, retry): (ClientError.Code, CallFailure.Retry) =
+            switch error {
+            case ExchangeFailure.timedOut: (.timedOut, .ifRepeatable)
+            case ExchangeFailure.notHTTP, ExchangeFailure.tooLarge: (.badAnswer, .never)
+            default: (.connectionFailed, .ifRepeatable)
+            }
+        let message = "\(connector.address.description) gave no answer: \(error)."
+        return CallFailure(error: ClientError(code, message, cause: error), retry: retry)
+    }
+
+    private func openChannel() async throws(CallFailure) -> any Channel {
+        if let channel = takeIdle() { return channel }
+        let limit = settings.maximumAnswerBytes
+        do throws(ClientError) {
+            return try await connector.connect { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(HTTPExchangeHandler(maximumBytes: limit))
+                    return channel
+                }
+            }
+        } catch {
+            throw CallFailure(error: error, retry: error.code == .connectionFailed ? .always : .never)
+        }
+    }
+
+    private func takeIdle() -> (any Channel)? {
+        let taken = idle.withLock { idle in
+            defer { idle = nil }
+            return idle
+        }
+        guard let taken, taken.channel.isActive else { return nil }
+        guard taken.since.duration(to: .now) < Self.longestIdle else {
+            taken.channel.close(promise: nil)
+            return nil
+        }
+        return taken.channel
+    }
+
+    private func keep(_ channel: any Channel) {
+        let former = idle.withLock { idle in
+            defer { idle = Idle(channel: channel, since: .now) }
+            return idle
+        }
+        former?.channel.close(promise: nil)
+    }
+
+    private func head(for body: [UInt8]) -> HTTPRequestHead {
+        var headers = HTTPHeaders([
+            ("Host", connector.address.authority),
+            ("Content-Type", "application/json"),
+            ("Content-Length", "\(body.count)"),
+            ("Accept", "application/graphql-response+json"),
+            ("User-Agent", "tocsin-client"),
+        ])
+        if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
+        return HTTPRequestHead(version: .http1_1, method: .POST, uri: connector.address.path, headers: headers)
+    }
+}
+
+/// One attempt that failed, and whether another may be made.
+struct CallFailure: Error {
+    enum Retry {
+        /// The server has not seen the request, or asks to send it again.
+        case always
+        /// The server may have done what was asked.
+        case ifRepeatable
+        /// Another attempt would fail in the same way.
+        case never
+    }
+
+    var error: ClientError
+    var retry: Retry
+    var retryAfterSeconds: Int?
+}

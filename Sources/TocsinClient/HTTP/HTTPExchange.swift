@@ -1,0 +1,95 @@
+import NIOCore
+import NIOHTTP1
+
+/// One request to the GraphQL endpoint and the promise of its answer.
+struct HTTPExchange: Sendable {
+    let head: HTTPRequestHead
+    let body: ByteBuffer
+    let answer: EventLoopPromise<HTTPAnswer>
+}
+
+/// A complete answer.
+struct HTTPAnswer: Sendable {
+    var status: Int
+    var body: [UInt8]
+    /// `Retry-After`, where it is given in seconds.
+    var retryAfterSeconds: Int?
+    /// Whether the connection may carry another exchange.
+    var keepsConnection: Bool
+}
+
+/// Why an exchange brought no answer.
+enum ExchangeFailure: Error, CustomStringConvertible {
+    case connectionLost
+    case timedOut
+    case tooLarge(limitBytes: Int)
+    case notHTTP(reason: String)
+
+    var description: String {
+        switch self {
+        case .connectionLost: "the connection closed before the answer was complete"
+        case .timedOut: "no answer came in time"
+        case .tooLarge(let limit): "the answer is larger than \(limit) bytes"
+        case .notHTTP(let reason): "the answer is not HTTP: \(reason)"
+        }
+    }
+}
+
+/// Sends one request at a time over its connection and collects the answer.
+final class HTTPExchangeHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = HTTPExchange
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let maximumBytes: Int
+    private var current: HTTPExchange?
+    private var answer: HTTPAnswer?
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let exchange = unwrapOutboundIn(data)
+        current = exchange
+        answer = nil
+        context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(exchange.body))), promise: nil)
+        context.write(wrapOutboundOut(.end(nil)), promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            answer = HTTPAnswer(
+                status: Int(head.status.code),
+                body: [],
+                retryAfterSeconds: head.headers.first(name: "retry-after").flatMap { Int($0) },
+                keepsConnection: head.isKeepAlive
+            )
+        case .body(let bytes):
+            guard (answer?.body.count ?? 0) + bytes.readableBytes <= maximumBytes else {
+                return fail(.tooLarge(limitBytes: maximumBytes), context)
+            }
+            answer?.body.append(contentsOf: bytes.readableBytesView)
+        case .end:
+            guard let answer, let current else { return }
+            self.current = nil
+            current.answer.succeed(answer)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(.notHTTP(reason: "\(error)"), context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(.connectionLost, context)
+        context.fireChannelInactive()
+    }
+
+    private func fail(_ failure: ExchangeFailure, _ context: ChannelHandlerContext) {
+        let failed = current
+        current = nil
+        failed?.answer.fail(failure)
+        context.close(promise: nil)
+    }
+}

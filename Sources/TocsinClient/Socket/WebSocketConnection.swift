@@ -1,0 +1,171 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// What became of the wish to open a WebSocket.
+enum WebSocketUpgrade: Sendable {
+    case granted(subprotocol: String?)
+    /// The status follows: NIO hands the answer on only after this is said.
+    case refused(status: EventLoopFuture<Int>)
+}
+
+/// One open WebSocket; events are read by one task.
+struct WebSocketConnection: Sendable {
+    private let channel: any Channel
+    private let inbox: SocketInbox
+    private let handshake: Scheduled<Void>
+
+    /// Opens a WebSocket on the GraphQL path; it closes by itself unless `confirm()` is called in time.
+    static func open(
+        connector: Connector,
+        subprotocol: String,
+        settings: ClientSettings
+    ) async throws(ClientError) -> WebSocketConnection {
+        let inbox = SocketInbox()
+        let pending = try await connector.connect { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let upgrade = try Self.prepare(channel, inbox, subprotocol, connector.address, settings)
+                return Pending(channel: channel, upgrade: upgrade)
+            }
+        }
+        let channel = pending.channel
+        let handshake = channel.eventLoop.scheduleTask(in: TimeAmount(settings.handshakeTimeout)) {
+            inbox.end(code: nil, reason: "the server did not make the subscription live in time")
+            channel.close(promise: nil)
+        }
+        let problem: ClientError?
+        do {
+            problem = try await withTaskCancellationHandler {
+                switch try await pending.upgrade.get() {
+                case .granted(subprotocol): nil
+                case .granted: Self.wrongSubprotocol(subprotocol, connector.address)
+                case .refused(let status): Self.refusal(try await status.get(), connector.address)
+                }
+            } onCancel: {
+                channel.close(promise: nil)
+            }
+        } catch {
+            handshake.cancel()
+            channel.close(promise: nil)
+            let message = "No WebSocket with \(connector.address.description): \(error)."
+            throw Task.isCancelled ? .cancelled : ClientError(.connectionFailed, message, cause: error)
+        }
+        let connection = WebSocketConnection(channel: channel, inbox: inbox, handshake: handshake)
+        if let problem {
+            connection.close()
+            throw problem
+        }
+        return connection
+    }
+
+    /// Keeps the connection: the server has shown that it works.
+    func confirm() { handshake.cancel() }
+
+    /// The next event; the socket is closed when the task is cancelled.
+    func next() async -> SocketEvent {
+        await withTaskCancellationHandler {
+            await inbox.next {
+                channel.setOption(.autoRead, value: true).whenFailure { _ in }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Sends a text message; what cannot be sent any more shows as the connection's end.
+    func send(_ text: [UInt8]) {
+        let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: text))
+        channel.writeAndFlush(frame, promise: nil)
+    }
+
+    /// Closes the connection politely, or at once if that does not work.
+    func close() {
+        handshake.cancel()
+        inbox.end(code: nil, reason: "closed here")
+        let (channel, farewell) = (channel, Self.farewell)
+        channel.writeAndFlush(farewell).whenComplete { _ in channel.close(promise: nil) }
+    }
+
+    private static var farewell: WebSocketFrame {
+        var code = ByteBuffer()
+        code.writeInteger(UInt16(1000))
+        return WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: code)
+    }
+}
+
+// The handshake (RFC 6455 §4.1).
+extension WebSocketConnection {
+    private struct Pending: Sendable {
+        let channel: any Channel
+        let upgrade: EventLoopFuture<WebSocketUpgrade>
+    }
+
+    private static func prepare(
+        _ channel: any Channel,
+        _ inbox: SocketInbox,
+        _ subprotocol: String,
+        _ address: ServerAddress,
+        _ settings: ClientSettings
+    ) throws -> EventLoopFuture<WebSocketUpgrade> {
+        let maximumBytes = settings.maximumAnswerBytes
+        let upgrader = NIOTypedWebSocketClientUpgrader<WebSocketUpgrade>(
+            maxFrameSize: maximumBytes,
+            upgradePipelineHandler: { channel, head in
+                channel.eventLoop.makeCompletedFuture {
+                    let joiner = NIOWebSocketFrameAggregator(
+                        minNonFinalFragmentSize: 0,
+                        maxAccumulatedFrameCount: 1024,
+                        maxAccumulatedFrameSize: maximumBytes
+                    )
+                    try channel.pipeline.syncOperations.addHandler(joiner)
+                    let handler = WebSocketHandler(
+                        inbox: inbox,
+                        pingInterval: TimeAmount(settings.pingInterval),
+                        silenceTimeout: TimeAmount(settings.silenceTimeout)
+                    )
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                    return .granted(subprotocol: head.headers.first(name: "sec-websocket-protocol"))
+                }
+            }
+        )
+        let configuration = NIOTypedHTTPClientUpgradeConfiguration(
+            upgradeRequestHead: requestHead(subprotocol, address),
+            upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let status = channel.eventLoop.makePromise(of: Int.self)
+                    try channel.pipeline.syncOperations.addHandler(RefusedUpgradeHandler(status: status))
+                    return .refused(status: status.futureResult)
+                }
+            }
+        )
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+            configuration: .init(upgradeConfiguration: configuration)
+        )
+    }
+
+    private static func requestHead(_ subprotocol: String, _ address: ServerAddress) -> HTTPRequestHead {
+        let headers = HTTPHeaders([
+            ("Host", address.authority),
+            ("Sec-WebSocket-Protocol", subprotocol),
+            ("User-Agent", "tocsin-client"),
+            ("Content-Length", "0"),
+        ])
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)
+    }
+
+    private static func wrongSubprotocol(_ subprotocol: String, _ address: ServerAddress) -> ClientError {
+        ClientError(.badAnswer, "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?")
+    }
+
+    private static func refusal(_ status: Int, _ address: ServerAddress) -> ClientError {
+        let code: ClientError.Code =
+            switch status {
+            case 401: .unauthenticated
+            case 403: .unauthorized
+            case 429, 500...: .unavailable
+            default: .badAnswer
+            }
+        return ClientError(code, "\(address.description)\(address.path) refused a WebSocket with status \(status).")
+    }
+}

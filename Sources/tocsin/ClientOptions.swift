@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import TocsinClient
+
+/// Where the server is and how to sign in: the same for every client command.
+struct ClientOptions: ParsableArguments {
+    @Option(help: "The server's address. Default: $TOCSIN_URL, else http://127.0.0.1:8080.")
+    var server: String?
+
+    @Option(help: "The token to sign in with. Default: $TOCSIN_TOKEN, which other users of the machine cannot see.")
+    var token: String?
+
+    @Option(help: "A PEM file with further certificate authorities to trust.")
+    var caFile: String?
+
+    /// A client for the server that the options, or else the environment, name.
+    func makeClient() throws -> TocsinClient {
+        let environment = ProcessInfo.processInfo.environment
+        let token = token ?? environment["TOCSIN_TOKEN"]
+        guard let token, !token.isEmpty else {
+            throw ValidationError(
+                "No token. Give --token or set TOCSIN_TOKEN; `tocsin token create --user NAME` makes one on the server."
+            )
+        }
+        var settings = ClientSettings()
+        settings.certificateAuthorityFile = caFile
+        let url = server ?? environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
+        do throws(ClientError) {
+            return try TocsinClient(url: url, token: token, settings: settings)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+}
+
+/// Where client commands write: results to standard output, at once; what people should know to standard error.
+enum Terminal {
+    /// Writes a line of the result.
+    static func print(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes a remark for people.
+    static func remark(_ line: String) {
+        StandardError.write("tocsin: \(line)\n")
+    }
+
+    /// The text without characters that could steer a terminal; line ends stay.
+    static func harmless(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }))
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control: scalar == "\n" || scalar == "\t"
+        case .format: scalar == "\u{200D}"
+        default: true
+        }
+    }
+}
+
+/// Runs the work of a client command; a failure of the client's becomes the command's.
+func runClient(_ work: () async throws -> Void) async throws {
+    do {
+        try await work()
+    } catch let error as ClientError {
+        throw CommandFailure(error.description)
+    }
+}

@@ -1,0 +1,73 @@
+/// What each target may import: the arrows of the map in `Sources/ARCHITECTURE.md`.
+///
+/// SwiftPM lets a target import what its dependencies depend on, so the compiler does not hold the map; this table does.
+/// `Synchronization`, a part of the standard library, is allowed everywhere and not listed.
+enum AllowedImports {
+    static let table: [String: Set<String>] = [
+        // Kernel
+        "JSON": [],
+        "GraphQL": ["JSON"],
+        "GraphQLTransport": ["GraphQL", "HTTPTypes", "JSON"],
+        // Domain
+        "TocsinCore": [],
+        // Translators
+        "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"],
+        "TocsinPush": ["JSON", "TocsinCore"],
+        "TocsinStore": ["TocsinCore"],
+        "TocsinAuth": ["COpenSSL", "Glibc", "JSON", "TocsinCore"],
+        // Sockets and disks
+        "TocsinHTTP": nio.union([
+            "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+        ]),
+        "TocsinHTTP2": nio.union(["CNGHTTP2", "NIOSSL", "NIOTLS", "TocsinPush"]),
+        "TocsinSQLite": ["CSQLite", "Glibc", "TocsinCore", "TocsinStore"],
+        "TocsinPostgres": ["CPostgres", "Glibc", "TocsinCore", "TocsinStore"],
+        // Products
+        "TocsinServer": nio.union([
+            "CCurl", "Dispatch", "Foundation", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging",
+            "NIOSSL", "TOMLKit", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres",
+            "TocsinPush", "TocsinSQLite", "TocsinStore",
+        ]),
+        "TocsinSimulator": nio.union(["CNGHTTP2", "COpenSSL", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS"]),
+        "TocsinClient": nio.union([
+            "Foundation", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+        ]),
+        // Commands
+        "tocsin": [
+            "ArgumentParser", "Dispatch", "Foundation", "Glibc", "GraphQL", "JSON", "Logging", "TocsinAPI",
+            "TocsinAuth",
+            "TocsinClient", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinServer", "TocsinSimulator",
+            "TocsinStore",
+        ],
+        // Measures every part, each by itself.
+        "tocsin-bench": nio.union([
+            "CNGHTTP2", "CSQLite", "Dispatch", "Foundation", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOSSL",
+            "TocsinAPI", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite",
+            "TocsinServer", "TocsinSimulator", "TocsinStore",
+        ]),
+        // Run while building.
+        "embed-files": ["Foundation"],
+        "EmbedFilesPlugin": ["Foundation", "PackagePlugin"],
+    ]
+
+    private static let nio: Set<String> = ["NIOCore", "NIOPosix"]
+
+    /// Targets that may use `FoundationEssentials`, each with its reason; those with `Foundation` above need none.
+    static let essentials: [String: String] = [:]
+
+    /// What may be written only with a reason in the comment above, and how often in all of Sources and Tests.
+    ///
+    /// A higher number is changed here, in the commit that needs it.
+    static let counted: [String: Int] = [
+        "@unchecked Sendable": 10,
+        "nonisolated(unsafe)": 4,
+        "@preconcurrency": 2,
+        "@testable": 0,
+    ]
+
+    /// What Sources never contain.
+    static let refused = ["try!", "as!", "fatalError("]
+
+    /// Longer files say why in a comment at their head that begins `// Long because`.
+    static let mostLines = 500
+}

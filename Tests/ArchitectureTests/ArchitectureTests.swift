@@ -1,0 +1,76 @@
+import Testing
+
+@Suite("Architecture")
+struct ArchitectureTests {
+    private static let sources = SourceFile.all(below: "Sources")
+    /// This suite's own files spell what they look for.
+    private static let others = SourceFile.all(below: "Tests").filter { $0.target != "ArchitectureTests" }
+
+    @Test("the sources are found")
+    func sourcesAreFound() {
+        #expect(Self.sources.count > 50)
+    }
+
+    @Test("every target stands in the table of allowed imports")
+    func targetsAreListed() {
+        let unlisted = Set(Self.sources.map(\.target)).subtracting(AllowedImports.table.keys)
+        #expect(unlisted.isEmpty, "Add them to AllowedImports.table: \(unlisted.sorted())")
+    }
+
+    @Test("a target imports only what the table allows", arguments: AllowedImports.table.keys.sorted())
+    func importsAreAllowed(target: String) {
+        let allowed = AllowedImports.table[target, default: []].union(["Synchronization"])
+        for file in Self.sources where file.target == target {
+            for module in file.imports where !allowed.contains(module) {
+                let isExcused = module == "FoundationEssentials" && AllowedImports.essentials[target] != nil
+                #expect(isExcused, "\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test("what is counted has a reason in the comment above", arguments: AllowedImports.counted.keys.sorted())
+    func countedHasReason(marker: String) {
+        var count = 0
+        for file in Self.sources + Self.others {
+            for line in file.code where line.text.contains(marker) {
+                count += 1
+                #expect(
+                    file.hasComment(aboveLine: line.number),
+                    "\(file.path):\(line.number) uses \(marker) without a reason above it"
+                )
+            }
+        }
+        let most = AllowedImports.counted[marker, default: 0]
+        #expect(count <= most, "\(marker) stands \(count) times; AllowedImports.counted allows \(most)")
+    }
+
+    @Test("sources contain nothing that ends the process by surprise", arguments: AllowedImports.refused)
+    func refusedIsAbsent(word: String) {
+        for file in Self.sources {
+            for line in file.code where line.text.contains(word) {
+                Issue.record("\(file.path):\(line.number) contains \(word)")
+            }
+        }
+    }
+
+    @Test("a long file says why at its head")
+    func longFilesSayWhy() {
+        for file in Self.sources + Self.others where file.lines.count > AllowedImports.mostLines {
+            let saysWhy = file.lines.prefix(12).contains { $0.hasPrefix("// Long because") }
+            #expect(saysWhy, "\(file.path) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test(
+        "import lines are read in every form",
+        arguments: [
+            ("import JSON", "JSON"), ("public import GraphQL", "GraphQL"), ("package import NIOCore", "NIOCore"),
+            ("@preconcurrency import Dispatch", "Dispatch"), ("import struct Foundation.Data", "Foundation"),
+            ("    internal import func Glibc.read", "Glibc"), ("// import Comment", ""), ("important()", ""),
+        ]
+    )
+    func importLines(line: String, module: String) {
+        let file = SourceFile(path: "Sources/Any/File.swift", lines: [line])
+        #expect(file.imports == (module.isEmpty ? [] : [module]))
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// A Swift file of the package, as text.
+struct SourceFile: CustomTestStringConvertible {
+    /// From the package's folder.
+    let path: String
+    let lines: [String]
+
+    var testDescription: String { path }
+
+    /// The folder below Sources or Tests.
+    var target: String { String(path.split(separator: "/")[1]) }
+
+    /// The modules of its import lines.
+    var imports: [String] {
+        lines.compactMap { line in
+            guard line.contains("import "), let match = line.firstMatch(of: Self.importLine) else { return nil }
+            return String(match.output.module)
+        }
+    }
+
+    /// Each line's number and what stands on it before a comment.
+    var code: [(number: Int, text: String)] {
+        lines.enumerated().compactMap { index, line in
+            let text = line.firstRange(of: "//").map { String(line[..<$0.lowerBound]) } ?? line
+            return text.allSatisfy(\.isWhitespace) ? nil : (index + 1, text)
+        }
+    }
+
+    /// Whether a comment ends on the line before this one, attributes not counted.
+    func hasComment(aboveLine number: Int) -> Bool {
+        var index = number - 2
+        while index >= 0, lines[index].trimmingCharacters(in: .whitespaces).hasPrefix("@") { index -= 1 }
+        return index >= 0 && lines[index].trimmingCharacters(in: .whitespaces).hasPrefix("//")
+    }
+
+    // `Regex` is Sendable in effect but not in its type, so each use makes its own.
+    private static var importLine: Regex<(Substring, module: Substring)> {
+        /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(?<module>\w+)/
+    }
+
+    /// All Swift files below a folder of the package.
+    static func all(below folder: String) -> [SourceFile] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let base = root.appendingPathComponent(folder).path
+        guard let found = FileManager.default.enumerator(atPath: base) else { return [] }
+        return found.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") && $0.contains("/") }.sorted()
+            .compactMap { name in
+                guard let text = try? String(contentsOfFile: base + "/" + name, encoding: .utf8) else { return nil }
+                return SourceFile(path: folder + "/" + name, lines: text.components(separatedBy: "\n"))
+            }
+    }
+}

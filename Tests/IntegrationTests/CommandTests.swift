@@ -1,0 +1,109 @@
+import Foundation
+import JSON
+import Testing
+import TocsinClient
+
+@Suite("Client commands", .timeLimit(.minutes(2)))
+struct CommandTests {
+    @Test("publish prints the id and number, or all as JSON; repeated with its key it changes nothing")
+    func publish() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let arguments = ["publish", "alerts", "--title", "Disk full", "--key", "disk", "--data", "host=web-1"]
+            let plain = try await installation.tocsin(arguments, token: scene.ada)
+            #expect(plain.status == 0, "\(plain.errors)")
+            let json = try await installation.tocsin(arguments + ["--json"], token: scene.ada)
+            let object = try JSONParser.parse(json.output)
+            #expect(plain.output == "\(object["id"]?.stringValue ?? "") 1\n")
+            #expect(object["number"] == 1)
+            #expect(object["topicId"]?.stringValue == scene.topicID)
+        }
+    }
+
+    @Test(
+        "what fails ends with 1, wrong use with 2, both with a sentence on standard error",
+        arguments: [
+            (1, ["publish", "nowhere", "--title", "t"], "nowhere"),
+            (1, ["subscribe", "nowhere"], "nowhere"),
+            (1, ["subscribe", "alerts", "--after", "forged"], "cursor"),
+            (1, ["simulate", "-u", "bob"], "bob"),
+            (2, ["publish", "alerts"], "--title"),
+            (2, ["publish", "alerts", "--title", "t", "--priority", "9"], "--priority 9"),
+            (2, ["publish", "alerts", "--title", "t", "--data", "x"], "key=value"),
+            (2, ["publish", "alerts", "--title", "t", "--server", "host"], "http://"),
+            (2, ["subscribe", "alerts", "--count", "0"], "--count 0"),
+            (2, ["simulator", "--apns-port", "70000"], "70000"),
+        ]
+    )
+    func failures(status: Int32, arguments: [String], reason: String) async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let result = try await installation.tocsin(arguments, token: scene.ada)
+            #expect(result.status == status, "\(result.errors)")
+            #expect(result.errors.contains(reason), "\(result.errors)")
+            #expect(result.output.isEmpty)
+        }
+    }
+
+    @Test("a token for publishing to one topic can do that and nothing else; a read-only one cannot publish")
+    func scopes() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            _ = try await installation.makeClient(token: scene.ada).makeTopic(named: "other")
+            let publisher = try await installation.makeToken(user: "ada", ["--publish", "alerts"])
+            let reader = try await installation.makeToken(user: "ada", ["--read-only"])
+            let attempts = [
+                (["publish", "alerts", "--title", "allowed"], publisher, 0),
+                (["publish", "other", "--title", "t"], publisher, 1),
+                (["subscribe", "alerts", "--count", "1"], publisher, 1),
+                (["publish", "alerts", "--title", "t"], reader, 1),
+            ]
+            for (arguments, token, status) in attempts {
+                let result = try await installation.tocsin(arguments, token: token)
+                #expect(result.status == Int32(status), "\(arguments): \(result.errors)")
+            }
+        }
+    }
+
+    @Test("subscribe prints what follows the cursor as lines of JSON, or runs a command for each")
+    func subscribe() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let client = try installation.makeClient(token: scene.ada)
+            let first = try await client.publish(topic: "alerts", title: "one")
+            _ = try await client.publish(topic: "alerts", title: "two", body: "2", priority: 5, data: ["a": "b"])
+            _ = try await client.publish(topic: "alerts", title: "three \u{1B}[31m")
+
+            let rest = ["subscribe", "alerts", "--after", first.cursor, "--count", "2"]
+            let json = try await installation.tocsin(rest + ["--json"], token: scene.ada)
+            let lines = try json.output.split(separator: "\n").map { try JSONParser.parse(String($0)) }
+            #expect(lines.map { $0["number"] } == [2, 3], "\(json.errors)")
+            #expect(lines.first?["data"] == ["a": "b"])
+            #expect(lines.first?["priority"] == 5)
+            #expect(lines.last?["cursor"]?.stringValue?.isEmpty == false)
+
+            let plain = try await installation.tocsin(rest, token: scene.ada)
+            #expect(plain.output.contains("#2 !! two\n    2\n"))
+            #expect(!plain.output.contains("\u{1B}"))
+
+            let file = installation.folder + "/seen"
+            let command = "echo \"$TOCSIN_NUMBER $TOCSIN_TITLE\" >> '\(file)'; test $TOCSIN_NUMBER -lt 3"
+            let exec = try await installation.tocsin(rest + ["--exec", command], token: scene.ada)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "2 two\n3 three \u{1B}[31m\n")
+            #expect(exec.errors.contains("status 1 for message 3"))
+            #expect(exec.status == 0)
+        }
+    }
+
+    @Test("simulate reaches the user's phones through a topic made for it")
+    func simulate() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let arguments = ["simulate", "-u", "ada", "-t", "ORDER_SHIPPED", "-n", "Parcel", "-b", "On its way"]
+            let result = try await installation.tocsin(arguments, token: scene.ada)
+            #expect(result.status == 0, "\(result.errors)")
+            let pushes = try await scene.untilDelivered(1)
+            #expect(Set(pushes.map { [$0.token, $0.title] }) == Set(Phone.ofAda.map { [$0, "Parcel"] }))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import JSON
+
+/// `tocsin simulator` in a folder.
+struct SimulatorProcess {
+    let process: ChildProcess
+    /// What a server needs to push there.
+    let environment: [String: String]
+    private let control: String
+    private let folder: String
+
+    /// Starts the simulator and waits until it is ready.
+    init(folder: String) async throws {
+        self.folder = folder
+        let readyFile = folder + "/simulator.ready"
+        process = try ChildProcess(
+            try TestBinary.path(),
+            ["simulator", "--directory", folder + "/simulator", "--ready-file", readyFile],
+            environment: TestBinary.environment,
+            folder: folder
+        )
+        let ready = try JSONParser.parse(try await process.contents(of: readyFile))
+        control = ready["control"]?.stringValue ?? ""
+        let members = ready["environment"]?.objectValue ?? [:]
+        environment = Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.stringValue ?? "") })
+    }
+
+    /// The pushes seen so far.
+    func pushes() async throws -> [SeenPush] {
+        let result = try await ChildProcess.run(
+            "/usr/bin/curl",
+            ["--silent", "--show-error", "--max-time", "10", "\(control)/_pushes?since=0"],
+            environment: TestBinary.environment,
+            folder: folder
+        )
+        return try JSONParser.parse(result.output).arrayValue?.map(SeenPush.init) ?? []
+    }
+}
+
+/// A push as the simulator saw it.
+struct SeenPush: CustomStringConvertible {
+    let record: JSONValue
+    init(_ record: JSONValue) { self.record = record }
+
+    var token: String { record["token"]?.stringValue ?? "" }
+    var isAccepted: Bool { record["accepted"]?.boolValue ?? false }
+    var title: String { text("title") }
+    var body: String { text("body") }
+    var description: String {
+        "\(record["provider"]?.stringValue ?? "") \(token.prefix(8)): \(title), \(record["reason"]?.stringValue ?? "accepted")"
+    }
+
+    /// From APNs' alert, or from FCM's notification or data.
+    private func text(_ key: String) -> String {
+        let payload = record["payload"]
+        let places = [payload?["aps"]?["alert"], payload?["message"]?["notification"], payload?["message"]?["data"]]
+        return places.compactMap { $0?[key]?.stringValue }.first ?? ""
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import JSON
+import Testing
+import TocsinClient
+
+@Suite("What belongs to somebody else", .timeLimit(.minutes(2)))
+struct IsolationTests {
+    @Test("no operation shows it or changes it: it answers as what does not exist")
+    func isolation() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let targets = try await Targets(scene)
+            let before = try await targets.everythingOfAda()
+            for probe in Probe.all {
+                let foreign = try await targets.answer(to: probe, isThere: true)
+                let absent = try await targets.answer(to: probe, isThere: false)
+                #expect(foreign == absent, "\(probe.field) tells foreign from absent")
+                #expect(!targets.shows(foreign), "\(probe.field) shows what is ada's: \(foreign)")
+                if probe.isRefused { #expect(foreign.contains("\"errors\""), "\(probe.field): \(foreign)") }
+            }
+            #expect(try await targets.everythingOfAda() == before)
+            let pushes = try await scene.untilDelivered(1)
+            #expect(pushes.count == Phone.ofAda.count, "\(pushes)")
+        }
+    }
+
+    @Test("an id that somebody else uses reveals nothing and changes nothing")
+    func foreignIDs() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let targets = try await Targets(scene)
+            let before = try await targets.everythingOfAda()
+            let topic = try await installation.curl(
+                "mutation($input: CreateTopicInput!) { createTopic(input: $input) { id name owner } }",
+                ["input": ["id": .string(scene.topicID), "name": "bobs"]],
+                token: scene.bob
+            )
+            #expect(!targets.shows(topic.serializedString()), "\(topic)")
+            #expect(try await targets.everythingOfAda() == before)
+        }
+    }
+
+    @Test("every operation of the schema is tried, or left out for a reason")
+    func probesAreComplete() async throws {
+        try await Installation.run { installation in
+            let token = try await installation.addUser("ada")
+            let roots = "{ __schema { queryType { fields { name } } mutationType { fields { name } } } }"
+            let schema = try await installation.curl(roots, token: token)["data"]?["__schema"]
+            let fields = ["queryType", "mutationType"].flatMap { root in
+                schema?[root]?["fields"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+            }
+            #expect(!fields.isEmpty)
+            let known = Set(Probe.all.map(\.field)).union(Probe.leftOut.keys)
+            #expect(Set(fields).subtracting(known).isEmpty)
+        }
+    }
+}
+
+/// One operation that bob tries on what is ada's.
+struct Probe {
+    let field: String
+    let document: String
+    /// Whether it writes, and so must be refused.
+    let isRefused: Bool
+
+    private init(_ field: String, _ document: String, isRefused: Bool = false) {
+        self.field = field
+        self.document = document
+        self.isRefused = isRefused
+    }
+
+    private static func read(_ field: String, _ arguments: String, _ selection: String) -> Probe {
+        Probe(field, "{ \(field)\(arguments) \(selection) }")
+    }
+
+    private static func write(_ field: String, _ arguments: String, _ selection: String) -> Probe {
+        Probe(field, "mutation { \(field)(\(arguments)) \(selection) }", isRefused: true)
+    }
+
+    private static let topic = "{ id name arn owner createdAt _version }"
+    private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
+
+    /// `TOPIC`, `NAME`, `MESSAGE` and `TOKEN` stand for what is ada's, or for what is nobody's.
+    static let all: [Probe] = [
+        read("getTopic", #"(id: "TOPIC")"#, topic),
+        read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
+        read("listTopics", #"(filter: { id: { eq: "TOPIC" } })"#, "{ items \(topic) nextToken }"),
+        read("syncTopics", "", "{ items \(topic) nextToken }"),
+        read("getMessage", #"(id: "MESSAGE")"#, message),
+        read("listMessages", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(message) nextToken }"),
+        read("syncMessages", "", "{ items \(message) nextToken }"),
+        read("getMessageByTopicIdAndCreatedAt", #"(topicId: "TOPIC")"#, "{ items \(message) nextToken }"),
+        read("devices", "", "{ id token name active }"),
+        read("memberships", "", "{ topicId userId push }"),
+        read("me", "", "{ userId username }"),
+        write("updateTopic", #"input: { id: "TOPIC", name: "taken", _version: 1 }"#, topic),
+        write("deleteTopic", #"input: { id: "TOPIC", _version: 1 }"#, topic),
+        write("createMessage", #"input: { topicId: "TOPIC", type: 1, title: "t", body: "b" }"#, message),
+        write("updateMessage", #"input: { id: "MESSAGE", title: "taken", _version: 1 }"#, message),
+        write("deleteMessage", #"input: { id: "MESSAGE", _version: 1 }"#, message),
+        write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
+        write("redriveDeliveries", #"messageId: "MESSAGE", status: ACCEPTED"#, "{ waiting accepted }"),
+        Probe("unsubscribeFromTopic", #"mutation { unsubscribeFromTopic(topicId: "TOPIC") { topicId push } }"#),
+        Probe("unregisterPushToken", #"mutation { unregisterPushToken(token: "TOKEN") { userId pushTokens } }"#),
+    ]
+
+    static let leftOut = [
+        "createTopic": "Tried in a test of its own.",
+        "registerPushToken": "Moves a device to who holds its token, by design.",
+    ]
+}
+
+/// What the probes aim at, and what nobody has.
+private struct Targets {
+    let scene: Scene
+    private let messageID: String
+    private static let title = "Ada's secret"
+    private static let body = "Only for her"
+
+    init(_ scene: Scene) async throws {
+        self.scene = scene
+        let client = try scene.installation.makeClient(token: scene.ada)
+        let message = try await client.publish(topic: .id(scene.topicID), title: Self.title, body: Self.body)
+        messageID = message.id
+        _ = try await scene.untilDelivered(1)
+    }
+
+    /// Bob's answer, with the ids he asked for taken out.
+    func answer(to probe: Probe, isThere: Bool) async throws -> String {
+        let values = [
+            ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
+            ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
+            ("NAME", isThere ? "alerts" : "nobodys"),
+            ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
+        ]
+        var document = probe.document
+        for (name, value) in values { document = document.replacingOccurrences(of: name, with: value) }
+        var answer = try await scene.installation.curl(document, token: scene.bob).serializedString()
+        for (name, value) in values { answer = answer.replacingOccurrences(of: value, with: name) }
+        return answer
+    }
+
+    func shows(_ answer: String) -> Bool {
+        [Self.title, Self.body, "ada", Phone.firstIOS.prefix(8).description].contains { answer.contains($0) }
+    }
+
+    /// All that is ada's, as she sees it.
+    func everythingOfAda() async throws -> JSONValue {
+        let query = """
+            { listTopics { items { id name arn owner updatedAt _version _deleted } }
+              listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
+              devices { id token active disabledReason } memberships { topicId userId push } }
+            """
+        let answer = try await scene.installation.curl(query, token: scene.ada)
+        #expect(answer["errors"] == nil, "\(answer)")
+        return answer
+    }
+}

@@ -1,0 +1,164 @@
+import GraphQLTransport
+import JSON
+import Synchronization
+
+/// A topic "alerts" in memory that answers the client's documents, and can be told to misbehave.
+final class FakeTopic: GraphQLService, Sendable {
+    struct Stored: Sendable {
+        var id: String
+        var number: Int64
+        var title: String
+    }
+
+    private struct State {
+        var messages: [Stored] = []
+        var sinks: [Int: any ResponseSink] = [:]
+        var lastSink = 0
+        var refusals = 0
+        var creates = 0
+    }
+
+    private let state = Mutex(State())
+    private let pageSize: Int
+    static let goodToken = "good-token"
+
+    init(pageSize: Int = 100) { self.pageSize = pageSize }
+
+    var stored: [Stored] { state.withLock { $0.messages } }
+    var subscriberCount: Int { state.withLock { $0.sinks.count } }
+    /// How often createMessage was asked for.
+    var creates: Int { state.withLock { $0.creates } }
+
+    /// Stores a message and, unless told not to, sends it to the subscribers.
+    @discardableResult
+    func store(_ title: String, id: String? = nil, sends: Bool = true) -> Stored {
+        let (message, sinks) = state.withLock { state in
+            let number = Int64(state.messages.count + 1)
+            let message = Stored(id: id ?? "message-\(number)", number: number, title: title)
+            state.messages.append(message)
+            return (message, state.sinks.values.map { $0 })
+        }
+        if sends { for sink in sinks { sink.next(Self.event(message)) } }
+        return message
+    }
+
+    /// Sends a stored message once more.
+    func sendAgain(_ number: Int) {
+        let (message, sinks) = state.withLock { ($0.messages[number - 1], $0.sinks.values.map { $0 }) }
+        for sink in sinks { sink.next(Self.event(message)) }
+    }
+
+    /// Ends all subscriptions.
+    func endAll(_ reason: StreamEnd) {
+        for sink in state.withLock({ $0.sinks.values.map { $0 } }) { sink.end(reason) }
+    }
+
+    /// Answers the next creates with 503, after having stored their messages.
+    func refuseNextCreates(_ count: Int) { state.withLock { $0.refusals = count } }
+
+    // MARK: GraphQLService
+
+    func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<String> {
+        guard credentials.authorization == Self.goodToken else { return .refused(message: "The token is not valid.") }
+        return .caller("ada")
+    }
+
+    func expiry(of caller: String) -> Int64? { nil }
+
+    func operationKind(of request: GraphQLRequest, caller: String, style: ResponseStyle) -> OperationLookup {
+        if request.query.hasPrefix("subscription") { return .subscription }
+        return request.query.hasPrefix("mutation") ? .mutation : .query
+    }
+
+    func execute(_ request: GraphQLRequest, caller: String, style: ResponseStyle) async -> GraphQLReply {
+        let query = request.query
+        if query.contains("Publish(") { return create(request.variables["input"]) }
+        let data: JSONValue =
+            if query.contains("TopicByName(") {
+                named(request.variables["name"]?.stringValue)
+            } else if query.contains("Newest(") {
+                page(stored.reversed().prefix(20).map { $0 }, next: nil)
+            } else if query.contains("All(") {
+                listing(from: request.variables["nextToken"]?.stringValue.flatMap { Int($0) } ?? 0)
+            } else {
+                ["getTopic": nil]
+            }
+        return GraphQLReply(kind: .executed, body: JSONValue.object(["data": data]).serialized())
+    }
+
+    func subscribe(_ request: GraphQLRequest, caller: String, sink: any ResponseSink) async -> SubscribeOutcome {
+        let after = request.variables["after"]?.stringValue
+        guard after == nil || after.flatMap(Self.number) != nil else {
+            return .refused(errors: Self.error("BAD_CURSOR", "This cursor was changed."))
+        }
+        let (key, missed) = state.withLock { state in
+            state.lastSink += 1
+            state.sinks[state.lastSink] = sink
+            let last = after.flatMap(Self.number) ?? Int64.max
+            return (state.lastSink, state.messages.filter { $0.number > last })
+        }
+        for message in missed { sink.next(Self.event(message)) }
+        return .stream(Handle { [weak self] in self?.state.withLock { $0.sinks[key] = nil } })
+    }
+
+    private struct Handle: StreamHandle {
+        let end: @Sendable () -> Void
+        func cancel() { end() }
+    }
+}
+
+extension FakeTopic {
+    static func cursor(_ number: Int64) -> String { "cursor-\(number)" }
+
+    private static func number(_ cursor: String) -> Int64? {
+        cursor.hasPrefix("cursor-") ? Int64(cursor.dropFirst("cursor-".count)) : nil
+    }
+
+    private static func event(_ message: Stored) -> SharedResponse {
+        SharedResponse(body: JSONValue.object(["data": ["onCreateMessage": object(message)]]).serialized())
+    }
+
+    private static func object(_ message: Stored) -> JSONValue {
+        [
+            "id": .string(message.id), "number": .int(message.number), "cursor": .string(cursor(message.number)),
+            "type": 0, "title": .string(message.title), "body": "", "createdAt": "2026-01-02T03:04:05.678Z",
+            "priority": 3,
+            "url": nil, "data": "{\"host\":\"web-1\"}", "category": nil, "topicId": "t1",
+        ]
+    }
+
+    static func error(_ code: String, _ message: String) -> [UInt8] {
+        let error: JSONValue = ["message": .string(message), "extensions": ["code": .string(code)]]
+        return JSONValue.array([error]).serialized()
+    }
+
+    private func named(_ name: String?) -> JSONValue {
+        ["getTopicByName": ["items": .array(name == "alerts" ? [["id": "t0", "_deleted": true], ["id": "t1"]] : [])]]
+    }
+
+    private func listing(from start: Int) -> JSONValue {
+        let rest = stored.dropFirst(start)
+        return page(rest.prefix(pageSize).map { $0 }, next: rest.count > pageSize ? "\(start + pageSize)" : nil)
+    }
+
+    private func page(_ messages: [Stored], next: String?) -> JSONValue {
+        let items = JSONValue.array(messages.map(Self.object))
+        return ["getMessageByTopicIdAndCreatedAt": ["items": items, "nextToken": next.map(JSONValue.string) ?? nil]]
+    }
+
+    private func create(_ input: JSONValue?) -> GraphQLReply {
+        let (id, title) = (input?["id"]?.stringValue ?? "", input?["title"]?.stringValue ?? "")
+        let (known, isRefused) = state.withLock { state in
+            state.creates += 1
+            defer { state.refusals = max(0, state.refusals - 1) }
+            return (state.messages.first { $0.id == id }, state.refusals > 0)
+        }
+        let message = known ?? store(title, id: id)
+        guard !isRefused else {
+            let errors = String(decoding: Self.error("UNAVAILABLE", "Try again."), as: UTF8.self)
+            return GraphQLReply(kind: .unavailable, body: Array("{\"errors\":\(errors)}".utf8))
+        }
+        let data: JSONValue = ["createMessage": Self.object(message)]
+        return GraphQLReply(kind: .executed, body: JSONValue.object(["data": data]).serialized())
+    }
+}

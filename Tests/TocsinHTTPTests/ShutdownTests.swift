@@ -1,0 +1,108 @@
+import Testing
+import TocsinHTTP
+
+@Suite("Stopping", .timeLimit(.minutes(1)))
+struct ShutdownTests {
+    @Test("a request under way is answered, as the last of its connection")
+    func requestInFlight() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("gate")
+            #expect(await server.service.wait(for: .gateReached))
+            async let stopped: Void = server.server.shutdown()
+            let idle = try await server.connectIfListening()
+            idle?.close()
+            server.service.openGates()
+            let answer = await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            await stopped
+        }
+    }
+
+    @Test("idle connections are closed, sockets are told with 1001, and nobody can connect")
+    func idle() async throws {
+        try await TestServer.with { server in
+            let idle = try await server.connect()
+            idle.post("a")
+            #expect(try await idle.response().status == 200)
+            let socket = try await server.connect()
+            try await socket.openSession()
+            async let stopped: Void = server.server.shutdown()
+            #expect(await idle.readToEnd() == "")
+            #expect(try await socket.closeFrame().closeCode == 1001)
+            await stopped
+            #expect(try await server.connectIfListening() == nil)
+        }
+    }
+
+    @Test("what does not end in the grace time is cut")
+    func grace() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("hang")
+            #expect(await server.service.wait(for: .hanging))
+            await server.server.shutdown(graceSeconds: 0)
+            #expect(await client.readToEnd() == "")
+            #expect(await server.service.wait(for: .cancelled))
+        }
+    }
+
+    @Test("a cancelled run stops the server")
+    func run() async throws {
+        let server = TestServer.make()
+        let (addresses, continuation) = AsyncStream<Int>.makeStream()
+        let run = Task { try await server.run(graceSeconds: 1) { continuation.yield($0.port) } }
+        var ports = addresses.makeAsyncIterator()
+        let port = try #require(await ports.next())
+        let client = try await RawClient.connect(port: port)
+        client.post("a")
+        #expect(try await client.response().status == 200)
+        run.cancel()
+        try await run.value
+        #expect(await client.readToEnd() == "")
+    }
+
+    @Test("a hundred sockets may be open and all are told to go")
+    func manySockets() async throws {
+        try await TestServer.with { server in
+            var clients: [RawClient] = []
+            for _ in 1...100 {
+                let client = try await server.connect()
+                try await client.openSession()
+                clients.append(client)
+            }
+            #expect(server.server.connectionCount == 100)
+            async let stopped: Void = server.server.shutdown()
+            for client in clients { #expect(try await client.closeFrame().closeCode == 1001) }
+            for client in clients { client.close() }
+            await stopped
+            #expect(server.server.connectionCount == 0)
+        }
+    }
+
+    @Test("a taken port is said in a sentence")
+    func taken() async throws {
+        try await TestServer.with { first in
+            var settings = HTTPServerSettings()
+            settings.port = first.port
+            let second = TestServer.make(settings: settings)
+            await #expect {
+                _ = try await second.start()
+            } throws: { error in
+                "\(error)".hasPrefix("Cannot listen on 127.0.0.1 port \(first.port)")
+            }
+        }
+    }
+
+    @Test("a missing certificate is said in a sentence")
+    func certificate() async throws {
+        var settings = HTTPServerSettings()
+        settings.tls = .init(certificateFile: "/nowhere.pem", keyFile: "/nowhere.key")
+        let server = TestServer.make(settings: settings)
+        await #expect {
+            _ = try await server.start()
+        } throws: { error in
+            "\(error)".hasPrefix("Cannot use the TLS file /nowhere.pem")
+        }
+    }
+}

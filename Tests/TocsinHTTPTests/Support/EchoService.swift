@@ -1,0 +1,162 @@
+import GraphQLTransport
+import JSON
+import Synchronization
+
+/// A service whose answers follow from the first word of the query.
+///
+/// Tokens: `good` is accepted, `brief` is accepted and ends at once, `busy` cannot be judged, others are bad.
+final class EchoService: GraphQLService {
+    struct Caller: Sendable {
+        let token: String
+    }
+
+    private struct State {
+        var sinks: [Int: any ResponseSink] = [:]
+        var lastSink = 0
+        var gates: [CheckedContinuation<Void, Never>] = []
+        var areGatesOpen = false
+    }
+
+    /// What happened inside, for tests to wait for.
+    enum Happening: Sendable, Equatable {
+        case hanging
+        case cancelled
+        case subscribed
+        case unsubscribed
+        case gateReached
+    }
+
+    private let state = Mutex(State())
+    private let report: AsyncStream<Happening>.Continuation
+    let happenings: AsyncStream<Happening>
+
+    init() { (happenings, report) = AsyncStream.makeStream() }
+
+    func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller> {
+        switch credentials.authorization ?? credentials.apiKey {
+        case "good", "brief": .caller(Caller(token: credentials.authorization ?? "good"))
+        case "busy": .unavailable(message: "The keys cannot be fetched.")
+        case nil: .refused(message: "Valid authorization header not provided.")
+        default: .refused(message: "You are not authorized to make this call.")
+        }
+    }
+
+    func expiry(of caller: Caller) -> Int64? { caller.token == "brief" ? 1 : nil }
+
+    func socketGroup(of caller: Caller) -> String? { caller.token }
+
+    func operationKind(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup {
+        switch request.query.split(separator: " ").first {
+        case "mutation": return .mutation
+        case "subscription": return .subscription
+        case "bad": return .invalid(Self.requestError)
+        default: return .query
+        }
+    }
+
+    func execute(_ request: GraphQLRequest, caller: Caller, style: ResponseStyle) async -> GraphQLReply {
+        switch request.query {
+        case "large": return GraphQLReply(kind: .executed, body: Self.large)
+        case "often": return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: 7), body: Self.requestError.body)
+        case "hang":
+            report.yield(.hanging)
+            await Self.untilCancelled()
+            report.yield(.cancelled)
+        case "gate": await gate()
+        default: break
+        }
+        let body: JSONValue = ["data": ["echo": .string(request.query), "variables": .object(request.variables)]]
+        return GraphQLReply(kind: .executed, body: body.serialized())
+    }
+
+    func subscribe(_ request: GraphQLRequest, caller: Caller, sink: any ResponseSink) async -> SubscribeOutcome {
+        switch request.query {
+        case "subscription refused": return .refused(errors: Array(#"[{"message":"no"}]"#.utf8))
+        case "subscription three":
+            for number in 1...3 { sink.next(SharedResponse(body: Array("{\"data\":\(number)}".utf8))) }
+            sink.end(.completed)
+        case "subscription gate": await gate()
+        case "subscription replay":
+            // As a service would that reads pages of stored messages.
+            for _ in 0..<40 {
+                sink.next(SharedResponse(body: Self.page))
+                await sink.room()
+            }
+            sink.end(.completed)
+        case "subscription revoked": sink.end(.unauthorized)
+        default: break
+        }
+        let number = state.withLock { state in
+            state.lastSink += 1
+            state.sinks[state.lastSink] = sink
+            return state.lastSink
+        }
+        report.yield(.subscribed)
+        return .stream(Handle(service: self, number: number))
+    }
+
+    /// How many subscriptions run.
+    var subscriberCount: Int { state.withLock { $0.sinks.count } }
+
+    /// Hands the response to all subscribers.
+    func publish(_ body: [UInt8]) {
+        let response = SharedResponse(body: body)
+        for sink in state.withLock({ Array($0.sinks.values) }) { sink.next(response) }
+    }
+
+    /// Lets everybody through who waits at the gate, now and later.
+    func openGates() {
+        let gates = state.withLock { state in
+            state.areGatesOpen = true
+            defer { state.gates = [] }
+            return state.gates
+        }
+        for gate in gates { gate.resume() }
+    }
+
+    /// Waits until this has happened.
+    func wait(for wanted: Happening) async -> Bool {
+        for await happening in happenings where happening == wanted { return true }
+        return false
+    }
+
+    private func gate() async {
+        report.yield(.gateReached)
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.areGatesOpen { state.gates.append(continuation) }
+                return state.areGatesOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    private static func untilCancelled() async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            continuation.finish()
+        }
+    }
+
+    private struct Handle: StreamHandle {
+        let service: EchoService
+        let number: Int
+
+        func cancel() {
+            guard service.state.withLock({ $0.sinks.removeValue(forKey: number) }) != nil else { return }
+            service.report.yield(.unsubscribed)
+        }
+    }
+
+    static let requestError = GraphQLReply(kind: .requestError, body: Array(#"{"errors":[{"message":"bad"}]}"#.utf8))
+    static let page = Array("{\"data\":\"\(String(repeating: "x", count: 100_000))\"}".utf8)
+    static let large = Array("{\"data\":\"\(String(repeating: "x", count: 8_000_000))\"}".utf8)
+}
+
+/// Health that says it is well.
+struct GoodHealth: HealthReporting {
+    func live() -> HealthReport { HealthReport(status: .ok, body: Array(#"{"status":"ok"}"#.utf8)) }
+    func ready() async -> HealthReport { live() }
+}

@@ -1,0 +1,130 @@
+import NIOCore
+import NIOPosix
+
+/// A bare socket: sends what it is told and reads what comes, byte by byte if need be.
+///
+/// It closes itself after ten seconds, so that no test hangs.
+final class RawClient {
+    struct Closed: Error, CustomStringConvertible {
+        let seen: String
+        var description: String { "The server closed; unread: \(seen.debugDescription)" }
+    }
+
+    let channel: any Channel
+    private var chunks: AsyncStream<[UInt8]>.Iterator
+    private(set) var buffer: [UInt8] = []
+
+    private init(_ channel: any Channel, _ chunks: AsyncStream<[UInt8]>) {
+        self.channel = channel
+        self.chunks = chunks.makeAsyncIterator()
+    }
+
+    /// `reads: false` leaves everything in the system's buffers until `startReading`.
+    static func connect(port: Int, reads: Bool = true, receiveBuffer: Int? = nil) async throws -> RawClient {
+        let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: reads)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(continuation))
+                }
+            }
+        if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
+        let channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+        let timeout = channel.eventLoop.scheduleTask(in: .seconds(10)) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in timeout.cancel() }
+        return RawClient(channel, stream)
+    }
+
+    func startReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
+
+    func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
+    func close() { channel.close(promise: nil) }
+
+    /// The next `count` bytes.
+    func read(_ count: Int) async throws -> [UInt8] {
+        while buffer.count < count { try await fill() }
+        defer { buffer.removeFirst(count) }
+        return Array(buffer.prefix(count))
+    }
+
+    /// Everything up to and with this text.
+    func read(through end: String) async throws -> String {
+        let end = Array(end.utf8)
+        while true {
+            if let range = buffer.firstRange(of: end) {
+                defer { buffer.removeFirst(range.upperBound) }
+                return String(decoding: buffer.prefix(range.upperBound), as: UTF8.self)
+            }
+            try await fill()
+        }
+    }
+
+    /// Everything until the server closes.
+    func readToEnd() async -> String {
+        while let chunk = await chunks.next(isolation: nil) { buffer += chunk }
+        defer { buffer = [] }
+        return String(decoding: buffer, as: UTF8.self)
+    }
+
+    private func fill() async throws {
+        guard let chunk = await chunks.next(isolation: nil) else {
+            throw Closed(seen: String(decoding: buffer.prefix(500), as: UTF8.self))
+        }
+        buffer += chunk
+    }
+
+    private final class Collector: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        private let continuation: AsyncStream<[UInt8]>.Continuation
+
+        init(_ continuation: AsyncStream<[UInt8]>.Continuation) { self.continuation = continuation }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            continuation.yield(Array(unwrapInboundIn(data).readableBytesView))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { continuation.finish() }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+/// One response as it came.
+struct RawResponse {
+    let status: Int
+    let fields: [String: String]
+    let body: String
+}
+
+extension RawClient {
+    /// The next response; `hasBody: false` for answers to `HEAD`.
+    func response(hasBody: Bool = true) async throws -> RawResponse {
+        let head = try await read(through: "\r\n\r\n")
+        let lines = head.split(separator: "\r\n")
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            let value = parts.last.map { String($0.drop { $0 == " " }) }
+            fields[parts[0].lowercased()] = value
+        }
+        let length = hasBody ? fields["content-length"].flatMap { Int($0) } ?? 0 : 0
+        let body = String(decoding: try await read(length), as: UTF8.self)
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return RawResponse(status: status, fields: fields, body: body)
+    }
+
+    /// A `POST` of a query with a good token.
+    func post(_ query: String, fields: String = "") {
+        let body = "{\"query\":\"\(query)\"}"
+        send(
+            "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\nContent-Type: application/json\r\n"
+                + "\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+@Suite("Migrations")
+struct MigrationTests {
+    private static let first = Migration(number: 1, name: "0001_one.sql", text: "CREATE TABLE one (a TEXT); -- first\n")
+    private static let second = Migration(
+        number: 2,
+        name: "0002_two.sql",
+        text: "CREATE TABLE two (b TEXT); INSERT INTO one VALUES ('x');"
+    )
+
+    private func migrator(_ connection: any SQLConnection, _ migrations: [Migration]) -> Migrator {
+        Migrator(connection: connection, dialect: .sqlite, migrations: migrations)
+    }
+
+    /// The reason why the body throws a `mismatch`.
+    private func mismatch(_ body: () throws(StoreError) -> Void) -> String? {
+        do throws(StoreError) {
+            try body()
+            return nil
+        } catch {
+            if case .mismatch(let reason) = error { return reason }
+            return "not a mismatch: \(error)"
+        }
+    }
+
+    @Test("pending files are applied in order, once, and listed with their time", arguments: TestDatabase.available)
+    func applying(database: TestDatabase) throws {
+        let connection = try database.make().connect(.writer)
+        defer { connection.close() }
+        let both = migrator(connection, [Self.first, Self.second])
+        #expect(try both.status().map(\.appliedAt) == [nil, nil])
+        try migrator(connection, [Self.first]).migrate(at: moment(5))
+        try both.migrate(at: moment(7))
+        try both.migrate(at: moment(9))
+        #expect(try both.status().map(\.appliedAt) == [moment(5), moment(7)])
+        #expect(try connection.all("SELECT a FROM one") { $0.text(0) } == ["x"])
+        try both.requireCurrent()
+    }
+
+    @Test("a file that fails leaves the database as it was", arguments: TestDatabase.available)
+    func failing(database: TestDatabase) throws {
+        let connection = try database.make().connect(.writer)
+        defer { connection.close() }
+        let broken = Migration(
+            number: 2,
+            name: "0002_broken.sql",
+            text: "CREATE TABLE three (c TEXT); CREATE nonsense;"
+        )
+        #expect(throws: StoreError.self) {
+            try migrator(connection, [Self.first, broken]).migrate(at: moment(5))
+        }
+        #expect(!connection.isInTransaction)
+        #expect(try connection.all("SELECT name FROM sqlite_schema") { $0.text(0) }.isEmpty)
+    }
+
+    @Test("an edited file stops the start and says what to do", arguments: TestDatabase.available)
+    func tampering(database: TestDatabase) throws {
+        let connection = try database.make().connect(.writer)
+        defer { connection.close() }
+        try migrator(connection, [Self.first]).migrate(at: moment(5))
+        var edited = Self.first
+        edited.text += " "
+        let reason = mismatch { () throws(StoreError) in
+            try migrator(connection, [edited, Self.second]).migrate(at: moment(6))
+        }
+        #expect(
+            reason
+                == "Migration 0001_one.sql was changed after it was applied (checksum differs). Restore the file, or add "
+                + "a new migration."
+        )
+        #expect(try migrator(connection, [Self.first, Self.second]).status().map(\.appliedAt) == [moment(5), nil])
+    }
+
+    @Test("a database of a newer program is refused with advice", arguments: TestDatabase.available)
+    func newerDatabase(database: TestDatabase) throws {
+        let connection = try database.make().connect(.writer)
+        defer { connection.close() }
+        try migrator(connection, [Self.first, Self.second]).migrate(at: moment(5))
+        let old = migrator(connection, [Self.first])
+        for migrates in [true, false] {
+            let refusal = mismatch { () throws(StoreError) in
+                if migrates { try old.migrate(at: moment(6)) } else { try old.requireCurrent() }
+            }
+            let reason = try #require(refusal)
+            #expect(reason.contains("0002_two.sql") && reason.contains("newer version"), "\(reason)")
+        }
+        #expect(try old.status().map(\.name) == ["0001_one.sql", "0002_two.sql"])
+    }
+
+    @Test("a store that must not migrate refuses a database that lacks migrations", arguments: TestDatabase.available)
+    func requiring(database: TestDatabase) async throws {
+        let database = try database.make()
+        var strict = StoreSettings()
+        strict.migrations = .require
+        let settings = strict
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await SQLStore.open(database, at: moment(0), settings: settings)
+        }
+        #expect(error?.description.contains("0001_tables.sqlite.sql") == true)
+        var lenient = StoreSettings()
+        lenient.migrations = .ignore
+        let looking = try await SQLStore.open(database, role: .tool, at: moment(0), settings: lenient)
+        #expect(try await looking.migrationStatus().allSatisfy { $0.appliedAt == nil })
+        #expect(try await looking.health().migration == 0)
+        await looking.close()
+        let store = try await SQLStore.open(database, at: moment(77))
+        #expect(try await store.migrationStatus().allSatisfy { $0.appliedAt == moment(77) })
+        #expect(try await store.health().migration == Migration.embedded(for: database.dialect).count)
+        await store.close()
+    }
+
+    @Test("files are taken by dialect, and must be numbered without holes")
+    func files() throws {
+        let files = [
+            ("0002_b.postgres.sql", "p"), ("0002_b.sqlite.sql", "s"), ("0001_a.sql", "a"), ("0003_c.sql", "c"),
+        ]
+        .map { (name: $0.0, text: $0.1) }
+        #expect(try Migration.migrations(of: files, for: .sqlite).map(\.text) == ["a", "s", "c"])
+        for wrong in [["0002_b.sql"], ["0001_a.sql", "0001_b.sql"], ["one.sql"]] {
+            #expect(throws: StoreError.self) {
+                try Migration.migrations(of: wrong.map { (name: $0, text: "") }, for: .sqlite)
+            }
+        }
+    }
+}

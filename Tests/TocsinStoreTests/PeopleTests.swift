@@ -1,0 +1,163 @@
+import Testing
+import TocsinCore
+import TocsinStore
+
+@Suite("Memberships, devices and accounts")
+struct PeopleTests {
+    private let models = TestModels()
+
+    @Test("a membership is saved, changed and removed", arguments: TestDatabase.available)
+    func memberships(database: TestDatabase) async throws {
+        let (ann, models) = (UserID("ann"), models)
+        let first = Membership(topicID: TopicID("t1"), userID: ann, push: true, createdAt: moment(5))
+        let second = Membership(topicID: TopicID("t2"), userID: ann, push: true, createdAt: moment(6))
+        try await database.withStore { store in
+            try await store.insert([models.topic("t1"), models.topic("t2")])
+            let all = try await store.write { writer throws(StoreError) in
+                try writer.save(second)
+                try writer.save(first)
+                try writer.save(Membership(topicID: second.topicID, userID: ann, push: false, createdAt: moment(6)))
+                return try writer.memberships(of: ann)
+            }
+            #expect(all.map(\.topicID) == [first.topicID, second.topicID])
+            #expect(all.map(\.push) == [true, false])
+            let left = try await store.write { writer throws(StoreError) in
+                try writer.removeMembership(of: ann, in: first.topicID)
+                return [
+                    try writer.membership(of: ann, in: first.topicID),
+                    try writer.membership(of: ann, in: second.topicID),
+                ]
+            }
+            #expect(left.map { $0?.topicID } == [nil, second.topicID])
+        }
+    }
+
+    @Test("devices come back by user, id and token, all fields kept", arguments: TestDatabase.available)
+    func devices(database: TestDatabase) async throws {
+        var phone = Device.test("d2", user: "ann", token: "aa")
+        phone.environment = .sandbox
+        phone.name = "Ann's phone"
+        phone.isActive = false
+        phone.disabledReason = "Unregistered"
+        let browser = Device.test("d1", user: "ann", platform: .web, token: "bb")
+        var elsewhere = Device.test("d3", user: "bob", token: "aa")
+        elsewhere.appID = "other.app"
+        let devices = [phone, browser, elsewhere]
+        try await database.withStore { store in
+            try await store.save(devices: devices)
+            try await store.read { reader throws(StoreError) in
+                #expect(try reader.devices(of: UserID("ann")) == [devices[1], devices[0]])
+                #expect(try reader.device(token: "aa", appID: "other.app") == devices[2])
+                #expect(try reader.device(token: "aa", appID: "no.app") == nil)
+                #expect(try reader.devices(token: "aa") == [devices[0], devices[2]])
+                #expect(
+                    Set(try reader.devices(ids: ["d1", "d3", "d9"].map(DeviceID.init))) == [devices[1], devices[2]]
+                )
+                #expect(try reader.devices(ids: []).isEmpty)
+            }
+        }
+    }
+
+    @Test("a device is retired only if it was not registered again since", arguments: TestDatabase.available)
+    func retiring(database: TestDatabase) async throws {
+        var device = Device.test("d1", user: "ann", token: "aa")
+        device.registeredAt = moment(100)
+        let stored = device
+        try await database.withStore { store in
+            try await store.save(devices: [stored])
+            let answers = try await store.write { writer throws(StoreError) in
+                [
+                    try writer.retireDevice(stored.id, reason: "Unregistered", registeredBy: moment(99)),
+                    try writer.retireDevice(stored.id, reason: "Unregistered", registeredBy: moment(100)),
+                    try writer.retireDevice(stored.id, reason: "Unregistered", registeredBy: moment(100)),
+                ]
+            }
+            #expect(answers == [false, true, false])
+            let found = try await store.read { reader throws(StoreError) in try reader.devices(ids: [stored.id]) }
+            #expect(found.first?.isActive == false)
+            #expect(found.first?.disabledReason == "Unregistered")
+        }
+    }
+
+    @Test("lists longer than one statement takes are read whole", arguments: TestDatabase.available)
+    func longLists(database: TestDatabase) async throws {
+        let devices = (0..<1300).map { Device.test("d\(1000 + $0)", user: "ann", token: "t\($0)") }
+        try await database.withStore { store in
+            try await store.save(devices: devices)
+            let found = try await store.read { reader throws(StoreError) in try reader.devices(ids: devices.map(\.id)) }
+            #expect(found.count == devices.count)
+        }
+    }
+
+    @Test("accounts and tokens come back as saved; names are unique", arguments: TestDatabase.available)
+    func accounts(database: TestDatabase) async throws {
+        let ann = Account(id: UserID("u1"), name: "ann", passwordHash: "$x", isDisabled: false, createdAt: moment(1))
+        var bob = Account(id: UserID("u2"), name: "bob", passwordHash: nil, isDisabled: false, createdAt: moment(2))
+        let scopes: [Identity.Scope] = [.full, .readOnly, .publish(topic: "a:b")]
+        let tokens = scopes.enumerated().map { index, scope in
+            IssuedToken(
+                id: TokenID("k\(index)"),
+                userID: ann.id,
+                scope: scope,
+                createdAt: moment(1),
+                expiresAt: moment(9),
+                revokedAt: index == 0 ? moment(3) : nil
+            )
+        }
+        try await database.withStore { [bob] store in
+            try await store.write { writer throws(StoreError) in
+                try writer.save(bob)
+                try writer.save(ann)
+                for token in tokens { try writer.save(token) }
+            }
+            try await store.read { reader throws(StoreError) in
+                #expect(try reader.accounts() == [ann, bob])
+                #expect(try reader.account(named: "bob") == bob)
+                #expect(try reader.account(UserID("u9")) == nil)
+                #expect(try reader.tokens(of: ann.id) == tokens)
+                #expect(try reader.tokens(of: bob.id).isEmpty)
+                #expect(try reader.tokens(of: nil) == tokens)
+                #expect(try reader.token(TokenID("k2")) == tokens[2])
+            }
+        }
+        bob.isDisabled = true
+        let (disabled, twin) = (
+            bob, Account(id: UserID("u3"), name: "ann", passwordHash: nil, isDisabled: false, createdAt: moment(1))
+        )
+        try await database.withStore { store in
+            try await store.write { writer throws(StoreError) in try writer.save(ann) }
+            let found = try await store.write { writer throws(StoreError) in
+                try writer.save(disabled)
+                return try writer.account(disabled.id)
+            }
+            #expect(found == disabled)
+            await #expect(throws: StoreError.self) {
+                try await store.write { writer throws(StoreError) in try writer.save(twin) }
+            }
+        }
+    }
+}
+
+extension Device {
+    static func test(_ id: String, user: String, platform: PushPlatform = .ios, token: String? = nil) -> Device {
+        Device(
+            id: DeviceID(id),
+            userID: UserID(user),
+            platform: platform,
+            environment: nil,
+            appID: "app",
+            token: token ?? "token-" + id,
+            name: nil,
+            registeredAt: moment(1),
+            lastSeenAt: moment(2)
+        )
+    }
+}
+
+extension Store {
+    func save(devices: [Device]) async throws {
+        try await write { writer throws(StoreError) in
+            for device in devices { try writer.save(device) }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Testing
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+/// The queries that the shipped schema makes must walk an index in order: never a whole table, never a sort.
+@Suite("Query plans")
+struct QueryPlanTests {
+    private let models = TestModels()
+
+    /// The steps of the plans of all SELECTs and UPDATEs that the body runs.
+    private func plans(_ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Void) async throws
+        -> [String]
+    {
+        let steps = Collected<String>()
+        let database = ObservedDatabase(base: try SQLiteDatabase.temporary()) {
+            sql,
+            bindings,
+            connection throws(StoreError) in
+            guard sql.hasPrefix("SELECT") || sql.hasPrefix("UPDATE") || sql.hasPrefix("DELETE"), bindings.count > 0
+            else {
+                return
+            }
+            steps.append(try connection.all("EXPLAIN QUERY PLAN " + sql, bindings) { $0.text(3) })
+        }
+        let store = try await SQLStore.open(database, at: moment(0))
+        try await store.write(body)
+        await store.close()
+        return steps.all
+    }
+
+    private func expectIndexed(_ steps: [String], _ query: String) {
+        #expect(!steps.isEmpty, "\(query) was not seen")
+        let wasteful = steps.filter { step in
+            step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("CONSTANT ROW")
+                && !["due", "waiting", "sending", "part", "(subquery"].contains { step.contains("SCAN \($0)") }
+                || step.contains("TEMP B-TREE FOR ORDER BY")
+        }
+        #expect(wasteful.isEmpty, "\(query): \(steps)")
+    }
+
+    @Test(
+        "lists by owner, by key and by topic are served in order by an index",
+        arguments: [true, false],
+        [true, false]
+    )
+    func pages(ascending: Bool, isFirstPage: Bool) async throws {
+        let models = models
+        func query(_ model: ModelType, _ terms: [(String, Comparison)], _ order: [(String, FieldValue)]) throws
+            -> ModelQuery
+        {
+            let owner = Comparison.isOneOf(["u::ann", "u", "ann"].map(FieldValue.text))
+            let predicate = try (terms + [("owner", owner)]).reduce(Predicate.always) { predicate, term in
+                predicate.and(.field(try #require(model.position(of: term.0)), term.1))
+            }
+            return ModelQuery(
+                model: model,
+                predicate: predicate,
+                order: try order.map {
+                    ModelQuery.Order(field: try #require(model.position(of: $0.0)), ascending: ascending)
+                },
+                after: isFirstPage ? nil : order.map(\.1),
+                limit: 101
+            )
+        }
+        let (byID, byTime) = (
+            [("id", FieldValue.text("x"))], [("createdAt", FieldValue.text("2026")), ("number", .int(5))]
+        )
+        let queries = [
+            ("listTopics", try query(models.topic, [], byID)),
+            ("listMessages", try query(models.message, [], byID)),
+            ("listNotes", try query(models.note, [], byID)),
+            ("messages of a topic", try query(models.message, [("topicId", .equal(.text("t1")))], byTime)),
+            (
+                "messages of a topic since",
+                try query(
+                    models.message,
+                    [("topicId", .equal(.text("t1"))), ("createdAt", .beginsWith("2026-07"))],
+                    byTime
+                )
+            ),
+            ("feed", try query(models.message, [("topicId", .equal(.text("t1")))], [("number", .int(7))])),
+        ]
+        for (name, query) in queries {
+            let steps = try await plans { writer throws(StoreError) in _ = try writer.records(query) }
+            expectIndexed(steps, name)
+        }
+        // A name may occur more than once: its few rows are sorted.
+        let named = try query(models.topic, [("name", .equal(.text("news")))], byID)
+        let steps = try await plans { writer throws(StoreError) in _ = try writer.records(named) }
+        #expect(steps.contains { $0.contains("topics_by_owner_and_name (owner=? AND name=?") }, "\(steps)")
+    }
+
+    @Test("what the outbox and the services ask is served by an index")
+    func typedStatements() async throws {
+        let models = models
+        let device = Device.test("d1", user: "ann")
+        let fanout = Fanout(messageID: MessageID("m1"), topicID: TopicID("t1"), createdAt: moment(1))
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.message(models.message, topic: TopicID("t1"), key: "k")
+            _ = try writer.takeNumber(of: TopicID("t1"))
+            _ = try writer.records(models.message, ids: ["a", "b"], where: .always)
+            _ = try writer.memberships(of: UserID("ann"))
+            _ = try writer.membership(of: UserID("ann"), in: TopicID("t1"))
+            _ = try writer.devices(of: UserID("ann"))
+            _ = try writer.device(token: "t", appID: "a")
+            _ = try writer.devices(token: "t")
+            try writer.save(device)
+            try writer.removeDevice(device.id)
+            try writer.endDeliveries(of: device.id, reason: "x", now: moment(1))
+            _ = try writer.claimFanouts(node: "a", now: moment(1), leaseUntil: moment(2), limit: 4)
+            _ = try writer.advance(fanout, nextDevice: "", leaseUntil: moment(3))
+            _ = try writer.deliveries(of: MessageID("m1"), status: nil, after: nil, limit: 10)
+            _ = try writer.deliverySummaries(of: [MessageID("m1")])
+            _ = try writer.token(TokenID("t"))
+        }
+        expectIndexed(steps, "typed statements")
+    }
+
+    @Test("due deliveries are found through the partial indexes")
+    func dueDeliveries() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.claimDeliveries(now: moment(1), leaseUntil: moment(2), limit: 10)
+        }
+        for index in ["deliveries_due", "deliveries_leased"] {
+            #expect(steps.contains { $0.contains(index) }, "\(steps)")
+        }
+        #expect(!steps.contains { $0.hasPrefix("SCAN deliveries") || $0.hasPrefix("SCAN x") }, "\(steps)")
+    }
+}

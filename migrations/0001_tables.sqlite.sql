@@ -1,0 +1,151 @@
+-- Tables of the first release. Ids and texts compare by bytes; times are milliseconds since 1970 UTC, except a model's
+-- created_at and updated_at, which are kept as text exactly as given; lists and objects are JSON text.
+
+-- Models with columns of their own. `extra` holds the fields that a schema declares beyond these.
+
+CREATE TABLE topics (
+    id TEXT NOT NULL PRIMARY KEY,
+    owner TEXT,
+    name TEXT,
+    arn TEXT,
+    last_number INTEGER NOT NULL DEFAULT 0,
+    version INTEGER,
+    deleted INTEGER,
+    last_changed_at INTEGER,
+    created_at TEXT,
+    updated_at TEXT,
+    extra TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE INDEX topics_by_owner ON topics (owner, id);
+CREATE INDEX topics_by_owner_and_name ON topics (owner, name, id);
+
+-- `number` is dense in its topic, in order of commit. `topic_id` is a loose reference: messages may outlive a topic.
+CREATE TABLE messages (
+    id TEXT NOT NULL PRIMARY KEY,
+    topic_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    owner TEXT,
+    type INTEGER,
+    title TEXT,
+    body TEXT,
+    created_at TEXT,
+    updated_at TEXT,
+    version INTEGER,
+    deleted INTEGER,
+    last_changed_at INTEGER,
+    key TEXT,
+    priority INTEGER,
+    url TEXT,
+    data TEXT,
+    category TEXT,
+    expires_at TEXT,
+    push TEXT,
+    extra TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE UNIQUE INDEX messages_by_number ON messages (topic_id, number);
+CREATE UNIQUE INDEX messages_by_key ON messages (topic_id, key) WHERE key IS NOT NULL;
+CREATE INDEX messages_by_creation ON messages (topic_id, created_at, number);
+CREATE INDEX messages_by_owner ON messages (owner, id);
+
+-- Records of every model that has no table of its own.
+CREATE TABLE records (
+    model TEXT NOT NULL,
+    id TEXT NOT NULL,
+    owner TEXT,
+    version INTEGER,
+    deleted INTEGER,
+    last_changed_at INTEGER,
+    created_at TEXT,
+    updated_at TEXT,
+    extra TEXT NOT NULL DEFAULT '{}',
+    PRIMARY KEY (model, id)
+) STRICT;
+CREATE INDEX records_by_owner ON records (model, owner, id);
+
+-- People and their devices.
+
+CREATE TABLE memberships (
+    topic_id TEXT NOT NULL REFERENCES topics (id) ON DELETE CASCADE,
+    user_id TEXT NOT NULL,
+    push INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (topic_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships_by_user ON memberships (user_id, topic_id);
+
+CREATE TABLE devices (
+    id TEXT NOT NULL PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    environment TEXT,
+    app_id TEXT NOT NULL,
+    token TEXT NOT NULL,
+    name TEXT,
+    active INTEGER NOT NULL,
+    disabled_reason TEXT,
+    registered_at INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX devices_by_token ON devices (token, app_id);
+CREATE INDEX devices_by_user ON devices (user_id, id);
+
+-- The outbox: a fan-out row for each range of devices still to be served, a delivery row for each outcome.
+
+CREATE TABLE fanouts (
+    message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    topic_id TEXT NOT NULL,
+    first_device TEXT NOT NULL,
+    last_device TEXT NOT NULL,
+    next_device TEXT NOT NULL,
+    lease_until INTEGER,
+    node TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, first_device)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX fanouts_by_age ON fanouts (created_at, message_id, first_device);
+
+-- `device_id` is a loose reference: a delivery outlives its device.
+CREATE TABLE deliveries (
+    message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    device_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    attempts INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    lease_until INTEGER,
+    provider_id TEXT,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'waiting';
+CREATE INDEX deliveries_leased ON deliveries (lease_until) WHERE status = 'sending';
+CREATE INDEX deliveries_open_by_device ON deliveries (device_id) WHERE status IN ('waiting', 'sending');
+
+-- Local accounts.
+
+CREATE TABLE users (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    password_hash TEXT,
+    disabled INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE tokens (
+    id TEXT NOT NULL PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    scope TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT;
+CREATE INDEX tokens_by_user ON tokens (user_id, id);
+
+-- Secrets that the server makes for itself, by name.
+CREATE TABLE keys (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,54 @@
+# Sourced by the other scripts: steps, plain ends, and system packages.
+
+step() { printf '==> %s\n' "$*" >&2; }
+
+# Ends the script with a plain sentence.
+give_up() {
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+# Those of the named packages that are not installed.
+missing_packages() {
+    local name
+    for name in "$@"; do
+        if [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" != installed ]; then
+            printf '%s\n' "$name"
+        fi
+    done
+}
+
+# Installs those of the named packages that are missing; fails if that does not work.
+install_packages() {
+    local missing as_root=()
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        step "No apt here: these packages, or their like, must be there: $*"
+        return 0
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    if [ "${#missing[@]}" -eq 0 ]; then return 0; fi
+    step "Installing ${missing[*]}"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            give_up "These packages are missing and there is no sudo: ${missing[*]}. Install them as root, then run this again."
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+        </dev/null >&2 && return 0
+    # The package lists may be missing or old.
+    "${as_root[@]}" apt-get update -q </dev/null >&2 || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+        </dev/null >&2
+}
+
+build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libnghttp2-dev libpq-dev pkg-config curl)
+
+# Installs what the build needs and checks for a Swift toolchain.
+prepare_build() {
+    step "Checking system packages"
+    install_packages "${build_packages[@]}" ||
+        give_up "Not all of these packages could be installed: ${build_packages[*]}. Install them, then run this again."
+    command -v swift >/dev/null ||
+        give_up "There is no Swift toolchain in PATH. Install Swift 6.3 from https://www.swift.org/install/linux/, then run this again."
+    step "Using $(swift --version 2>/dev/null | grep -o -m 1 'Swift version [0-9.]*' || echo 'an unknown Swift')"
+}
