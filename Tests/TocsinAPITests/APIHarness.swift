@@ -79,7 +79,8 @@ final class APIHarness: Sendable {
             ["i": .object(input)],
             as: caller
         )
-        return response["data"]?["createMessage"] ?? response
+        guard let message = response["data"]?["createMessage"], !message.isNull else { return response }
+        return message
     }
 
     /// Subscribes; the sink collects the responses.
