@@ -24,10 +24,12 @@ public struct LeafWriter {
     }
 
     /// Makes ready for the value of a field.
-    mutating func begin(_ kind: LeafKind, isList: Bool, isChecked: Bool) {
+    ///
+    /// It is direct when it is no list and nothing has to look at it before it is written.
+    mutating func begin(_ kind: LeafKind, isDirect: Bool) {
         outcome = .nothing
         self.kind = kind
-        isDirect = !isList && !isChecked
+        self.isDirect = isDirect
     }
 
     /// Nothing.
