@@ -13,7 +13,8 @@ enum AllowedImports {
         // Translators
         "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"],
         "TocsinPush": ["JSON", "TocsinCore"],
-        "TocsinStore": ["TocsinCore"],
+        // Glibc for the threads that a blocking database needs.
+        "TocsinStore": ["Glibc", "TocsinCore"],
         "TocsinAuth": ["COpenSSL", "Glibc", "JSON", "TocsinCore"],
         // Sockets and disks
         "TocsinHTTP": nio.union([
