@@ -120,10 +120,9 @@ package final class Application: Sendable {
         logger.info("stopping")
         health.stop()
         let grace = Int(settings.server.stopSeconds)
-        async let pushesEnded: Void = outbox.stop()
+        outbox.stop()
         feed.stop()
         await server.shutdown(graceSeconds: grace)
-        await pushesEnded
         await jobs.end()
         await store.close()
         http.stop()

@@ -1,4 +1,5 @@
-package import TocsinAuth
+import TocsinAPI
+import TocsinAuth
 package import TocsinCore
 import TocsinSQLite
 package import TocsinStore

@@ -1,20 +1,25 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// SIGTERM and SIGINT: the first is told to whoever waits, the second ends the process.
-final class StopSignals: Sendable {
+final class StopSignals {
+    private final class Seen: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
     private let signals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
     init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let seen = Seen()
         signals = stream
         sources = [SIGTERM, SIGINT].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            let seen = SeenSignal()
             source.setEventHandler {
-                if seen.isSecond() { exit(1) }
+                if seen.count.add(1, ordering: .relaxed).oldValue > 0 { exit(1) }
                 continuation.yield()
             }
             source.resume()
@@ -23,12 +28,12 @@ final class StopSignals: Sendable {
         signal(SIGPIPE, SIG_IGN)
     }
 
+    deinit {
+        for source in sources { source.cancel() }
+    }
+
     /// Returns at the first signal.
     func first() async {
         for await _ in signals { return }
-    }
-
-    deinit {
-        for source in sources { source.cancel() }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSON
 import TocsinAuth
 import TocsinCore
 import TocsinServer

@@ -151,6 +151,33 @@ struct HTTPRequestTests {
         }
     }
 
+    @Test("an upgrade that is not spoken is passed over, and the answer is the connection's last")
+    func otherUpgrade() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("a", fields: "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")
+            let answer = await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(answer.contains("connection: close"))
+            #expect(answer.contains("\"echo\":\"a\""))
+        }
+    }
+
+    @Test("a page of a listed origin may ask and read, others get no leave")
+    func crossOrigin() async throws {
+        try await TestServer.with(settings: { $0.allowedOrigins = ["https://good.example"] }) { server in
+            let client = try await server.connect()
+            for (origin, allowed) in [("https://good.example", "https://good.example"), ("https://evil.example", nil)] {
+                client.send("OPTIONS /graphql HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
+                let preflight = try await client.response()
+                #expect(preflight.status == (allowed == nil ? 405 : 204))
+                #expect(preflight.fields["access-control-allow-origin"] == allowed)
+                client.post("a", fields: "Origin: \(origin)\r\n")
+                #expect(try await client.response().fields["access-control-allow-origin"] == allowed)
+            }
+        }
+    }
+
     @Test("HTTP/1.0 closes unless it asks otherwise")
     func oldVersion() async throws {
         try await TestServer.with { server in

@@ -1,3 +1,4 @@
+import GraphQLTransport
 import JSON
 
 /// Follows one topic over one connection after another: what a server says comes in, what to do goes out.
@@ -15,7 +16,7 @@ import JSON
 struct FeedMachine {
     /// What to do, in order.
     enum Action: Equatable {
-        case send(ClientMessage)
+        case send([UInt8])
         case deliver(FeedMessage)
         /// The subscription is live.
         case live
@@ -40,11 +41,14 @@ struct FeedMachine {
     private enum OperationID {
         static let feed = "feed"
         static let start = "start"
-        static let list = "list"
+        /// Each page is an operation of its own.
+        static let list = "list-"
     }
 
     let topicID: String
-    let token: String?
+    private let credentials: Credentials
+    private let limits: JSONLimits
+    private var session: TransportWSClientSession
     private var start: Start
     private var phase = Phase.disconnected
     /// The number of the message given out last; 0 when the topic began empty.
@@ -53,10 +57,14 @@ struct FeedMachine {
     private var holeAskedAfter: Int64?
     /// Messages that wait until the stored ones before them are known.
     private var held: [FeedMessage] = []
+    private var pages = 0
 
-    init(topicID: String, token: String?, after cursor: String?) {
+    /// A feed that has not begun; longer messages of the server end it.
+    init(topicID: String, token: String?, after cursor: String?, maximumMessageBytes: Int) {
         self.topicID = topicID
-        self.token = token
+        credentials = Credentials(authorization: token)
+        limits = JSONLimits(maximumBytes: maximumMessageBytes)
+        session = TransportWSClientSession(credentials: credentials, limits: limits)
         start = cursor.map(Start.after) ?? .unknown
     }
 
@@ -70,7 +78,8 @@ struct FeedMachine {
     mutating func connected() -> [Action] {
         phase = .acknowledging
         held = []
-        return [.send(.initialise(token: token))]
+        session = TransportWSClientSession(credentials: credentials, limits: limits)
+        return handle(.opened)
     }
 
     /// The connection is closed.
@@ -81,17 +90,30 @@ struct FeedMachine {
     }
 
     /// The server said something.
-    mutating func received(_ message: ServerMessage) -> [Action] {
-        switch message {
-        case .acknowledged: acknowledged()
-        case .ping(let payload): [.send(.pong(payload: payload))]
-        case .pong: confirmed()
-        case .next(OperationID.feed, let payload): received(payload)
-        case .next(OperationID.start, let payload): foundStart(payload)
-        case .next(OperationID.list, let payload): listed(payload)
-        case .error(_, let errors): failed(GraphQLAnswer.firstError(of: errors))
-        case .complete(OperationID.feed): [.reconnect(FeedFailure(.unavailable, "The server ended the subscription."))]
-        case .complete, .next: []
+    mutating func received(_ text: [UInt8]) -> [Action] { handle(.text(text)) }
+
+    /// Hands an event to the protocol's session and goes on with what comes of it.
+    private mutating func handle(_ event: TransportWSClientSession.Event) -> [Action] {
+        session.handle(event).flatMap { action -> [Action] in
+            switch action {
+            case .send(let text): [.send(text)]
+            case .close(_, let reason): [.end(FeedFailure(.badAnswer, "The server broke the protocol. \(reason)."))]
+            case .connected: acknowledged()
+            case .alive: confirmed()
+            case .next(let id, let response): next(id, .object(response))
+            case .failed(_, let errors): failed(GraphQLAnswer.firstError(of: .array(errors)))
+            case .completed(OperationID.feed):
+                [.reconnect(FeedFailure(.unavailable, "The server ended the subscription."))]
+            case .completed, .interrupted: []
+            }
+        }
+    }
+
+    private mutating func next(_ id: String, _ response: JSONValue) -> [Action] {
+        switch id {
+        case OperationID.feed: received(response)
+        case OperationID.start: foundStart(response)
+        default: listed(response)
         }
     }
 
@@ -107,7 +129,7 @@ extension FeedMachine {
         guard phase == .acknowledging else { return [.end(.strange)] }
         guard start == .unknown else { return subscribe() }
         phase = .findingStart
-        return [.send(operation(OperationID.start, Documents.newestMessages))]
+        return run(OperationID.start, Documents.newestMessages)
     }
 
     private mutating func foundStart(_ payload: JSONValue) -> [Action] {
@@ -132,7 +154,7 @@ extension FeedMachine {
     private mutating func subscribe() -> [Action] {
         phase = .subscribing
         let after: JSONObject = cursor.map { ["after": .string($0)] } ?? [:]
-        return [.send(operation(OperationID.feed, Documents.follow, after)), .send(.ping)]
+        return run(OperationID.feed, Documents.follow, after) + handle(.ping)
     }
 
     /// The ping sent after the subscription is answered: no message is missed from here on.
@@ -143,7 +165,7 @@ extension FeedMachine {
             return [.live]
         }
         phase = .listing
-        return [.send(operation(OperationID.list, Documents.allMessages))]
+        return list()
     }
 
     private mutating func listed(_ payload: JSONValue) -> [Action] {
@@ -153,7 +175,7 @@ extension FeedMachine {
         guard let items = page?["items"]?.arrayValue else { return [.end(.strange)] }
         held += items.compactMap(FeedMessage.init)
         if let token = page?["nextToken"]?.stringValue {
-            return [.send(operation(OperationID.list, Documents.allMessages, ["nextToken": .string(token)]))]
+            return list(["nextToken": .string(token)])
         }
         phase = .live
         // A stored message can have come live as well while the list was read.
@@ -162,10 +184,15 @@ extension FeedMachine {
         return found.flatMap { deliver($0) } + [.live]
     }
 
-    private func operation(_ id: String, _ document: String, _ variables: JSONObject = [:]) -> ClientMessage {
+    private mutating func list(_ variables: JSONObject = [:]) -> [Action] {
+        pages += 1
+        return run(OperationID.list + String(pages), Documents.allMessages, variables)
+    }
+
+    private mutating func run(_ id: String, _ document: String, _ variables: JSONObject = [:]) -> [Action] {
         var variables = variables
         variables["topicId"] = .string(topicID)
-        return .subscribe(id: id, query: document, variables: variables)
+        return handle(.subscribe(id: id, GraphQLRequest(query: document, variables: variables)))
     }
 }
 

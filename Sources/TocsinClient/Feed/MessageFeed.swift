@@ -1,3 +1,5 @@
+import GraphQLTransport
+
 /// The messages of one topic as they are stored, each once, in the order of their numbers.
 ///
 /// The connection is opened by the first `next()` and closed when the iterator is dropped or its task is cancelled. A
@@ -61,13 +63,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
         private func step() async throws(ClientError) {
             guard let connection else { return try await connect() }
             switch await connection.next() {
-            case .text(let text):
-                let limit = feed.client.settings.maximumAnswerBytes
-                if let message = ServerMessage(text, maximumBytes: limit) {
-                    perform(machine?.received(message) ?? [])
-                } else {
-                    perform([.end(.strange)])
-                }
+            case .text(let text): perform(machine?.received(text) ?? [])
             case .closed(let code, let reason): perform(machine?.disconnected(code: code, reason: reason) ?? [])
             }
         }
@@ -76,11 +72,16 @@ public struct MessageFeed: AsyncSequence, Sendable {
             let client = feed.client
             if machine == nil {
                 let topicID = try await client.topicID(of: feed.topic)
-                machine = FeedMachine(topicID: topicID, token: client.token, after: feed.cursor)
+                machine = FeedMachine(
+                    topicID: topicID,
+                    token: client.token,
+                    after: feed.cursor,
+                    maximumMessageBytes: client.settings.maximumAnswerBytes
+                )
             }
             connection = try await WebSocketConnection.open(
                 connector: client.connector,
-                subprotocol: ClientMessage.subprotocol,
+                subprotocol: TransportWSClientSession.subprotocol,
                 settings: client.settings
             )
             perform(machine?.connected() ?? [])
@@ -89,7 +90,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
         private func perform(_ actions: [FeedMachine.Action]) {
             for action in actions {
                 switch action {
-                case .send(let message): connection?.send(message.text)
+                case .send(let text): connection?.send(text)
                 case .deliver(let message): ready.append(message)
                 case .live:
                     failures = 0

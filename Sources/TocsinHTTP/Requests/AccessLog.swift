@@ -23,13 +23,16 @@ struct AccessLog {
         logger.info("refused", metadata: ["id": "\(connection)", "status": "\(response.status.code)"])
     }
 
-    /// Client-given text as a name of GraphQL would be, so that nothing else gets into the log.
+    /// A name of GraphQL has letters, digits and underscores; whatever else a client gives stays out of the log.
     private static func escaped(_ name: String) -> String {
-        String(
-            name.unicodeScalars.prefix(100).map {
-                $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_")
-                    ? Character($0) : "?"
+        let bytes = name.utf8.prefix(100).map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                byte
+            default: UInt8(ascii: "?")
             }
-        )
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

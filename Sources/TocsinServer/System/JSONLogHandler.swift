@@ -1,7 +1,7 @@
 import Glibc
 import JSON
 package import Logging
-import TocsinCore
+package import TocsinCore
 
 /// One JSON line an event on standard error (ops-promises section 8). What it is given must hold no secret and no text of a
 /// message; client-given text is escaped by JSON.

@@ -13,6 +13,7 @@ struct TestServer {
     /// Runs `body` against a server, then stops it.
     static func with(
         routes: [HTTPRoute] = [],
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         settings change: (inout HTTPServerSettings) -> Void = { _ in },
         _ body: (TestServer) async throws -> Void
     ) async throws {
@@ -20,7 +21,7 @@ struct TestServer {
         settings.lingerMilliseconds = 500
         change(&settings)
         let service = EchoService()
-        let server = make(service, routes: routes, settings: settings)
+        let server = make(service, routes: routes, settings: settings, logger: logger)
         let address = try await server.start()
         let running = TestServer(server: server, service: service, port: address.port)
         do {
@@ -38,12 +39,13 @@ struct TestServer {
     static func make(
         _ service: EchoService = EchoService(),
         routes: [HTTPRoute] = [],
-        settings: HTTPServerSettings = HTTPServerSettings()
+        settings: HTTPServerSettings = HTTPServerSettings(),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> HTTPServer<EchoService> {
         HTTPServer(
             .init(service: service, health: GoodHealth(), routes: routes),
             settings: settings,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            logger: logger,
             now: { 784_111_777_000 }
         )
     }
