@@ -25,8 +25,8 @@ func part(
     .target(name: name, dependencies: dependencies, swiftSettings: settings, plugins: plugins)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -103,14 +103,14 @@ let package = Package(
         // Tests
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
-        tests("GraphQLTests", ["GraphQL", "JSON"]),
-        tests("GraphQLTransportTests", ["GraphQLTransport", "JSON"]),
+        tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
+        tests("GraphQLTransportTests", ["GraphQLTransport", "JSON", httpTypes]),
         tests("TocsinCoreTests", ["TocsinCore"]),
         tests("TocsinAPITests", ["GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
-        tests("TocsinPushTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"]),
+        tests("TocsinPushTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"], exclude: ["Golden"]),
         tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
         tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
-        tests("TocsinHTTPTests", ["GraphQLTransport", "JSON", "TocsinHTTP", nio("NIOCore"), nio("NIOPosix")]),
+        tests("TocsinHTTPTests", ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]),
         tests("TocsinHTTP2Tests", ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
         tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),

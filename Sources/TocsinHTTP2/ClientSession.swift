@@ -32,8 +32,8 @@ final class ClientSession {
     private(set) var hasSettings = false
     private(set) var goAway: GoAway?
     private(set) var pingAnswers = 0
-    /// Answers given on this connection.
-    private(set) var answers = 0
+    /// Responses the peer has given on this connection.
+    private(set) var responses = 0
     /// Whether the peer has taken a request's credentials (push-providers section 1: one stream until then).
     ///
     /// It says so by an answer, or by allowing more streams.
@@ -147,7 +147,6 @@ final class ClientSession {
     private func answer(_ place: Int, _ answer: PushAnswer) {
         guard !slots[place].isAnswered, let run = slots[place].run else { return }
         slots[place].isAnswered = true
-        answers += 1
         run.answer(slots[place].index, answer)
     }
 
@@ -207,6 +206,7 @@ extension ClientSession {
 
     private func outcome(_ slot: Slot, _ errorCode: UInt32) -> PushAnswer {
         if slot.isResponseWhole, slot.status > 0 {
+            responses += 1
             if ![401, 403, 429].contains(slot.status), slot.status < 500 { isAccepted = true }
             return .response(PushResponse(status: slot.status, headers: slot.headers, body: slot.body))
         }

@@ -211,7 +211,7 @@ extension ConnectionPool {
         connections.removeAll { $0 === connection }
         if wasOpening { return failed(reason) }
         counter.closed()
-        if connection.session.answers > 0 {
+        if connection.session.responses > 0 {
             backoff.succeed()
         } else {
             backoff.fail(reason, at: .now())

@@ -6,13 +6,17 @@ import TocsinStore
 final class SQLiteConnection: SQLConnection {
     private var handle: OpaquePointer?
     private var statements: [String: PreparedStatement] = [:]
+    private let timeLimit: TimeLimit?
     /// Kept as long as the connection: the folder of a temporary database.
     private let folder: AnyObject?
     /// Statements kept prepared at most; filters make new ones without end.
     private static let maximumStatements = 256
 
-    init(path: String, isReadOnly: Bool, folder: AnyObject?) throws(StoreError) {
+    /// Opens for reading only, each statement with a limit of time, or for writing too, without.
+    init(path: String, readLimitMilliseconds: Int64?, folder: AnyObject?) throws(StoreError) {
         self.folder = folder
+        timeLimit = readLimitMilliseconds.map(TimeLimit.init)
+        let isReadOnly = readLimitMilliseconds != nil
         let mode = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK else {
@@ -25,6 +29,7 @@ final class SQLiteConnection: SQLConnection {
             )
         }
         sqlite3_extended_result_codes(handle, 1)
+        timeLimit?.watch(handle)
         if !isReadOnly, sqlite3_db_readonly(handle, "main") != 0 {
             close()
             throw .unavailable(reason: "the database \(path) is read-only for this user; make it writable")
@@ -41,6 +46,7 @@ final class SQLiteConnection: SQLConnection {
         let statement = try prepared(sql)
         defer { statement.reset() }
         try statement.bind(bindings, sql)
+        timeLimit?.restart()
         let current = SQLiteRow(statement: statement.pointer)
         let before = sqlite3_total_changes64(handle)
         while true {
@@ -162,26 +168,5 @@ private struct SQLiteRow: SQLRow {
         guard let start = sqlite3_column_text(statement, Int32(column)) else { return "" }
         let count = Int(sqlite3_column_bytes(statement, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-    }
-}
-
-/// What SQLite's result codes mean to the store.
-enum SQLiteFailure {
-    static func storeError(code: Int32, message: String, sql: String) -> StoreError {
-        switch code & 0xFF {
-        case SQLITE_FULL: .unavailable(reason: "the disk is full (\(message)); free some space")
-        case SQLITE_READONLY: .unavailable(reason: "the database is read-only (\(message)); make it writable")
-        case SQLITE_BUSY, SQLITE_LOCKED: .unavailable(reason: "another process is writing to the database (\(message))")
-        case SQLITE_IOERR: .unavailable(reason: "the disk failed (\(message), code \(code)); look at the system's log")
-        case SQLITE_CANTOPEN:
-            .unavailable(reason: "the database cannot be opened (\(message)); look at its folder's rights")
-        case SQLITE_NOMEM: .unavailable(reason: "there is no memory left (\(message))")
-        case SQLITE_PROTOCOL, SQLITE_INTERRUPT: .unavailable(reason: message)
-        case SQLITE_CORRUPT, SQLITE_NOTADB:
-            .mismatch(
-                reason: "The database file is damaged or is not a SQLite database (\(message)). Restore a backup."
-            )
-        default: .statement(code: Int(code), message: message, sql: sql)
-        }
     }
 }

@@ -9,6 +9,8 @@ package struct SQLiteDatabase: SQLDatabase {
     package let dialect = Dialect.sqlite
     /// How long a statement waits for another process that writes.
     package var busyTimeoutMilliseconds: Int32 = 5000
+    /// How long a statement of a reader may run: filters of clients can make it walk a whole table.
+    package var readLimitMilliseconds: Int64 = 5000
     /// Removes the folder of a temporary database when the last copy of this value, and the last connection, goes.
     private let folder: TemporaryFolder?
 
@@ -33,7 +35,12 @@ package struct SQLiteDatabase: SQLDatabase {
     package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
 
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
-        let connection = try SQLiteConnection(path: path, isReadOnly: use == .reader, folder: folder)
+        if use != .reader { makeFile() }
+        let connection = try SQLiteConnection(
+            path: path,
+            readLimitMilliseconds: use == .reader ? readLimitMilliseconds : nil,
+            folder: folder
+        )
         do throws(StoreError) {
             try configure(connection, for: use)
         } catch {
@@ -45,6 +52,14 @@ package struct SQLiteDatabase: SQLDatabase {
 
     package func claimServer() throws(StoreError) -> (any ServerClaim)? {
         try LockFile(path: path + ".lock")
+    }
+
+    /// Makes an absent file so that only its owner can read it; the files beside it take its rights.
+    ///
+    /// A file that is there is not opened: closing it again would drop the locks that SQLite holds on it in this process.
+    private func makeFile() {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
     /// Applies the settings and reads them back, because SQLite answers a refused one with silence.
@@ -59,6 +74,7 @@ package struct SQLiteDatabase: SQLDatabase {
         if use != .reader {
             settings.append(("journal_mode", "WAL", "wal"))
             settings.append(("synchronous", "FULL", "2"))
+            settings.append(("journal_size_limit", "67108864", "67108864"))
         }
         for (name, value, expected) in settings {
             try connection.execute(script: "PRAGMA \(name) = \(value)")

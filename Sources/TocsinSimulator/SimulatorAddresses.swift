@@ -12,4 +12,25 @@ package struct SimulatorAddresses: Sendable {
     package let authorityPath: String
     /// Environment variables of a server that uses this simulator, in the order people read them.
     package let environment: [(name: String, value: String)]
+
+    /// What to print at start: where everything is as comments, then the environment as lines a shell can read.
+    package var banner: String {
+        let comments = [
+            "# Fake APNs      \(apns)",
+            "# Fake FCM       \(fcm)",
+            "# Token endpoint \(token)",
+            "# Control        \(control)/_stats, /_pushes?since=0, POST /_reset, POST /_outage?provider=apns&kind=unavailable",
+            "# Give a server these settings, and register devices with any token (a table of scripted ones: --help):",
+        ]
+        let lines = environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
+        return (comments + lines).joined(separator: "\n")
+    }
+
+    private static func quoted(_ value: String) -> String {
+        let isPlain = value.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "/:._-".utf8.contains(byte)
+        }
+        guard !isPlain else { return value }
+        return "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
 }

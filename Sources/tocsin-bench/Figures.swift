@@ -33,19 +33,19 @@ struct Figures: Sendable {
     }
 }
 
-/// CPU time and memory, of this process and of others.
+/// CPU time and memory, of this process and of others. Swift sees getrusage's 0 (self) and -1 (children) as numbers only.
 enum ProcessUsage {
     /// CPU seconds of this process.
     static func ownCPU() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(0, &usage)
         return seconds(usage)
     }
 
     /// CPU seconds of children that have ended and were waited for.
     static func childrenCPU() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_CHILDREN, &usage)
+        getrusage(-1, &usage)
         return seconds(usage)
     }
 

@@ -98,6 +98,23 @@ struct ControlTests {
         }
     }
 
+    @Test("what is printed at start can be read by a shell, whatever the folder is called")
+    func banner() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("it's a \(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await Bench.with({ $0.folder = folder }) { bench in
+            let shell = Process()
+            let output = Pipe()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = ["-c", bench.addresses.banner + "\nprintf '%s' \"$APNS_AUTH_KEY_PATH|$APNS_ENDPOINT\""]
+            shell.standardOutput = output
+            try shell.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            shell.waitUntilExit()
+            #expect(text == "\(folder)/apns.p8|\(bench.addresses.apns)")
+        }
+    }
+
     @Test("a second start on the same folder keeps the keys")
     func keepsKeys() async throws {
         try await Bench.with { first in

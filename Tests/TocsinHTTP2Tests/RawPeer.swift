@@ -11,6 +11,7 @@ final class RawPeer: Sendable {
         var hello: [UInt8] = Frame.settings()
         var answer: @Sendable (_ frame: Frame) -> [UInt8] = { _ in [] }
         var closesAfterHello = false
+        var closesOnRequest = false
     }
 
     let connections = Mutex(0)
@@ -111,6 +112,7 @@ private final class RawHandler: ChannelInboundHandler {
             let frame = Frame(type: received[3], flags: received[4], stream: received[8])
             received.removeFirst(9 + length)
             send(part.answer(frame), context)
+            if part.closesOnRequest, frame.type == Frame.headers { return context.close(promise: nil) }
         }
     }
 

@@ -79,10 +79,13 @@ struct RawPeerTests {
 
     @Test("a peer that has died in silence is found out, and the next send connects anew")
     func dead() async throws {
-        let settings: (inout HTTP2Settings) -> Void = { $0.pingTimeoutSeconds = 0.1 }
+        let settings: (inout HTTP2Settings) -> Void = {
+            $0.pingTimeoutSeconds = 0.1
+            $0.firstBackoffSeconds = 0.1
+        }
         try await RawPeer.with(.init(), transport: settings) { peer, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 1
+            batch.timeoutSeconds = 2
             #expect(await send(transport, batch).map(\.kind) == ["unknown"])
             // While the PING is unanswered nothing more is sent on that connection.
             batch.timeoutSeconds = 2
@@ -110,7 +113,7 @@ struct RawPeerTests {
         try await RawPeer.with(part, transport: { $0.firstAnswerSeconds = 0.1 }) { _, transport, batch in
             var batch = batch
             batch.pool.opensWithOneStream = true
-            batch.timeoutSeconds = 3
+            batch.timeoutSeconds = 5
             batch.requests = [batch.requests[0], batch.requests[0]]
             #expect(await send(transport, batch).map(\.kind) == ["unknown", "200"])
         }
@@ -145,7 +148,7 @@ struct RawPeerTests {
             return frame.type == Frame.data ? Frame.ok(stream: frame.stream, ends: true) : []
         })
         let settings: (inout HTTP2Settings) -> Void = {
-            $0.idlePingSeconds = 1
+            $0.idlePingSeconds = 2
             $0.pingTimeoutSeconds = 0.2
         }
         try await RawPeer.with(part, transport: settings) { peer, transport, batch in
@@ -162,7 +165,7 @@ struct RawPeerTests {
     func noStreams() async throws {
         try await RawPeer.with(.init(hello: Frame.settings(maximumStreams: 0))) { _, transport, batch in
             var batch = batch
-            batch.timeoutSeconds = 1
+            batch.timeoutSeconds = 3
             let answers = await send(transport, batch)
             #expect(answers.map(\.kind) == ["notProcessed"])
             #expect(answers[0].reason.contains("no stream was free"))
@@ -172,12 +175,28 @@ struct RawPeerTests {
     @Test("a peer that closes each connection at once is not stormed")
     func closesAtOnce() async throws {
         let part = RawPeer.Part(closesAfterHello: true)
-        try await RawPeer.with(part) { peer, transport, batch in
+        try await RawPeer.with(part, transport: { $0.firstBackoffSeconds = 60 }) { peer, transport, batch in
             var batch = batch
             batch.timeoutSeconds = 0.5
             #expect(await send(transport, batch).first?.status == nil)
             #expect(await send(transport, batch).first?.status == nil)
-            #expect(peer.connections.withLock { $0 } <= 2)
+            #expect(peer.connections.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("a peer that hangs up on each request is given a pause")
+    func hangsUp() async throws {
+        try await RawPeer.with(.init(closesOnRequest: true), transport: { $0.firstBackoffSeconds = 60 }) {
+            peer,
+            transport,
+            batch in
+            #expect(await send(transport, batch).first?.status == nil)
+            for _ in 0..<20 {
+                let answers = await send(transport, batch)
+                #expect(answers.map(\.kind) == ["unreachable"])
+                #expect(answers[0].reason.contains("next try in"))
+            }
+            #expect(peer.connections.withLock { $0 } == 1)
         }
     }
 

@@ -119,7 +119,7 @@ struct TransportFaultTests {
 
     @Test("a provider that cannot be reached is said so, and tried again only after a pause")
     func unreachable() async throws {
-        try await Bench.with { bench in
+        try await Bench.with(transport: { $0.firstBackoffSeconds = 60 }) { bench in
             await bench.simulator.stop()
             let first = await bench.send(bench.apnsBatch([deviceToken("aa")]))
             #expect(first.map(\.kind) == ["unreachable"])
@@ -169,7 +169,7 @@ struct TransportFaultTests {
         try await Bench.with({ $0.maximumStreams = 1 }, transport: { $0.maximumConnections = 1 }) { bench in
             _ = await bench.send(bench.apnsBatch([deviceToken("ac")]))
             var batch = bench.apnsBatch([deviceToken("aa"), deviceToken("57a1"), deviceToken("ab")])
-            batch.timeoutSeconds = 2
+            batch.timeoutSeconds = 4
             let answers = await bench.send(batch)
             #expect(answers.map(\.kind) == ["200", "unknown", "notProcessed"])
             #expect(bench.stat("apns", "requests") == 3)

@@ -48,6 +48,24 @@ struct TransportTests {
         }
     }
 
+    @Test("a small batch does not wait for a large one that came before it")
+    func fairTurns() async throws {
+        let change: (inout SimulatorSettings) -> Void = {
+            $0.maximumStreams = 10
+            $0.slowAnswerSeconds = 0.1
+        }
+        try await Bench.with(change) { bench in
+            let large = Collected()
+            let batch = bench.fcmBatch((0..<600).map { "slow-token-\($0)" })
+            async let largeSend: Void = bench.transport.send(batch) { large.add($0, $1) }
+            while bench.stat("fcm", "requests") ?? 0 < 10 { await Task.yield() }
+            #expect(await bench.send(bench.fcmBatch(["device-token"]))[0].status == 200)
+            #expect(large.count < 600)
+            await largeSend
+            #expect(large.count == 600)
+        }
+    }
+
     @Test("never more streams are open than the peer's SETTINGS allow", arguments: [1, 7, 100])
     func streamLimit(limit: Int) async throws {
         try await Bench.with({ $0.maximumStreams = limit }) { bench in

@@ -117,6 +117,32 @@ struct OpeningTests {
         writer.close()
     }
 
+    @Test("a statement of a reader that runs too long is ended, and the connection goes on")
+    func timeLimit() throws {
+        var database = try SQLiteDatabase.temporary()
+        database.readLimitMilliseconds = 20
+        let writer = try database.connect(.writer)
+        let reader = try database.connect(.reader)
+        let endless = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c"
+        let error = #expect(throws: StoreError.self) { try reader.run(endless) }
+        #expect(error?.description.contains("took too long") == true)
+        #expect(try reader.first("SELECT 7") { $0.int(0) } == 7)
+        reader.close()
+        writer.close()
+    }
+
+    @Test("only its owner can read a database's files")
+    func fileRights() throws {
+        let database = try SQLiteDatabase.temporary()
+        let writer = try database.connect(.writer)
+        try writer.execute(script: "CREATE TABLE x (a TEXT)")
+        for suffix in ["", "-wal", "-shm"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: database.path + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+        }
+        writer.close()
+    }
+
     @Test("a folder that is absent is named, with what to look at")
     func absentFolder() async throws {
         let error = await #expect(throws: StoreError.self) {

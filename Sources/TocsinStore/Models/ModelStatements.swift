@@ -8,6 +8,8 @@ final class ModelStatements {
     let expressions: [String]
     /// `SELECT … FROM table`, with the fields' values as columns in their order.
     let selection: String
+    /// Selects the one record with an id, `$1`.
+    let selectionByID: String
     let insertion: String
     let replacement: String
     /// What every statement on a table of several models begins its condition with.
@@ -16,6 +18,8 @@ final class ModelStatements {
     private let insertedFields: [Int]
     private let replacedFields: [Int]
     private let idField: Int
+    private let kinds: [ModelField.Kind]
+    private let isColumn: [Bool]
 
     init(model: ModelType, dialect: Dialect) throws(StoreError) {
         try Self.check(model)
@@ -29,8 +33,12 @@ final class ModelStatements {
         expressions = model.fields.map { Self.expression(of: $0, dialect) }
         let table = "\"\(model.table.name)\""
         selection = "SELECT \(expressions.joined(separator: ", ")) FROM \(table)"
-        let columns = model.fields.indices.filter { Self.column(of: model.fields[$0]) != nil }
-        let members = model.fields.indices.filter { Self.column(of: model.fields[$0]) == nil }
+        selectionByID = selection + " WHERE id = $1" + (discriminator == nil ? "" : " AND model = $2")
+        kinds = model.fields.map(\.kind)
+        let isColumn = model.fields.map { Self.column(of: $0) != nil }
+        self.isColumn = isColumn
+        let columns = model.fields.indices.filter { isColumn[$0] }
+        let members = model.fields.indices.filter { !isColumn[$0] }
         insertedFields = columns + members
         replacedFields = columns.filter { $0 != idField } + members
         insertion = Self.insertion(model, dialect, table, columns, members)
@@ -48,9 +56,9 @@ final class ModelStatements {
     /// Reads a row of `selection`.
     func record(_ row: any SQLRow) -> Record {
         var values: [FieldValue] = []
-        values.reserveCapacity(model.fields.count)
-        for (column, field) in model.fields.enumerated() {
-            values.append(Self.value(of: field, in: row, at: column))
+        values.reserveCapacity(kinds.count)
+        for (column, kind) in kinds.enumerated() {
+            values.append(Self.value(of: kind, in: row, at: column))
         }
         return Record(model: model, values: values)
     }
@@ -58,7 +66,7 @@ final class ModelStatements {
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {
         fields.map { position in
             let value = record.values[position]
-            return Self.column(of: model.fields[position]) == nil ? Self.member(value) : Self.value(value)
+            return isColumn[position] ? Self.value(value) : Self.member(value)
         }
     }
 }
@@ -96,9 +104,9 @@ extension ModelStatements {
         }
     }
 
-    private static func value(of field: ModelField, in row: any SQLRow, at column: Int) -> FieldValue {
+    private static func value(of kind: ModelField.Kind, in row: any SQLRow, at column: Int) -> FieldValue {
         if row.isNull(column) { return .null }
-        switch field.kind {
+        switch kind {
         case .text: return .text(row.text(column))
         case .int: return .int(row.int(column))
         case .double: return .double(row.double(column))

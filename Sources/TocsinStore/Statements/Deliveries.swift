@@ -16,7 +16,8 @@ private enum SQL {
         SELECT min(moment) FROM (
             SELECT min(next_attempt_at) AS moment FROM deliveries WHERE status = 'waiting'
             UNION ALL SELECT min(lease_until) FROM deliveries WHERE status = 'sending'
-            UNION ALL SELECT min(coalesce(lease_until, created_at)) FROM fanouts) AS due
+            UNION ALL SELECT min(created_at) FROM fanouts WHERE lease_until IS NULL
+            UNION ALL SELECT min(lease_until) FROM fanouts WHERE lease_until IS NOT NULL) AS due
         """
     static let save = """
         INSERT INTO deliveries (message_id, device_id, id, platform, status, reason, attempts, next_attempt_at,

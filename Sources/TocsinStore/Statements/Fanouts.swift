@@ -30,8 +30,8 @@ private enum SQL {
         """
     /// From the members to their devices: each page costs all members of the topic.
     static let devicesOfMembers = """
-        SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d ON d.user_id = m.user_id
-        WHERE m.topic_id = $1 AND m.push = 1 AND \(devices)
+        SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d
+        WHERE m.topic_id = $1 AND m.push = 1 AND d.user_id = m.user_id AND \(devices)
         """
     /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
     static let devicesInOrder = """

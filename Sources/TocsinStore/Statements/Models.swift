@@ -8,6 +8,10 @@ private enum SQL {
 extension SQLReading {
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] {
         let statements = try session.statements(for: model)
+        if predicate == .always, ids.count == 1, let id = ids.first {
+            let bindings = [SQLValue.text(id)] + (statements.discriminator.map { [$0] } ?? [])
+            return try connection.all(statements.selectionByID, bindings) { statements.record($0) }
+        }
         var records: [Record] = []
         for chunk in ids.chunks(of: BoundList.maximumCount) {
             var translation = PredicateTranslation(statements: statements, builder: SQLBuilder())

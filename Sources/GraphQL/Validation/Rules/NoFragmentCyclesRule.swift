@@ -23,8 +23,13 @@ private struct CycleSearch {
             path.append(spread)
             if let start = positions[name] {
                 report(Array(path[start...]), name, &context)
-            } else if let next = context.fragmentIndices[name], path.count < 1000 {
-                visit(next, &context)
+            } else if let next = context.fragmentIndices[name] {
+                if path.count < 500 {
+                    visit(next, &context)
+                } else {
+                    context.isUnfoldable = false
+                    context.report("Fragments spread each other more than 500 levels deep.", node.location)
+                }
             }
             path.removeLast()
         }

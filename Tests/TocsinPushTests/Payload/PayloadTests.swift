@@ -1,0 +1,132 @@
+import Foundation
+import JSON
+import Testing
+import TocsinCore
+import TocsinPush
+
+@Suite("Payloads")
+struct PayloadTests {
+    struct Sample: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var fields: [String: FieldValue]
+        var platform: PushPlatform = .ios
+    }
+
+    private static let full: [String: FieldValue] = [
+        "priority": .int(4), "url": .text("https://ci.example/42"),
+        "data": .json("{\"branch\":\"main\",\"from\":\"x\",\"n\":7}"),
+        "category": .text("BUILD"), "key": .text("build-42"), "expiresAt": .text("2026-07-25T17:30:00Z"),
+        "push": .json(
+            "{\"sound\":\"bell.caf\",\"badge\":3,\"mutableContent\":true,\"threadId\":\"ci\",\"channelId\":\"builds\"}"
+        ),
+    ]
+
+    static let samples: [Sample] = [PushPlatform.ios, .android, .web].flatMap { platform in
+        [
+            Sample(testDescription: "plain-\(platform)", fields: [:], platform: platform),
+            Sample(testDescription: "full-\(platform)", fields: full, platform: platform),
+            Sample(testDescription: "quiet-\(platform)", fields: ["priority": .int(1)], platform: platform),
+            Sample(
+                testDescription: "silent-badge-\(platform)",
+                fields: ["push": .json("{\"silent\":true,\"badge\":0}")],
+                platform: platform
+            ),
+            Sample(
+                testDescription: "silent-\(platform)",
+                fields: ["push": .json("{\"silent\":true}")],
+                platform: platform
+            ),
+        ]
+    }
+
+    private func sent(_ fields: [String: FieldValue], _ platform: PushPlatform) async throws -> ScriptedTransport.Sent {
+        let providers = TestProviders()
+        let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
+        let provider = providers.provider(PushService(reaching: platform))
+        _ = await provider.results(payload, to: ["abcd1234"], platform: platform)
+        return try #require(providers.transport.sent.first)
+    }
+
+    @Test("requests are what the providers' documents ask for", arguments: samples)
+    func golden(_ sample: Sample) async throws {
+        let sent = try await sent(sample.fields, sample.platform)
+        var lines = ["POST \(sent.batch.pool.origin)\(sent.request.path)"]
+        for header in (sent.batch.sharedHeaders + sent.request.headers).sorted(by: { $0.name < $1.name }) {
+            lines.append("\(header.name): \(header.name == "authorization" ? "…" : header.value)")
+        }
+        let body = try JSONSerialization.jsonObject(with: Data(sent.request.body))
+        let pretty = try JSONSerialization.data(
+            withJSONObject: body,
+            options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        )
+        lines += ["", String(decoding: pretty, as: UTF8.self), ""]
+        try expectGolden(lines.joined(separator: "\n"), sample.testDescription + ".txt")
+    }
+
+    @Test(
+        "a long body is cut at a character's border with an ellipsis and fills the payload",
+        arguments: [PushPlatform.ios, .android],
+        ["x", "é", "👩‍👩‍👧‍👦", "\"", "\n", "漢"]
+    )
+    func longBody(_ platform: PushPlatform, _ unit: String) async throws {
+        let body = String(repeating: unit, count: 8000)
+        let sent = try await sent(["body": .text(body)], platform)
+        #expect(sent.request.body.count <= 4096 + "abcd1234".count + 2)
+        #expect(sent.request.body.count > 4096 - 60)
+        let kept = try #require(Self.shown(sent, platform))
+        #expect(kept.body.last == "…")
+        #expect(kept.body.dropLast().allSatisfy { $0 == Character(unit) })
+        #expect(kept.title == "Build failed")
+    }
+
+    @Test(
+        "when the rest leaves no room the title is cut, and at last only ids and texts go",
+        arguments: [PushPlatform.ios, .android]
+    )
+    func longTitle(_ platform: PushPlatform) async throws {
+        let sent = try await sent(["title": .text(String(repeating: "t", count: 5000))], platform)
+        let kept = try #require(Self.shown(sent, platform))
+        #expect(kept.title.hasSuffix("t…") && kept.body.isEmpty)
+        let large = "{\"k\":\"" + String(repeating: "v", count: 6000) + "\"}"
+        let idsOnly = try await self.sent(["data": .json(large)], platform)
+        #expect(!idsOnly.text.contains("vvv"))
+        #expect(idsOnly.text.contains("\"messageId\":\"m1\"") && idsOnly.text.contains("main is red"))
+    }
+
+    private static func shown(_ sent: ScriptedTransport.Sent, _ platform: PushPlatform) -> (
+        title: String, body: String
+    )? {
+        guard let body = try? JSONParser.parse(sent.request.body) else { return nil }
+        let shown = platform == .ios ? body["aps"]?["alert"] : body["message"]?["notification"]
+        return (shown?["title"]?.stringValue ?? "", shown?["body"]?.stringValue ?? "")
+    }
+
+    @Test("the provider forgets a push when the message expires, or six hours after it")
+    func expiry() async throws {
+        let usual = try await sent([:], .ios)
+        #expect(usual.header("apns-expiration") == String(1_785_000_000 + 21_600))
+        let early = try await sent(["expiresAt": .text("2026-07-25T19:30:00+02:00")], .ios)
+        #expect(early.header("apns-expiration") == "1785000600")
+        let android = try await sent(["expiresAt": .text("2026-07-25T17:30:00.5Z")], .android)
+        #expect(android.text.contains("\"ttl\":\"600s\""))
+    }
+
+    @Test("delivery ids are lower-case UUIDs of version 8, the same for the same pair and different for others")
+    func deliveryIDs() {
+        let first = DeliveryIdentity.id(of: MessageID("m1"), to: DeviceID("d1")).text
+        #expect(first == DeliveryIdentity.id(of: MessageID("m1"), to: DeviceID("d1")).text)
+        let pattern = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
+        #expect(first.wholeMatch(of: pattern) != nil)
+        var seen: Set<String> = []
+        for message in 0..<100 {
+            for device in 0..<100 {
+                seen.insert(DeliveryIdentity.id(of: MessageID("m\(message)"), to: DeviceID("d\(device)")).text)
+            }
+        }
+        #expect(seen.count == 10_000)
+        #expect(
+            DeliveryIdentity.id(of: MessageID("ab"), to: DeviceID("c"))
+                != DeliveryIdentity.id(of: MessageID("a"), to: DeviceID("bc"))
+        )
+    }
+}

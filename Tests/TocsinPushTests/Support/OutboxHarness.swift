@@ -1,0 +1,163 @@
+import Synchronization
+import Testing
+import TocsinCore
+import TocsinPush
+import TocsinSQLite
+import TocsinStore
+
+/// A worker over a real store, scripted providers and manual time.
+final class OutboxHarness: Sendable {
+    let models = TestModels()
+    let providers = TestProviders()
+    private let sql: SQLStore
+    private let commits: Mutexed<Int>
+    private let reported = Mutexed<[PushReport]>([])
+
+    var store: any Store { sql }
+    var time: ManualTime { providers.time }
+    var transport: ScriptedTransport { providers.transport }
+    var reports: [PushReport] { reported.value.withLock { $0 } }
+
+    private init() async throws {
+        let commits = Mutexed(0)
+        self.commits = commits
+        sql = try await SQLStore.open(
+            try SQLiteDatabase.temporary(),
+            at: Timestamp(milliseconds: 0),
+            commitObserver: { _ in commits.value.withLock { $0 += 1 } }
+        )
+    }
+
+    /// Opens a store with the topic `topic-1`, runs the body and closes it.
+    static func with(_ body: (OutboxHarness) async throws -> Void) async throws {
+        let harness = try await OutboxHarness()
+        let topic = harness.models.topic("topic-1")
+        try await harness.store.write { writer throws(StoreError) in _ = try writer.insert(topic) }
+        do {
+            try await body(harness)
+        } catch {
+            await harness.sql.close()
+            throw error
+        }
+        await harness.sql.close()
+    }
+
+    static var settings: OutboxSettings {
+        var settings = OutboxSettings()
+        settings.notesDeliveries = true
+        return settings
+    }
+
+    func makeWorker(
+        _ services: [PushService] = PushService.allCases,
+        settings: OutboxSettings = OutboxHarness.settings
+    ) -> OutboxWorker {
+        let reported = reported
+        return OutboxWorker(
+            environment: ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers()),
+            providers: services.map { providers.provider($0) },
+            messages: models.message,
+            topics: models.topic,
+            settings: settings,
+            report: { report in reported.value.withLock { $0.append(report) } }
+        )
+    }
+
+    /// Runs a worker until the body ends, then stops it.
+    func running(
+        _ services: [PushService] = PushService.allCases,
+        settings: OutboxSettings = OutboxHarness.settings,
+        _ body: (OutboxWorker) async throws -> Void
+    ) async throws {
+        let worker = makeWorker(services, settings: settings)
+        let running = Task { await worker.run() }
+        do {
+            try await body(worker)
+        } catch {
+            transport.release(.unknown(reason: "the test is over"))
+            running.cancel()
+            await running.value
+            throw error
+        }
+        transport.release(.unknown(reason: "the test is over"))
+        running.cancel()
+        await running.value
+    }
+
+    /// Makes devices of members of `topic-1`.
+    func add(_ devices: [Device]) async throws {
+        try await store.write { writer throws(StoreError) in
+            for device in devices {
+                try writer.save(device)
+                try writer.save(
+                    Membership(
+                        topicID: TopicID("topic-1"),
+                        userID: device.userID,
+                        push: true,
+                        createdAt: device.registeredAt
+                    )
+                )
+            }
+        }
+    }
+
+    /// Commits a message with its fan-out, as the service does.
+    func publish(_ id: String, number: Int64 = 1, _ more: [String: FieldValue] = [:]) async throws {
+        let now = time.now()
+        let message = models.message(id, number: number, at: now, more)
+        try await store.write { writer throws(StoreError) in
+            _ = try writer.insert(message)
+            try writer.addFanout(Fanout(messageID: MessageID(id), topicID: TopicID("topic-1"), createdAt: now))
+        }
+    }
+
+    func deliveries(_ message: String = "m1") async throws -> [Delivery] {
+        try await store.read { reader throws(StoreError) in
+            try reader.deliveries(of: MessageID(message), status: nil, after: nil, limit: 10_000)
+        }
+    }
+
+    /// Waits until the deliveries of a message satisfy the condition. Whenever all is quiet and it does not hold, the
+    /// clock moves on to the next moment somebody sleeps for.
+    @discardableResult
+    func deliveries(
+        _ message: String = "m1",
+        movingTime: Bool = true,
+        until condition: ([Delivery]) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [Delivery] {
+        var quiet = 0
+        var activity = -1
+        for _ in 0..<10_000 {
+            let rows = try await deliveries(message)
+            if condition(rows) { return rows }
+            let current = commits.value.withLock { $0 } + transport.sent.count + reports.count
+            quiet = current == activity ? quiet + 1 : 0
+            activity = current
+            if quiet >= 8, movingTime {
+                _ = time.advanceToNextSleeper()
+                quiet = 0
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        let rows = try await deliveries(message)
+        Issue.record("the deliveries never got there: \(rows)", sourceLocation: sourceLocation)
+        return rows
+    }
+
+    /// Waits until something outside the store holds; the clock stands still.
+    func wait(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for _ in 0..<10_000 {
+            if condition() { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("it never happened", sourceLocation: sourceLocation)
+    }
+}
+
+extension [Delivery] {
+    /// Whether there are this many, all in one of the states.
+    func are(_ count: Int, _ states: DeliveryStatus...) -> Bool {
+        self.count == count && allSatisfy { states.contains($0.status) }
+    }
+}
