@@ -38,6 +38,8 @@ package struct TocsinGraphQL: GraphQLService {
         }
     }
 
+    package func socketGroup(of caller: Identity) -> String? { caller.owner }
+
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 
     // MARK: Running

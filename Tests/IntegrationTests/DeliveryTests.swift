@@ -12,7 +12,7 @@ enum Phone {
     static let ofAda = [firstIOS, secondIOS, android]
 }
 
-@Suite("A message's way from request to phone", .timeLimit(.minutes(3)))
+@Suite("A message's way from request to phone", .timeLimit(.minutes(5)))
 struct DeliveryTests {
     private static let create = """
         mutation Create($input: CreateMessageInput!) { createMessage(input: $input) { id number cursor } }

@@ -3,7 +3,7 @@ import JSON
 import Testing
 import TocsinClient
 
-@Suite("What belongs to somebody else", .timeLimit(.minutes(2)))
+@Suite("What belongs to somebody else", .timeLimit(.minutes(5)))
 struct IsolationTests {
     @Test("no operation shows it or changes it: it answers as what does not exist")
     func isolation() async throws {
@@ -11,11 +11,13 @@ struct IsolationTests {
             let scene = try await Scene(installation)
             let targets = try await Targets(scene)
             let before = try await targets.everythingOfAda()
-            for probe in Probe.all {
+            let fields = try await Probe.fields(installation, token: scene.bob)
+            for probe in Probe.all where fields.contains(probe.field) {
                 let foreign = try await targets.answer(to: probe, isThere: true)
                 let absent = try await targets.answer(to: probe, isThere: false)
                 #expect(foreign == absent, "\(probe.field) tells foreign from absent")
                 #expect(!targets.shows(foreign), "\(probe.field) shows what is ada's: \(foreign)")
+                #expect(!foreign.contains("VALIDATION_FAILED"), "\(foreign)")
                 if probe.isRefused { #expect(foreign.contains("\"errors\""), "\(probe.field): \(foreign)") }
             }
             #expect(try await targets.everythingOfAda() == before)
@@ -44,14 +46,10 @@ struct IsolationTests {
     func probesAreComplete() async throws {
         try await Installation.run { installation in
             let token = try await installation.addUser("ada")
-            let roots = "{ __schema { queryType { fields { name } } mutationType { fields { name } } } }"
-            let schema = try await installation.curl(roots, token: token)["data"]?["__schema"]
-            let fields = ["queryType", "mutationType"].flatMap { root in
-                schema?[root]?["fields"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
-            }
-            #expect(!fields.isEmpty)
+            let fields = try await Probe.fields(installation, token: token)
+            #expect(fields.count > 10)
             let known = Set(Probe.all.map(\.field)).union(Probe.leftOut.keys)
-            #expect(Set(fields).subtracting(known).isEmpty)
+            #expect(fields.subtracting(known).isEmpty)
         }
     }
 }
@@ -99,10 +97,20 @@ struct Probe {
         write("updateMessage", #"input: { id: "MESSAGE", title: "taken", _version: 1 }"#, message),
         write("deleteMessage", #"input: { id: "MESSAGE", _version: 1 }"#, message),
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
-        write("redriveDeliveries", #"messageId: "MESSAGE", status: ACCEPTED"#, "{ waiting accepted }"),
+        write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
         Probe("unsubscribeFromTopic", #"mutation { unsubscribeFromTopic(topicId: "TOPIC") { topicId push } }"#),
         Probe("unregisterPushToken", #"mutation { unregisterPushToken(token: "TOKEN") { userId pushTokens } }"#),
     ]
+
+    /// The fields of Query and Mutation, as the running server has them.
+    static func fields(_ installation: Installation, token: String) async throws -> Set<String> {
+        let roots = "{ __schema { queryType { fields { name } } mutationType { fields { name } } } }"
+        let schema = try await installation.curl(roots, token: token)["data"]?["__schema"]
+        let names = ["queryType", "mutationType"].flatMap { root in
+            schema?[root]?["fields"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+        }
+        return Set(names)
+    }
 
     static let leftOut = [
         "createTopic": "Tried in a test of its own.",

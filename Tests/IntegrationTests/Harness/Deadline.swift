@@ -9,7 +9,7 @@ struct HarnessFailure: Error, CustomStringConvertible {
 /// Looks until there is a value, and fails with what was waited for when the time is over.
 func eventually<Value>(
     _ what: String,
-    withinSeconds seconds: Double = 20,
+    withinSeconds seconds: Double = 60,
     _ look: () async throws -> Value?
 ) async throws -> Value {
     let end = ContinuousClock.now + .seconds(seconds)
@@ -23,7 +23,7 @@ func eventually<Value>(
 /// Looks until the condition holds, and fails with what was waited for when the time is over.
 func eventually(
     _ what: String,
-    withinSeconds seconds: Double = 20,
+    withinSeconds seconds: Double = 60,
     isTrue condition: () async throws -> Bool
 ) async throws {
     _ = try await eventually(what, withinSeconds: seconds) { try await condition() ? true : nil }
