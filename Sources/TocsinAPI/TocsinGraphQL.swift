@@ -182,7 +182,9 @@ package struct TocsinGraphQL: GraphQLService {
         guard let after else { return }
         guard let cursor = MessageCursor(text: after, sealer: services.sealer), cursor.topicID == topic,
             cursor.number <= last
-        else { throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.") }
+        else {
+            throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.")
+        }
         interest.feed = LiveInterest.Feed(topicID: topic, after: cursor.number)
     }
 }

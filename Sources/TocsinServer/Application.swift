@@ -48,7 +48,13 @@ package final class Application: Sendable {
         let serverKey = try Wiring.serverKey(settings)
         let sealer = KeySealer(serverKey)
         http = CurlClient(caFile: settings.push.caPath)
-        let authenticator = try Wiring.authenticator(settings, serverKey: serverKey, store: store, http: http, time: time)
+        let authenticator = try Wiring.authenticator(
+            settings,
+            serverKey: serverKey,
+            store: store,
+            http: http,
+            time: time
+        )
         hub.add { events in for event in events { authenticator.observe(event) } }
 
         let environment = ServiceEnvironment(

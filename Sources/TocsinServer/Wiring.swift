@@ -94,7 +94,9 @@ enum Wiring {
             throw StartError(error.description)
         }
         guard let url = signIn.jwksURL else {
-            throw StartError("External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET.")
+            throw StartError(
+                "External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET."
+            )
         }
         return .remote(RemoteKeySet(url: url, http: http, time: time))
     }

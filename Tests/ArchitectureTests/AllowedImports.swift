@@ -13,11 +13,7 @@ enum AllowedImports {
         // Translators
         "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"],
         "TocsinPush": ["JSON", "TocsinCore"],
-<<<<<<< HEAD
-        // Glibc for the threads that a blocking database needs.
-=======
         // Glibc: blocking calls wait on POSIX threads of their own, never on the shared pool.
->>>>>>> client
         "TocsinStore": ["Glibc", "TocsinCore"],
         "TocsinAuth": ["COpenSSL", "Glibc", "JSON", "TocsinCore"],
         // Sockets and disks

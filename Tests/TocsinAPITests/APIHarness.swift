@@ -55,7 +55,8 @@ final class APIHarness: Sendable {
     }
 
     /// Creates a topic and answers its id.
-    func makeTopic(_ name: String = "alerts", as caller: Identity = APIHarness.identity("alice")) async throws -> String {
+    func makeTopic(_ name: String = "alerts", as caller: Identity = APIHarness.identity("alice")) async throws -> String
+    {
         let response = try await run(
             "mutation($n: String!) { createTopic(input: {name: $n}) { id } }",
             ["n": .string(name)],
@@ -160,7 +161,9 @@ struct PlainSealer: Sealer {
     }
 
     private func mark(_ bytes: [UInt8], _ scope: String) -> String {
-        let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) {
+            ($0 ^ UInt64($1)) &* 1_099_511_628_211
+        }
         return String(hash, radix: 16)
     }
 }

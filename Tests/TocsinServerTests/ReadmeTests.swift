@@ -23,7 +23,10 @@ struct ReadmeTests {
 
     @Test("it is short enough to be read")
     func length() throws {
-        let lines = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try String(contentsOf: Self.file, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
         #expect(lines.count <= 200)
     }
 }
