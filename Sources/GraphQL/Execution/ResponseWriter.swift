@@ -23,15 +23,22 @@ struct ResponseWriter {
     }
 
     /// What to do for one field of a row.
-    struct Step {
+    ///
+    /// A class, so that walking over the steps of every row copies nothing.
+    final class Step {
         let field: PlannedField
         let action: Action
 
         enum Action {
-            case leaf(ErasedLeaf, LeafKind, isDirect: Bool)
+            case leaf(ErasedLeaf, LeafWriter.DirectForm)
             case column
             case typename(String)
             case introspection
+        }
+
+        init(field: PlannedField, action: Action) {
+            self.field = field
+            self.action = action
         }
     }
 
@@ -61,9 +68,8 @@ struct ResponseWriter {
         case .object, .abstract: return .column
         case .leaf(let kind):
             guard case .leaf(let write) = executable.resolvers[field.field.index] else { return .column }
-            var isChecked = false
-            if case .custom(let name) = kind { isChecked = executable.map.serializations[name] != nil }
-            return .leaf(write, kind, isDirect: !isChecked && !field.shape.isList)
+            if case .custom(let name) = kind, executable.map.serializations[name] != nil { return .leaf(write, .none) }
+            return .leaf(write, field.shape.isList ? .none : LeafWriter.DirectForm(kind))
         }
     }
 
@@ -85,14 +91,16 @@ struct ResponseWriter {
 
     private mutating func writeObject(group: Int, row: Int) -> Bool {
         let steps = steps[groups[group].selection]
+        let parents = groups[group].parents
         out.json.byte(UInt8(ascii: "{"))
         for index in steps.indices {
-            let field = steps[index].field
+            let step = steps[index]
+            let field = step.field
             out.json.raw(bytes: index == 0 ? field.keyBytes : field.furtherKeyBytes)
-            switch steps[index].action {
-            case .leaf(let write, let kind, let isDirect):
-                out.begin(kind, isDirect: isDirect)
-                write(groups[group].parents, row, &out)
+            switch step.action {
+            case .leaf(let write, let form):
+                out.begin(form)
+                write(parents, row, &out)
                 if case .written = out.outcome { continue }
                 guard finishLeaf(field) else { return false }
             case .column:
