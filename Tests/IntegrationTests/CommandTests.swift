@@ -96,6 +96,29 @@ struct CommandTests {
         }
     }
 
+    @Test("an encrypted server is spoken to when its authority is trusted, and only then")
+    func encrypted() async throws {
+        try await Installation.run(isEncrypted: true) { installation in
+            #expect(installation.address.hasPrefix("https://"))
+            let scene = try await Scene(installation)
+            let publish = ["publish", "alerts", "--title", "encrypted"]
+            let trusted = try await installation.tocsin(
+                publish + ["--ca-file", installation.authorityFile],
+                token: scene.ada
+            )
+            #expect(trusted.status == 0, "\(trusted.errors)")
+            let follower = Follower(try installation.makeClient(token: scene.ada), topicID: scene.topicID)
+            try await follower.untilLive()
+            _ = try await installation.makeClient(token: scene.ada).publish(topic: "alerts", title: "live")
+            try await eventually("the message on the socket") { follower.messages.map(\.title) == ["live"] }
+            follower.stop()
+
+            let untrusted = try await installation.tocsin(publish, token: scene.ada)
+            #expect(untrusted.status == 1)
+            #expect(untrusted.errors.contains("CERTIFICATE"), "\(untrusted.errors)")
+        }
+    }
+
     @Test("simulate reaches the user's phones through a topic made for it")
     func simulate() async throws {
         try await Installation.run { installation in

@@ -7,6 +7,7 @@ final class Installation {
     let folder: String
     private(set) var simulator: SimulatorProcess?
     private(set) var server: ServerProcess?
+    private var options: [String] = []
 
     private init() throws {
         folder = NSTemporaryDirectory() + "tocsin-test-" + UUID().uuidString
@@ -14,10 +15,18 @@ final class Installation {
     }
 
     /// Runs the body with a fresh simulator and server, which are ended afterwards whatever happens.
-    static func run(_ body: (Installation) async throws -> Void) async throws {
+    ///
+    /// With TLS the server shows the simulator's certificate, whose authority is in `authorityFile`.
+    static func run(isEncrypted: Bool = false, _ body: (Installation) async throws -> Void) async throws {
         let installation = try Installation()
         do {
             installation.simulator = try await SimulatorProcess(folder: installation.folder)
+            if isEncrypted {
+                let keys = installation.folder + "/simulator"
+                installation.options = [
+                    "--tls-certificate", keys + "/server.pem", "--tls-key", keys + "/server-key.pem",
+                ]
+            }
             try await installation.startServer()
             try await body(installation)
         } catch {
@@ -27,12 +36,15 @@ final class Installation {
         await installation.end(keepsFolder: false)
     }
 
+    /// The authority of the simulator's certificate.
+    var authorityFile: String { folder + "/simulator/ca.pem" }
+
     /// The address of the running server.
     var address: String { server?.address ?? "" }
 
     private func startServer(port: Int = 0) async throws {
         let environment = simulator?.environment ?? [:]
-        server = try await ServerProcess(folder: folder, port: port, environment: environment)
+        server = try await ServerProcess(folder: folder, port: port, environment: environment, options: options)
     }
 
     /// Kills the server as a power cut would and starts it again on its data and port.
@@ -88,6 +100,7 @@ final class Installation {
     /// A client that comes back quickly after a restart.
     func makeClient(token: String) throws -> TocsinClient {
         var settings = ClientSettings()
+        settings.certificateAuthorityFile = options.isEmpty ? nil : authorityFile
         settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
         return try TocsinClient(url: address, token: token, settings: settings)
     }

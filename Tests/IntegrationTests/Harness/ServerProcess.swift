@@ -9,14 +9,14 @@ struct ServerProcess {
     var port: Int { Int(address.split(separator: ":").last ?? "") ?? 0 }
 
     /// Starts the server and waits until it is ready.
-    init(folder: String, port: Int, environment: [String: String]) async throws {
+    init(folder: String, port: Int, environment: [String: String], options: [String] = []) async throws {
         let readyFile = folder + "/" + UUID().uuidString + ".ready"
         let process = try ChildProcess(
             try TestBinary.path(),
             [
                 "serve", "--host", "127.0.0.1", "--port", "\(port)", "--data-dir", folder + "/data", "--ready-file",
                 readyFile,
-            ],
+            ] + options,
             environment: TestBinary.environment.merging(environment) { $1 },
             folder: folder
         )
