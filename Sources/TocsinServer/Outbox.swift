@@ -78,7 +78,7 @@ final class Outbox: Sendable {
         outbox.stopSeconds = settings.server.stopSeconds
         outbox.retry.lifetimeSeconds = settings.push.lifetimeSeconds
         outbox.retry.maximumAttempts = settings.push.maximumAttempts
-        outbox.retry.pauses = settings.push.retrySeconds
+        outbox.retry.replacement = settings.push.retrySeconds
         return outbox
     }
 

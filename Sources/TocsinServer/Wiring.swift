@@ -52,13 +52,13 @@ enum Wiring {
         sealer: any Sealer,
         limits: Settings.Limits
     ) throws(StartError) -> ResponseExecutor {
-        let plans = PlanCache(
-            schema: schema.schema,
-            parseLimits: limits.ofParsing,
-            validationLimits: limits.ofValidation
-        )
         do {
-            return try ResponseExecutor(schema: schema, sealer: sealer, plans: plans)
+            return try ResponseExecutor(
+                schema: schema,
+                sealer: sealer,
+                parseLimits: limits.ofParsing,
+                validationLimits: limits.ofValidation
+            )
         } catch {
             throw StartError("The schema and the resolvers disagree:\n\(error.description)")
         }

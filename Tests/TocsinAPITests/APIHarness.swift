@@ -23,7 +23,7 @@ final class APIHarness: Sendable {
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
-        let executor = try ResponseExecutor(schema: schema, sealer: sealer, plans: PlanCache(schema: schema.schema))
+        let executor = try ResponseExecutor(schema: schema, sealer: sealer)
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
         service = TocsinGraphQL(
             executor: executor,
