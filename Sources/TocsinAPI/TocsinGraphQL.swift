@@ -10,19 +10,22 @@ package struct TocsinGraphQL: GraphQLService {
     private let services: Services
     private let schema: APISchema
     private let authenticator: any Authenticator
+    private let revoked: RevocationList
 
     package init(
         executor: ResponseExecutor,
         feed: LiveFeed,
         services: Services,
         schema: APISchema,
-        authenticator: any Authenticator
+        authenticator: any Authenticator,
+        revoked: RevocationList = RevocationList()
     ) {
         self.executor = executor
         self.feed = feed
         self.services = services
         self.schema = schema
         self.authenticator = authenticator
+        self.revoked = revoked
     }
 
     // MARK: Who asks
@@ -65,6 +68,9 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) async -> GraphQLReply {
+        guard !revoked.covers(caller) else {
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+        }
         let plan: ExecutionPlan
         do {
             plan = try executor.plan(for: request)
@@ -81,6 +87,8 @@ package struct TocsinGraphQL: GraphQLService {
         return GraphQLReply(kind: .executed, body: result.bytes)
     }
 
+    private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
+
     // MARK: Subscribing
 
     package func subscribe(
@@ -88,6 +96,7 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
         do {
             let plan = try executor.plan(for: request)
             let field = try executor.subscription(plan, request.variables)
