@@ -136,6 +136,7 @@ package final class Application: Sendable {
         feed.stop()
         await server.shutdown(graceSeconds: grace)
         await jobs.end()
+        await outbox.close()
         await store.close()
         http.stop()
         try? await pushLoops.shutdownGracefully()

@@ -11,6 +11,7 @@ final class Outbox: Sendable {
     /// Every provider there is, and whether it has credentials.
     let providers: [(name: String, isConfigured: Bool)]
     private let worker: OutboxWorker
+    private let transport: HTTP2Transport
 
     init(
         settings: Settings,
@@ -20,7 +21,6 @@ final class Outbox: Sendable {
         loops: MultiThreadedEventLoopGroup,
         logger: Logger
     ) throws(StartError) {
-        let transport: HTTP2Transport
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections
@@ -66,6 +66,9 @@ final class Outbox: Sendable {
 
     /// Works until `stop` or cancellation.
     func run() async { await worker.run() }
+
+    /// Closes the connections to the providers, once `run` has returned.
+    func close() async { await transport.shutdown() }
 
     /// Asks `run` to give pushes under way their time and return.
     func stop() { worker.stop() }

@@ -1,3 +1,4 @@
+import Foundation
 import GraphQL
 import GraphQLTransport
 import JSON
@@ -10,6 +11,8 @@ extension Settings {
         var http = HTTPServerSettings()
         http.host = server.host
         http.port = server.port
+        // The other half of the cores is the store's, the outbox's and the live feed's.
+        http.threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
         if let certificate = server.tlsCertificatePath, let key = server.tlsKeyPath {
             http.tls = HTTPServerSettings.TLSFiles(certificateFile: certificate, keyFile: key)
         }
