@@ -58,7 +58,13 @@ let package = Package(
         part("TocsinStore", ["TocsinCore"], plugins: ["EmbedFiles"]),
         part("TocsinAuth", ["COpenSSL", "JSON", "TocsinCore"]),
         // Sockets and disks
-        part("TocsinHTTP", ["GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL, logging]),
+        part(
+            "TocsinHTTP",
+            [
+                "GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"), nioSSL, logging,
+            ]
+        ),
         part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
         part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
         // Products
@@ -74,12 +80,19 @@ let package = Package(
             "TocsinSimulator",
             ["CNGHTTP2", "COpenSSL", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nioSSL]
         ),
-        part("TocsinClient", ["GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL]),
+        part(
+            "TocsinClient",
+            [
+                "GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"), nioSSL,
+            ]
+        ),
         // Commands
         .executableTarget(
             name: "tocsin",
             dependencies: [
-                "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator", "TocsinSQLite",
+                "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator",
+                "TocsinSQLite",
                 "TocsinStore", argumentParser, logging,
             ],
             swiftSettings: settings
@@ -87,7 +100,8 @@ let package = Package(
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CNGHTTP2", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinServer",
+                "CNGHTTP2", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinCore", "TocsinHTTP2", "TocsinPush",
+                "TocsinServer",
                 "TocsinSimulator", "TocsinStore", "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
             ],
             swiftSettings: settings
@@ -98,7 +112,12 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Embeds schema/ and migrations/ into the binary
-        .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/EmbedFilesPlugin"),
+        .plugin(
+            name: "EmbedFiles",
+            capability: .buildTool(),
+            dependencies: ["embed-files"],
+            path: "Sources/EmbedFilesPlugin"
+        ),
         .executableTarget(name: "embed-files", swiftSettings: settings),
         // Tests
         tests("ArchitectureTests", []),
@@ -106,12 +125,25 @@ let package = Package(
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQLTransport", "JSON", httpTypes]),
         tests("TocsinCoreTests", ["TocsinCore"]),
-        tests("TocsinAPITests", ["GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
-        tests("TocsinPushTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"], exclude: ["Golden"]),
+        tests(
+            "TocsinAPITests",
+            ["GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+        ),
+        tests(
+            "TocsinPushTests",
+            ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"],
+            exclude: ["Golden"]
+        ),
         tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
         tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
-        tests("TocsinHTTPTests", ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]),
-        tests("TocsinHTTP2Tests", ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]),
+        tests(
+            "TocsinHTTPTests",
+            ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]
+        ),
+        tests(
+            "TocsinHTTP2Tests",
+            ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]
+        ),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
         tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
     ]

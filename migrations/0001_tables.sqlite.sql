@@ -73,6 +73,7 @@ CREATE TABLE memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, topic_id);
 
+-- `registered_at` is the last registration, `active_since` the first of an unbroken row of them by one user.
 CREATE TABLE devices (
     id TEXT NOT NULL PRIMARY KEY,
     user_id TEXT NOT NULL,
@@ -84,7 +85,8 @@ CREATE TABLE devices (
     active INTEGER NOT NULL,
     disabled_reason TEXT,
     registered_at INTEGER NOT NULL,
-    last_seen_at INTEGER NOT NULL
+    last_seen_at INTEGER NOT NULL,
+    active_since INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX devices_by_token ON devices (token, app_id);
 CREATE INDEX devices_by_user ON devices (user_id, id);

@@ -60,6 +60,11 @@ public struct JSONWriter: Sendable {
     /// Writes bytes that are JSON already.
     public mutating func raw(bytes other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
 
+    /// Writes bytes that are JSON already.
+    ///
+    /// Beside the generic one, because other modules call that one unspecialised, byte by byte.
+    public mutating func raw(bytes other: [UInt8]) { bytes.append(contentsOf: other) }
+
     /// Writes one byte that is JSON already.
     public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 

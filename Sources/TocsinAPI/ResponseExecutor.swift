@@ -13,7 +13,8 @@ package final class ResponseExecutor: Sendable {
     package init(
         schema: APISchema,
         sealer: any Sealer,
-        plans: PlanCache
+        parseLimits: ParseLimits = .standard,
+        validationLimits: ValidationLimits = .standard
     ) throws(SchemaBindingErrors) {
         var map = ResolverMap<APIObject, RequestContext>()
         RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
@@ -29,7 +30,12 @@ package final class ResponseExecutor: Sendable {
             }
         }
         executable = try ExecutableSchema(schema: schema.schema, resolvers: map)
-        self.plans = plans
+        // The executable's schema knows the scalars' input checks, for literals in documents.
+        plans = PlanCache(
+            schema: executable.schema,
+            parseLimits: parseLimits,
+            validationLimits: validationLimits
+        )
         appSyncOptions = ExecutionOptions(errorEncoding: AppSyncErrorEncoding.write)
         standardOptions = ExecutionOptions(errorEncoding: StandardErrorEncoding.write)
     }

@@ -10,19 +10,22 @@ package struct TocsinGraphQL: GraphQLService {
     private let services: Services
     private let schema: APISchema
     private let authenticator: any Authenticator
+    private let revoked: RevocationList
 
     package init(
         executor: ResponseExecutor,
         feed: LiveFeed,
         services: Services,
         schema: APISchema,
-        authenticator: any Authenticator
+        authenticator: any Authenticator,
+        revoked: RevocationList = RevocationList()
     ) {
         self.executor = executor
         self.feed = feed
         self.services = services
         self.schema = schema
         self.authenticator = authenticator
+        self.revoked = revoked
     }
 
     // MARK: Who asks
@@ -37,6 +40,8 @@ package struct TocsinGraphQL: GraphQLService {
         case .unavailable(let reason): return .unavailable(message: reason)
         }
     }
+
+    package func socketGroup(of caller: Identity) -> String? { caller.owner }
 
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 
@@ -63,6 +68,9 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) async -> GraphQLReply {
+        guard !revoked.covers(caller) else {
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+        }
         let plan: ExecutionPlan
         do {
             plan = try executor.plan(for: request)
@@ -79,6 +87,8 @@ package struct TocsinGraphQL: GraphQLService {
         return GraphQLReply(kind: .executed, body: result.bytes)
     }
 
+    private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
+
     // MARK: Subscribing
 
     package func subscribe(
@@ -86,6 +96,7 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
         do {
             let plan = try executor.plan(for: request)
             let field = try executor.subscription(plan, request.variables)
@@ -180,7 +191,9 @@ package struct TocsinGraphQL: GraphQLService {
         guard let after else { return }
         guard let cursor = MessageCursor(text: after, sealer: services.sealer), cursor.topicID == topic,
             cursor.number <= last
-        else { throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.") }
+        else {
+            throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.")
+        }
         interest.feed = LiveInterest.Feed(topicID: topic, after: cursor.number)
     }
 }

@@ -9,7 +9,7 @@ package enum PushReport: Sendable, Hashable {
     /// A lane is tried with one delivery at a time until one is answered; said at most once a minute for a lane.
     case providerPaused(PushLane, reason: String)
     case providerResumed(PushLane)
-    /// The provider refused what we built: our bug.
+    /// A delivery failed for good: the provider refused what we built (our bug), or its last attempt was used.
     case payloadRefused(PushService, reason: String, DeliveryID)
     /// The provider's own credentials towards somebody else need attention (`THIRD_PARTY_AUTH_ERROR`).
     case credentialTrouble(PushService, reason: String, DeliveryID)

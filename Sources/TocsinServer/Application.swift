@@ -21,6 +21,7 @@ package final class Application: Sendable {
     private let feed: LiveFeed
     private let health: Health
     private let server: HTTPServer<TocsinGraphQL>
+    private let revocations: RevocationWatch
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
@@ -48,7 +49,13 @@ package final class Application: Sendable {
         let serverKey = try Wiring.serverKey(settings)
         let sealer = KeySealer(serverKey)
         http = CurlClient(caFile: settings.push.caPath)
-        let authenticator = try Wiring.authenticator(settings, serverKey: serverKey, store: store, http: http, time: time)
+        let authenticator = try Wiring.authenticator(
+            settings,
+            serverKey: serverKey,
+            store: store,
+            http: http,
+            time: time
+        )
         hub.add { events in for event in events { authenticator.observe(event) } }
 
         let environment = ServiceEnvironment(
@@ -78,13 +85,16 @@ package final class Application: Sendable {
         let outbox = outbox
         hub.add { events in if events.contains(.outboxFilled) { outbox.wake() } }
 
+        let revoked = RevocationList()
+        revocations = RevocationWatch(store: store, list: revoked, hub: hub, time: time, logger: logger)
         health = Health(store: store, providers: outbox.providers)
         let service = TocsinGraphQL(
             executor: executor,
             feed: feed,
             services: services,
             schema: schema,
-            authenticator: authenticator
+            authenticator: authenticator,
+            revoked: revoked
         )
         server = HTTPServer(
             HTTPServer.Content(service: service, health: health),
@@ -101,7 +111,9 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        let (feed, outbox) = (feed, outbox)
+        let (feed, outbox, revocations) = (feed, outbox, revocations)
+        await revocations.look()
+        jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }
         do {

@@ -78,12 +78,13 @@ final class Outbox: Sendable {
         outbox.stopSeconds = settings.server.stopSeconds
         outbox.retry.lifetimeSeconds = settings.push.lifetimeSeconds
         outbox.retry.maximumAttempts = settings.push.maximumAttempts
-        outbox.retry.pauses = settings.push.retrySeconds
+        outbox.retry.replacement = settings.push.retrySeconds
         return outbox
     }
 
     private static func apns(_ settings: Settings) throws(StartError) -> APNsCredentials? {
-        guard let teamID = settings.apns.teamID, let keyID = settings.apns.keyID, let key = settings.apns.privateKey else {
+        guard let teamID = settings.apns.teamID, let keyID = settings.apns.keyID, let key = settings.apns.privateKey
+        else {
             return nil
         }
         return APNsCredentials(
@@ -127,17 +128,29 @@ enum PushLog {
         case .providerNotConfigured(let service):
             logger.warning("push provider not configured; its pushes are skipped", metadata: ["provider": "\(service)"])
         case .providerPaused(let lane, let reason):
-            logger.error("push provider paused", metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)", "reason": "\(reason)"])
+            logger.error(
+                "push provider paused",
+                metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)", "reason": "\(reason)"]
+            )
         case .providerResumed(let lane):
             logger.notice("push provider resumed", metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)"])
         case .payloadRefused(let service, let reason, let delivery):
-            logger.error("push refused", metadata: ["provider": "\(service)", "reason": "\(reason)", "delivery": "\(delivery)"])
+            logger.error(
+                "push refused",
+                metadata: ["provider": "\(service)", "reason": "\(reason)", "delivery": "\(delivery)"]
+            )
         case .credentialTrouble(let service, let reason, let delivery):
-            logger.warning("push credentials need attention", metadata: ["provider": "\(service)", "reason": "\(reason)", "delivery": "\(delivery)"])
+            logger.warning(
+                "push credentials need attention",
+                metadata: ["provider": "\(service)", "reason": "\(reason)", "delivery": "\(delivery)"]
+            )
         case .deviceRetired(let device, let reason):
             logger.info("device retired", metadata: ["device": "\(device)", "reason": "\(reason)"])
         case .settled(let service, let status, let count):
-            logger.debug("pushes settled", metadata: ["provider": "\(service)", "status": "\(status)", "count": "\(count)"])
+            logger.debug(
+                "pushes settled",
+                metadata: ["provider": "\(service)", "status": "\(status)", "count": "\(count)"]
+            )
         case .storeFailed(let error):
             logger.error("the outbox waits for the database", metadata: ["reason": "\(error)"])
         case .stoppedUnanswered(let count):

@@ -11,7 +11,11 @@ package enum SchemaLoading {
             text = try String(contentsOfFile: path, encoding: .utf8)
         } catch {
             throw SchemaProblems([
-                SchemaProblem(file: path, line: 1, message: "The schema file cannot be read: \(error.localizedDescription)")
+                SchemaProblem(
+                    file: path,
+                    line: 1,
+                    message: "The schema file cannot be read: \(error.localizedDescription)"
+                )
             ])
         }
         return try APISchema(modelText: text, modelFile: path)

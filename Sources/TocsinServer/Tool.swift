@@ -68,7 +68,9 @@ package struct Tool: Sendable {
         guard let first = found.first else {
             throw .badInput("\(account.name) has no topic \(topic). Create it first.")
         }
-        guard found.count == 1 else { throw .badInput("\(account.name) has several topics named \(topic); give its id.") }
+        guard found.count == 1 else {
+            throw .badInput("\(account.name) has several topics named \(topic); give its id.")
+        }
         return first.id
     }
 
@@ -76,7 +78,8 @@ package struct Tool: Sendable {
     package func migrations() async throws(ServiceError) -> [String] {
         do {
             return try await store.migrationStatus().map { migration in
-                "\(migration.number) \(migration.name) " + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
+                "\(migration.number) \(migration.name) "
+                    + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
             }
         } catch {
             throw ServiceError(error)
@@ -85,7 +88,8 @@ package struct Tool: Sendable {
 
     private static func sentence(for error: ServiceError) -> String {
         switch error {
-        case .badInput(let text), .badRequest(let text), .limit(let text), .internal(let text), .badCursor(let text): text
+        case .badInput(let text), .badRequest(let text), .limit(let text), .internal(let text), .badCursor(let text):
+            text
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
         case .unauthorized: "This user may not do that."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."

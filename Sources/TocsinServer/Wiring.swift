@@ -52,13 +52,13 @@ enum Wiring {
         sealer: any Sealer,
         limits: Settings.Limits
     ) throws(StartError) -> ResponseExecutor {
-        let plans = PlanCache(
-            schema: schema.schema,
-            parseLimits: limits.ofParsing,
-            validationLimits: limits.ofValidation
-        )
         do {
-            return try ResponseExecutor(schema: schema, sealer: sealer, plans: plans)
+            return try ResponseExecutor(
+                schema: schema,
+                sealer: sealer,
+                parseLimits: limits.ofParsing,
+                validationLimits: limits.ofValidation
+            )
         } catch {
             throw StartError("The schema and the resolvers disagree:\n\(error.description)")
         }
@@ -94,7 +94,9 @@ enum Wiring {
             throw StartError(error.description)
         }
         guard let url = signIn.jwksURL else {
-            throw StartError("External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET.")
+            throw StartError(
+                "External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET."
+            )
         }
         return .remote(RemoteKeySet(url: url, http: http, time: time))
     }

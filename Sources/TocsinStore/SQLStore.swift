@@ -75,6 +75,12 @@ package final class SQLStore: Store {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        try await reading { reader throws(StoreError) in try body(reader) }
+    }
+
+    private func reading<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             let intent = ReadIntent(
                 run: { reader in
@@ -150,13 +156,12 @@ extension SQLStore {
 
     /// All migrations this program or the database knows, by number.
     package func migrationStatus() async throws(StoreError) -> [MigrationStatus] {
-        let dialect = database.dialect
-        return try await read { reader throws(StoreError) in
-            guard let reader = reader as? any SQLReading else { return [] }
+        try await reading { reader throws(StoreError) in
+            let session = reader.session
             return try Migrator(
-                connection: reader.connection,
-                dialect: dialect,
-                migrations: try Migration.embedded(for: dialect)
+                connection: session.connection,
+                dialect: session.dialect,
+                migrations: try Migration.embedded(for: session.dialect)
             ).status()
         }
     }

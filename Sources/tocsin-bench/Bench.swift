@@ -6,7 +6,9 @@ enum Bench {
     static func main() async {
         do {
             let options = try BenchOptions(CommandLine.arguments.dropFirst())
-            print("# tocsin-bench on \(ProcessInfo.processInfo.activeProcessorCount) cores, \(options.seconds) s a measurement")
+            print(
+                "# tocsin-bench on \(ProcessInfo.processInfo.activeProcessorCount) cores, \(options.seconds) s a measurement"
+            )
             for name in options.names {
                 switch name {
                 case "create": try await CreateBenchmark(options: options).run()

@@ -15,7 +15,8 @@ struct CreateBenchmark {
         print(floor.printed())
         let server = try ServerProcess()
         defer { server.stop() }
-        let topic = try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
+        let topic =
+            try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
         let request = server.request(
             Self.mutation,
             ["i": ["type": 1, "title": "Disk full", "body": .string(Self.body), "topicId": topic]]
@@ -23,7 +24,9 @@ struct CreateBenchmark {
         for connections in [1, options.connections] {
             let before = try ProcessUsage.cpu(of: server.pid)
             let start = Date()
-            let count = try await Load.run(port: server.port, connections: connections, seconds: options.seconds) { _, _ in
+            let count = try await Load.run(port: server.port, connections: connections, seconds: options.seconds) {
+                _,
+                _ in
                 request
             }
             let figures = Figures(
@@ -47,12 +50,23 @@ struct SQLiteFloor {
         let path = FileManager.default.temporaryDirectory.appending(path: "tocsin-floor-\(UUID().uuidString).db").path()
         defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
         var database: OpaquePointer?
-        guard sqlite3_open(path, &database) == SQLITE_OK else { throw BenchFailure("the floor's database cannot be opened") }
+        guard sqlite3_open(path, &database) == SQLITE_OK else {
+            throw BenchFailure("the floor's database cannot be opened")
+        }
         defer { sqlite3_close(database) }
         try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=1000;", database)
-        try execute("CREATE TABLE m (id TEXT PRIMARY KEY, topic TEXT, number INTEGER, title TEXT, body TEXT, at TEXT, UNIQUE (topic, number)) STRICT", database)
+        try execute(
+            "CREATE TABLE m (id TEXT PRIMARY KEY, topic TEXT, number INTEGER, title TEXT, body TEXT, at TEXT, UNIQUE (topic, number)) STRICT",
+            database
+        )
         var statement: OpaquePointer?
-        sqlite3_prepare_v2(database, "INSERT INTO m VALUES (?1, 't', ?2, 'Disk full', ?3, '2026-07-01T12:00:00.000Z')", -1, &statement, nil)
+        sqlite3_prepare_v2(
+            database,
+            "INSERT INTO m VALUES (?1, 't', ?2, 'Disk full', ?3, '2026-07-01T12:00:00.000Z')",
+            -1,
+            &statement,
+            nil
+        )
         defer { sqlite3_finalize(statement) }
         let (start, cpu) = (Date(), ProcessUsage.ownCPU())
         var count = 0
@@ -82,6 +96,8 @@ struct SQLiteFloor {
     }
 
     private func execute(_ sql: String, _ database: OpaquePointer?) throws {
-        guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { throw BenchFailure("the floor failed: \(sql)") }
+        guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
+            throw BenchFailure("the floor failed: \(sql)")
+        }
     }
 }

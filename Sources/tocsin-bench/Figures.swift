@@ -15,7 +15,8 @@ struct Figures: Sendable {
 
     /// One line; with a floor, the ratios to it.
     func printed(floor: Figures? = nil) -> String {
-        var line = Self.padded(name, 44) + Self.padded(String(format: "%.0f/s", perSecond), 14)
+        var line =
+            Self.padded(name, 44) + Self.padded(String(format: "%.0f/s", perSecond), 14)
             + Self.padded(String(format: "%.2f µs CPU each", cpuMicroseconds), 22)
         if let memoryBytes { line += Self.padded(String(format: "%.1f MB", Double(memoryBytes) / 1_048_576), 12) }
         if let floor {
@@ -33,7 +34,9 @@ struct Figures: Sendable {
     }
 }
 
-/// CPU time and memory, of this process and of others. Swift sees getrusage's 0 (self) and -1 (children) as numbers only.
+/// CPU time and memory, of this process and of others.
+///
+/// Swift sees getrusage's 0 (self) and -1 (children) as numbers only.
 enum ProcessUsage {
     /// CPU seconds of this process.
     static func ownCPU() -> Double {

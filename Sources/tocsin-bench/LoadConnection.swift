@@ -28,7 +28,9 @@ final class LoadConnection {
     func exchange(_ request: [UInt8]) throws -> [UInt8] {
         var sent = 0
         while sent < request.count {
-            let count = request.withUnsafeBytes { write(socket, $0.baseAddress?.advanced(by: sent), request.count - sent) }
+            let count = request.withUnsafeBytes {
+                write(socket, $0.baseAddress?.advanced(by: sent), request.count - sent)
+            }
             guard count > 0 else { throw BenchFailure("the connection broke while sending") }
             sent += count
         }

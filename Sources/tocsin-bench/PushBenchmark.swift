@@ -11,14 +11,19 @@ struct PushBenchmark {
     let options: BenchOptions
     private static let batch = 5000
     private static let payload = Array(
-        #"{"aps":{"alert":{"title":"Disk full","body":"The disk of db-3 is 91 % full."},"sound":"default","thread-id":"t"},"messageId":"m"}"#.utf8
+        #"{"aps":{"alert":{"title":"Disk full","body":"The disk of db-3 is 91 % full."},"sound":"default","thread-id":"t"},"messageId":"m"}"#
+            .utf8
     )
 
     func run() async throws {
         let sink = try SinkProcess()
         defer { sink.stop() }
         let floor = try h2load(sink)
-        if let floor { print(floor.printed()) } else { print("floor: h2load is not installed (package nghttp2-client)") }
+        if let floor {
+            print(floor.printed())
+        } else {
+            print("floor: h2load is not installed (package nghttp2-client)")
+        }
         print(try await transport(sink).printed(floor: floor))
     }
 
@@ -59,7 +64,9 @@ struct PushBenchmark {
     }
 
     private func h2load(_ sink: SinkProcess) throws -> Figures? {
-        guard let tool = ["/usr/bin/h2load", "/usr/local/bin/h2load"].first(where: FileManager.default.isExecutableFile) else {
+        guard
+            let tool = ["/usr/bin/h2load", "/usr/local/bin/h2load"].first(where: FileManager.default.isExecutableFile)
+        else {
             return nil
         }
         let body = FileManager.default.temporaryDirectory.appending(path: "tocsin-payload-\(UUID().uuidString)")
@@ -69,7 +76,8 @@ struct PushBenchmark {
         let process = Process()
         process.executableURL = URL(filePath: tool)
         let path = "/3/device/" + String(repeating: "0", count: 64)
-        process.arguments = ["-n", String(count), "-c", "1", "-m", "1000", "-t", "1", "-d", body.path()]
+        process.arguments =
+            ["-n", String(count), "-c", "1", "-m", "1000", "-t", "1", "-d", body.path()]
             + Self.headers.flatMap { ["-H", "\($0.name): \($0.value)"] } + [sink.origin + path]
         process.standardOutput = FileHandle.nullDevice
         let (start, cpu) = (Date(), ProcessUsage.childrenCPU())
@@ -86,7 +94,8 @@ struct PushBenchmark {
 
     private static let headers = [
         PushHeader("authorization", "bearer " + String(repeating: "t", count: 200), repeats: true),
-        PushHeader("apns-topic", "com.example.tocsin", repeats: true), PushHeader("apns-push-type", "alert", repeats: true),
+        PushHeader("apns-topic", "com.example.tocsin", repeats: true),
+        PushHeader("apns-push-type", "alert", repeats: true),
         PushHeader("apns-priority", "10", repeats: true), PushHeader("apns-expiration", "1900000000", repeats: true),
         PushHeader("apns-collapse-id", "0197-message", repeats: true),
     ]
@@ -110,7 +119,9 @@ final class SinkProcess {
         let deadline = Date(timeIntervalSinceNow: 20)
         var found: JSONValue?
         while found == nil, Date() < deadline, process.isRunning {
-            if let data = try? Data(contentsOf: ready), let value = try? JSONParser.parse([UInt8](data)) { found = value }
+            if let data = try? Data(contentsOf: ready), let value = try? JSONParser.parse([UInt8](data)) {
+                found = value
+            }
             if found == nil { usleep(20_000) }
         }
         guard let origin = found?["apns"]?.stringValue, let authority = found?["authority"]?.stringValue else {

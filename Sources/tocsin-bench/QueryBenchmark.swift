@@ -16,11 +16,16 @@ struct QueryBenchmark {
     func run() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
-        let topic = try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
+        let topic =
+            try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
         for number in 1...40 {
             _ = try server.run(
                 "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }",
-                ["i": ["type": 1, "title": .string("Message \(number)"), "body": "The disk is full.", "topicId": topic]]
+                [
+                    "i": [
+                        "type": 1, "title": .string("Message \(number)"), "body": "The disk is full.", "topicId": topic,
+                    ]
+                ]
             )
         }
         let health = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n".utf8)

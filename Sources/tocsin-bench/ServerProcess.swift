@@ -47,7 +47,8 @@ final class ServerProcess {
     /// The bytes of one HTTP request for an operation.
     func request(_ query: String, _ variables: JSONObject = [:]) -> [UInt8] {
         let body = JSONValue.object(["query": .string(query), "variables": .object(variables)]).serialized()
-        let head = "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n"
+        let head =
+            "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n"
             + "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n"
         return Array(head.utf8) + body
     }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// A command could not do what it was asked; the text says why and what to do. Exit code 1.
+/// A command could not do what it was asked; the text says why and what to do.
+///
+/// Exit code 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -3,7 +3,7 @@ import TocsinCore
 import TocsinServer
 import TocsinStore
 
-/// `tocsin migrate [status]`
+/// The command `tocsin migrate [status]`.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",

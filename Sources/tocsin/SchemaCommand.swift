@@ -2,7 +2,7 @@ import ArgumentParser
 import TocsinAPI
 import TocsinServer
 
-/// `tocsin schema print`
+/// The command `tocsin schema print`.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",

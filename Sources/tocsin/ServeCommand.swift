@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import TocsinServer
 
-/// `tocsin serve`
+/// The command `tocsin serve`.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSON
 import TocsinServer
 
-/// `tocsin settings [check]`
+/// The command `tocsin settings [check]`.
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",

@@ -54,6 +54,9 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Print the addresses and each push as one line of JSON.")
     var json = false
 
+    @Flag(help: "Check and record nothing: read each push to its end and accept it. For benchmarks.")
+    var sink = false
+
     func validate() throws {
         for port in [apnsPort, fcmPort, controlPort] where !(0...65535).contains(port) {
             throw ValidationError("\(port) is no port. Give a number from 0 to 65535.")
@@ -92,6 +95,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         settings.apnsPort = apnsPort
         settings.fcmPort = fcmPort
         settings.controlPort = controlPort
+        settings.recording = !sink
         if !bundleID.isEmpty { settings.bundleIDs = bundleID }
         settings.printer = printer
         return settings

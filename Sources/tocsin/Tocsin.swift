@@ -12,13 +12,19 @@ struct Tocsin: AsyncParsableCommand {
             """,
         version: "0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "Server", subcommands: [
-                ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
-                SchemaCommand.self,
-            ]),
-            CommandGroup(name: "Client", subcommands: [
-                PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
-            ]),
+            CommandGroup(
+                name: "Server",
+                subcommands: [
+                    ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
+                    SchemaCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Client",
+                subcommands: [
+                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
+                ]
+            ),
             CommandGroup(name: "Trying out", subcommands: [SimulatorCommand.self]),
         ]
     )

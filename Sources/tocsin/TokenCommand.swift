@@ -4,7 +4,7 @@ import TocsinAuth
 import TocsinCore
 import TocsinServer
 
-/// `tocsin token create | list | revoke`
+/// The command `tocsin token create | list | revoke`.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",

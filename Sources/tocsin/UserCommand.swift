@@ -5,7 +5,7 @@ import TocsinAuth
 import TocsinCore
 import TocsinServer
 
-/// `tocsin user add | list | disable`
+/// The command `tocsin user add | list | disable`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
@@ -26,7 +26,8 @@ struct UserCommand: AsyncParsableCommand {
 
         @Argument(help: "The user's name.") var name: String
         @Flag(help: "Ask for a password.") var password = false
-        @Flag(name: .customLong("password-stdin"), help: "Read the password from standard input.") var passwordStdin = false
+        @Flag(name: .customLong("password-stdin"), help: "Read the password from standard input.") var passwordStdin =
+            false
         @OptionGroup var store: StoreOptions
 
         func run() async throws {

@@ -13,24 +13,26 @@ final class APIHarness: Sendable {
     let schema: APISchema
     let feed: LiveFeed
     let store: SQLStore
+    let hub = EventHub()
+    let revoked = RevocationList()
     private let feeding: Task<Void, Never>
 
     init(model: String? = nil) async throws {
         let time = SteppingTime()
-        let hub = EventHub()
         schema = try APISchema(modelText: model)
         store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now(), commitObserver: hub.publish)
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
-        let executor = try ResponseExecutor(schema: schema, sealer: sealer, plans: PlanCache(schema: schema.schema))
+        let executor = try ResponseExecutor(schema: schema, sealer: sealer)
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
         service = TocsinGraphQL(
             executor: executor,
             feed: feed,
             services: services,
             schema: schema,
-            authenticator: NameAuthenticator()
+            authenticator: NameAuthenticator(),
+            revoked: revoked
         )
         let feed = feed
         feeding = Task { await feed.run() }
@@ -55,7 +57,8 @@ final class APIHarness: Sendable {
     }
 
     /// Creates a topic and answers its id.
-    func makeTopic(_ name: String = "alerts", as caller: Identity = APIHarness.identity("alice")) async throws -> String {
+    func makeTopic(_ name: String = "alerts", as caller: Identity = APIHarness.identity("alice")) async throws -> String
+    {
         let response = try await run(
             "mutation($n: String!) { createTopic(input: {name: $n}) { id } }",
             ["n": .string(name)],
@@ -160,7 +163,9 @@ struct PlainSealer: Sealer {
     }
 
     private func mark(_ bytes: [UInt8], _ scope: String) -> String {
-        let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) {
+            ($0 ^ UInt64($1)) &* 1_099_511_628_211
+        }
         return String(hash, radix: 16)
     }
 }

@@ -5,7 +5,8 @@ import Testing
 struct AWSScalarsTests {
     private static let cases: [(String, JSONValue, Bool)] = [
         ("AWSDateTime", "2026-07-01T12:00:00.000Z", true), ("AWSDateTime", "2026-07-01T12:00+00:00", true),
-        ("AWSDateTime", "2026-07-01T12:00:00.123456789+02:00", true), ("AWSDateTime", "2026-07-01T12:00:00+05:30:12", true),
+        ("AWSDateTime", "2026-07-01T12:00:00.123456789+02:00", true),
+        ("AWSDateTime", "2026-07-01T12:00:00+05:30:12", true),
         ("AWSDateTime", "2026-07-01T12:00:00", true), ("AWSDateTime", "2026-07-01", false),
         ("AWSDateTime", "2026-07-01 12:00:00Z", false), ("AWSDateTime", "2026-13-01T12:00:00Z", false),
         ("AWSDateTime", "2026-02-29T12:00:00Z", false), ("AWSDateTime", "2024-02-29T12:00:00Z", true),

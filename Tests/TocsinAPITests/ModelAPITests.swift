@@ -80,7 +80,8 @@ struct ModelAPITests {
         let foreign = try await api.run(query, ["n": .string(token)], as: bob)
         #expect(message(of: foreign).contains("Invalid pagination token"))
         #expect(message(of: try await api.run(query, ["n": .string(token + "0")])).contains("Invalid pagination token"))
-        let filtered = "query($n: String) { listMessages(filter: {title: {eq: \"a\"}}, nextToken: $n) { items { title } } }"
+        let filtered =
+            "query($n: String) { listMessages(filter: {title: {eq: \"a\"}}, nextToken: $n) { items { title } } }"
         #expect(message(of: try await api.run(filtered, ["n": .string(token)])).contains("Invalid pagination token"))
     }
 
@@ -106,7 +107,8 @@ struct ModelAPITests {
         #expect(message["number"] == 1)
         let reads: [(String, JSONValue)] = [
             ("{ r: getTopic(id: \"\(topic)\") { id } }", .null), ("{ r: getMessage(id: \"m-1\") { id } }", .null),
-            ("{ r: listTopics { items { id } } }", ["items": []]), ("{ r: listMessages { items { id } } }", ["items": []]),
+            ("{ r: listTopics { items { id } } }", ["items": []]),
+            ("{ r: listMessages { items { id } } }", ["items": []]),
             ("{ r: getTopicByName(name: \"alerts\") { items { id } } }", ["items": []]),
             ("{ r: getMessageByTopicIdAndCreatedAt(topicId: \"\(topic)\") { items { id } } }", ["items": []]),
             ("{ r: memberships { topicId } }", []), ("{ r: devices { id } }", []),
@@ -136,7 +138,8 @@ struct ModelAPITests {
     @Test("a token moves to who registers it last, and is masked for everything but its registration")
     func tokenMoves() async throws {
         let api = try await APIHarness()
-        let register = "mutation { registerPushToken(token: \"abcdef0123456789\", platform: \"ios\") { device { id token } } }"
+        let register =
+            "mutation { registerPushToken(token: \"abcdef0123456789\", platform: \"ios\") { device { id token } } }"
         _ = try await api.run(register)
         _ = try await api.run(register, as: bob)
         #expect(try await api.run("{ devices { token } }")["data"]?["devices"] == [])
@@ -188,7 +191,10 @@ struct ModelAPITests {
         let cases: [(JSONValue, JSONValue)] = [
             (["title": ["beginsWith": "disk"]], [["title": "disk full"], ["title": "disk ok"]]),
             (["title": ["contains": "_"]], []),
-            (["or": [["title": ["eq": "cpu hot"]], ["title": ["eq": "disk ok"]]]], [["title": "disk ok"], ["title": "cpu hot"]]),
+            (
+                ["or": [["title": ["eq": "cpu hot"]], ["title": ["eq": "disk ok"]]]],
+                [["title": "disk ok"], ["title": "cpu hot"]]
+            ),
             (["not": ["title": ["contains": "disk"]]], [["title": "cpu hot"]]),
             (["_deleted": ["ne": true], "type": ["eq": 2]], []),
         ]
@@ -220,7 +226,9 @@ struct ModelAPITests {
         #expect(try await api.run("{ getRunbook(id: \"r\") { id } }", as: bob)["data"]?["getRunbook"] == .null)
         let topic = try await api.makeTopic()
         try await api.publish("x", to: topic, with: ["severity": "high"])
-        let severe = try await api.run("{ listMessages(filter: {severity: {eq: \"high\"}}) { items { title severity } } }")
+        let severe = try await api.run(
+            "{ listMessages(filter: {severity: {eq: \"high\"}}) { items { title severity } } }"
+        )
         #expect(severe["data"]?["listMessages"]?["items"] == [["title": "x", "severity": "high"]])
     }
 

@@ -15,12 +15,14 @@ struct SchemaExpansionTests {
           topicId: ID! @index(name: "byTopic", sortKeyFields: ["createdAt"])
         }
         """
-    private static let topicModel = "type Topic @model @auth(rules: [{ allow: owner }]) { id: ID! name: String! arn: String! }"
+    private static let topicModel =
+        "type Topic @model @auth(rules: [{ allow: owner }]) { id: ID! name: String! arn: String! }"
 
     @Test(
         "the shipped model has the operations that Amplify's clients call",
         arguments: [
-            "getTopic(id: ID!): Topic", "listTopics(filter: ModelTopicFilterInput, limit: Int, nextToken: String): ModelTopicConnection",
+            "getTopic(id: ID!): Topic",
+            "listTopics(filter: ModelTopicFilterInput, limit: Int, nextToken: String): ModelTopicConnection",
             "getTopicByName(name: String!, sortDirection: ModelSortDirection, filter: ModelTopicFilterInput, limit: Int, nextToken: String): ModelTopicConnection",
             "getMessageByTopicIdAndCreatedAt(topicId: ID!, createdAt: ModelStringKeyConditionInput, sortDirection: ModelSortDirection, filter: ModelMessageFilterInput, limit: Int, nextToken: String): ModelMessageConnection",
             "createMessage(input: CreateMessageInput!, condition: ModelMessageConditionInput): Message",
@@ -35,7 +37,9 @@ struct SchemaExpansionTests {
     @Test("an index without a query field gets Amplify's default name")
     func defaultQueryField() throws {
         let schema = try APISchema(modelText: Self.topicModel + "\n" + Self.messageModel)
-        #expect(schema.sdl.contains("messagesByTopicIdAndCreatedAt(topicId: ID!, createdAt: ModelStringKeyConditionInput"))
+        #expect(
+            schema.sdl.contains("messagesByTopicIdAndCreatedAt(topicId: ID!, createdAt: ModelStringKeyConditionInput")
+        )
     }
 
     @Test("a field without a column is stored in extra, and needs no migration")
@@ -54,15 +58,23 @@ struct SchemaExpansionTests {
             ("type Note @model { id: ID! }", "has no rule"),
             ("type Note @model @auth(rules: [{ allow: groups }]) { id: ID! }", "write allow: owner"),
             ("type Note @model @auth(rules: [{ allow: owner }]) { text: String }", "needs the field `id: ID!`"),
-            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Strin }", "The type Strin of x is not known"),
-            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @hasMany }", "@hasMany on a field"),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Strin }",
+                "The type Strin of x is not known"
+            ),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @hasMany }",
+                "@hasMany on a field"
+            ),
             ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! owner: String }", "is the server's"),
             ("interface Note { id: ID! }", "Only object types"), ("type Note {", "Syntax Error"),
         ]
     )
     func unsupported(addition: String, message: String) throws {
         let text = Self.topicModel + "\n" + Self.messageModel + "\n" + addition
-        let problems = try #require(throws: SchemaProblems.self) { try APISchema(modelText: text, modelFile: "m.graphql") }
+        let problems = try #require(throws: SchemaProblems.self) {
+            try APISchema(modelText: text, modelFile: "m.graphql")
+        }
         let problem = try #require(problems.problems.first { $0.message.contains(message) })
         #expect(problem.file == "m.graphql")
         #expect(problem.line >= 10)

@@ -35,7 +35,10 @@ struct AccessPolicyTests {
         return predicate.matches(record)
     }
 
-    @Test("an owner is recognised in today's form and in the two older ones", arguments: ["sub-a::alice", "sub-a", "alice"])
+    @Test(
+        "an owner is recognised in today's form and in the two older ones",
+        arguments: ["sub-a::alice", "sub-a", "alice"]
+    )
     func ownerForms(owner: String) {
         let topics = model("Topic", rules: [AccessRule(operations: [.read])])
         #expect(isAllowed(.read, record(topics, owner: owner), for: alice))

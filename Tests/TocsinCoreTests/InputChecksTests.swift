@@ -5,7 +5,10 @@ import TocsinCore
 struct InputChecksTests {
     private let checks = InputChecks(limits: ServiceLimits())
 
-    @Test("an id of letters, digits, hyphens and underscores is taken", arguments: ["a", "A-Z_09", String(repeating: "x", count: 64)])
+    @Test(
+        "an id of letters, digits, hyphens and underscores is taken",
+        arguments: ["a", "A-Z_09", String(repeating: "x", count: 64)]
+    )
     func goodIDs(id: String) throws {
         try checks.checkID(id, field: "id")
     }
@@ -15,7 +18,10 @@ struct InputChecksTests {
         #expect(throws: ServiceError.self) { try checks.checkID(id, field: "id") }
     }
 
-    @Test("text is limited in bytes and has no NUL", arguments: [("aaaa", true), ("ää", true), ("äää", false), ("a\0", false)])
+    @Test(
+        "text is limited in bytes and has no NUL",
+        arguments: [("aaaa", true), ("ää", true), ("äää", false), ("a\0", false)]
+    )
     func texts(text: String, isGood: Bool) {
         let outcome = Result { try checks.checkText(text, field: "t", maximumBytes: 4) }
         #expect(((try? outcome.get()) != nil) == isGood)

@@ -80,7 +80,8 @@ struct RecordFactoryTests {
         "a repeated create is one with the same content",
         arguments: [
             (["title": .text("a")], true), (["title": .text("b")], false),
-            (["title": .text("a"), "body": .null], true), (["title": .text("a"), "body": .text("x")], false), ([:], false),
+            (["title": .text("a"), "body": .null], true), (["title": .text("a"), "body": .text("x")], false),
+            ([:], false),
         ] as [(RecordInput, Bool)]
     )
     func repeats(input: RecordInput, isRepeat: Bool) {

@@ -64,6 +64,26 @@ struct FailureTests {
         await store.close()
     }
 
+    @Test("a database that turned read-only refuses writes, reads go on, and writing resumes by itself")
+    func readOnly() async throws {
+        let (locked, models) = (Switch(), models)
+        let store = try await open(try SQLiteDatabase.temporary()) { sql, _, connection throws(StoreError) in
+            guard sql == "BEGIN IMMEDIATE" else { return }
+            try connection.execute(script: "PRAGMA query_only = \(locked.isOn ? 1 : 0)")
+        }
+        try await store.insert([models.topic("t1")])
+        locked.isOn = true
+        let refusal = await reason { try await store.insert([models.topic("t2")]) }
+        #expect(refusal?.contains("the database is read-only") == true, "\(refusal ?? "accepted")")
+        let found = try await store.read { reader throws(StoreError) in
+            try reader.records(models.topic, ids: ["t1", "t2"], where: .always).map(\.id)
+        }
+        #expect(found == ["t1"])
+        locked.isOn = false
+        try await store.insert([models.topic("t2")])
+        await store.close()
+    }
+
     @Test("when the commit fails nobody is told of success, nothing is stored or announced, and the next group works")
     func failingCommit() async throws {
         let (failing, models, events) = (Switch(), models, Collected<DomainEvent>())

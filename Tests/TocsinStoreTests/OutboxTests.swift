@@ -121,6 +121,31 @@ struct OutboxTests {
         }
     }
 
+    @Test("registering again does not lose a message under way; joining or coming back later does not bring it")
+    func activeSince() async throws {
+        try await TestDatabase.available[0].withStore { store in
+            try await prepare(store, members: 4, devicesEach: 1)
+            let all = fanout(at: 10)
+            try await store.write { writer throws(StoreError) in
+                var again = Device.test("d0-u0", user: "u0")
+                again.registeredAt = moment(11)
+                var moved = Device.test("d0-u1", user: "u3")
+                moved.registeredAt = moment(11)
+                _ = try writer.retireDevice(DeviceID("d0-u2"), reason: "Unregistered", registeredBy: moment(5))
+                var revived = Device.test("d0-u2", user: "u2")
+                revived.registeredAt = moment(11)
+                for device in [again, moved, revived, Device.test("d0-new", user: "new")] { try writer.save(device) }
+                try writer.save(
+                    Membership(topicID: TopicID("t1"), userID: UserID("new"), push: true, createdAt: moment(11))
+                )
+                #expect(try writer.nextDevices(of: all, limit: 9).map(\.id.text) == ["d0-u0", "d0-u3"])
+                var later = all
+                later.createdAt = moment(11)
+                #expect(try writer.nextDevices(of: later, limit: 9).count == 5)
+            }
+        }
+    }
+
     @Test("due deliveries are leased in order of time, and results need the lease", arguments: TestDatabase.available)
     func deliveryLeases(database: TestDatabase) async throws {
         try await database.withStore { store in

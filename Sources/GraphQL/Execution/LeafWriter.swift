@@ -6,8 +6,7 @@ public import JSON
 public struct LeafWriter {
     var json: JSONWriter
     var outcome = Outcome.nothing
-    private var kind = LeafKind.custom("")
-    private var isDirect = false
+    private var form = DirectForm.none
 
     /// What the resolver has done.
     enum Outcome {
@@ -23,11 +22,29 @@ public struct LeafWriter {
         json = JSONWriter(capacity: capacity)
     }
 
+    /// What may be written without being looked at again.
+    enum DirectForm {
+        case none
+        case text
+        case int
+        case number
+        case anything
+
+        init(_ kind: LeafKind) {
+            switch kind {
+            case .builtIn(.string), .builtIn(.id): self = .text
+            case .builtIn(.int): self = .int
+            case .builtIn(.float): self = .number
+            case .custom: self = .anything
+            case .builtIn(.boolean), .enumeration: self = .none
+            }
+        }
+    }
+
     /// Makes ready for the value of a field.
-    mutating func begin(_ kind: LeafKind, isList: Bool, isChecked: Bool) {
+    mutating func begin(_ form: DirectForm) {
         outcome = .nothing
-        self.kind = kind
-        isDirect = !isList && !isChecked
+        self.form = form
     }
 
     /// Nothing.
@@ -39,7 +56,7 @@ public struct LeafWriter {
     public mutating func string(_ text: String?) {
         guard isOpen else { return }
         guard let text else { return null() }
-        guard isDirect, takesText(text) else { return json(.string(text)) }
+        guard form == .text || form == .anything else { return json(.string(text)) }
         json.string(text)
         outcome = .written
     }
@@ -48,7 +65,7 @@ public struct LeafWriter {
     public mutating func int(_ number: Int64?) {
         guard isOpen else { return }
         guard let number else { return null() }
-        guard isDirect, takes(number) else { return json(.int(number)) }
+        guard takes(number) else { return json(.int(number)) }
         json.int(number)
         outcome = .written
     }
@@ -90,19 +107,11 @@ public struct LeafWriter {
         if case .nothing = outcome { true } else { false }
     }
 
-    private func takesText(_ text: String) -> Bool {
-        switch kind {
-        case .builtIn(.string), .builtIn(.id), .custom: true
-        case .builtIn: false
-        case .enumeration(_, let values): values.contains(text)
-        }
-    }
-
     private func takes(_ number: Int64) -> Bool {
-        switch kind {
-        case .builtIn(.int): Int32(exactly: number) != nil
-        case .builtIn(.float), .custom: true
-        case .builtIn, .enumeration: false
+        switch form {
+        case .int: Int32(exactly: number) != nil
+        case .number, .anything: true
+        case .none, .text: false
         }
     }
 }

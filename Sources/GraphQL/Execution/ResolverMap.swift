@@ -17,7 +17,7 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
 
     /// How one field is resolved.
     enum Resolver: Sendable {
-        case leaf(Leaf)
+        case leaf(ErasedLeaf)
         case value(Single)
         case batch(Batch)
     }
@@ -35,7 +35,18 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
     public init() {}
 
     /// Registers a leaf without arguments; it is written straight into the response.
+    ///
+    /// Inlinable, so that it is specialised for the application's own type: twenty rows of six leaves took 55 µs
+    /// before.
+    @inlinable
     public mutating func leaf(_ coordinate: String, _ write: @escaping Leaf) {
+        register(coordinate) { column, row, out in
+            write(unsafeDowncast(column, to: ParentColumn<Object>.self).parents[row], &out)
+        }
+    }
+
+    @usableFromInline
+    mutating func register(_ coordinate: String, _ write: @escaping ErasedLeaf) {
         resolvers[coordinate] = .leaf(write)
     }
 

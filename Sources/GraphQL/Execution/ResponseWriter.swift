@@ -4,22 +4,73 @@ import JSON
 ///
 /// Functions that write a value return `false` when a null stands where none may: then what they have written is
 /// worthless, and the nearest place that takes a null cuts the buffer back and writes it.
-struct ResponseWriter<Object: Sendable, Context: Sendable> {
-    private let executable: ExecutableSchema<Object, Context>
+struct ResponseWriter {
     private let request: PreparedRequest
-    private let groups: [ObjectGroup<Object>]
+    private let groups: [Group]
+    private let serializations: [String: ScalarCoercion]
     private let maximumErrors: Int
     private var out: LeafWriter
     private(set) var errors: [GraphQLError] = []
     private var path: [PathElement] = []
+    /// What to do for each field of each selection, looked up once for all rows.
+    private let steps: [[Step]]
 
-    init(_ resolver: LevelResolver<Object, Context>, maximumErrors: Int) {
-        executable = resolver.executable
-        request = resolver.request
-        groups = resolver.groups
+    /// A group whose parents' type is forgotten.
+    struct Group {
+        let selection: Int
+        let parents: AnyObject
+        let columns: [[Cell]?]
+    }
+
+    /// What to do for one field of a row.
+    ///
+    /// A class, so that walking over the steps of every row copies nothing.
+    final class Step {
+        let field: PlannedField
+        let action: Action
+
+        enum Action {
+            case leaf(ErasedLeaf, LeafWriter.DirectForm)
+            case column
+            case typename(String)
+            case introspection
+        }
+
+        init(field: PlannedField, action: Action) {
+            self.field = field
+            self.action = action
+        }
+    }
+
+    init<Object: Sendable, Context: Sendable>(_ resolver: LevelResolver<Object, Context>, maximumErrors: Int) {
+        let (request, executable) = (resolver.request, resolver.executable)
+        self.request = request
         self.maximumErrors = maximumErrors
-        let objects = resolver.groups.reduce(0) { $0 + $1.parents.count * ($1.columns.count + 1) }
-        out = LeafWriter(capacity: 128 + objects * 24)
+        serializations = executable.map.serializations
+        groups = resolver.groups.map { group in
+            Group(selection: group.selection, parents: ParentColumn(group.parents), columns: group.columns)
+        }
+        let fields = resolver.groups.reduce(0) { $0 + $1.parents.count * ($1.columns.count + 1) }
+        out = LeafWriter(capacity: 128 + fields * 32)
+        steps = request.fields.enumerated().map { number, fields in
+            fields.map { Step(field: $0, action: Self.action($0, request.tree.selections[number].type, executable)) }
+        }
+    }
+
+    private static func action<Object: Sendable, Context: Sendable>(
+        _ field: PlannedField,
+        _ type: Schema.NamedType,
+        _ executable: ExecutableSchema<Object, Context>
+    ) -> Step.Action {
+        switch field.kind {
+        case .typename: return .typename(type.name)
+        case .introspectSchema, .introspectType: return .introspection
+        case .object, .abstract: return .column
+        case .leaf(let kind):
+            guard case .leaf(let write) = executable.resolvers[field.field.index] else { return .column }
+            if case .custom(let name) = kind, executable.map.serializations[name] != nil { return .leaf(write, .none) }
+            return .leaf(write, field.shape.isList ? .none : LeafWriter.DirectForm(kind))
+        }
     }
 
     /// The whole response object.
@@ -39,16 +90,25 @@ struct ResponseWriter<Object: Sendable, Context: Sendable> {
     }
 
     private mutating func writeObject(group: Int, row: Int) -> Bool {
-        let fields = request.fields[groups[group].selection]
+        let steps = steps[groups[group].selection]
+        let parents = groups[group].parents
         out.json.byte(UInt8(ascii: "{"))
-        for index in fields.indices {
-            if index > 0 { out.json.byte(UInt8(ascii: ",")) }
-            let field = fields[index]
-            out.json.raw(bytes: field.keyBytes)
-            if let column = groups[group].columns[index] {
+        for index in steps.indices {
+            let step = steps[index]
+            let field = step.field
+            out.json.raw(bytes: index == 0 ? field.keyBytes : field.furtherKeyBytes)
+            switch step.action {
+            case .leaf(let write, let form):
+                out.begin(form)
+                write(parents, row, &out)
+                if case .written = out.outcome { continue }
+                guard finishLeaf(field) else { return false }
+            case .column:
+                guard let column = groups[group].columns[index] else { return writeMissing(field) }
                 guard writeColumn(column[row], of: field) else { return false }
-            } else {
-                guard writeDirect(field, group: group, row: row) else { return false }
+            case .typename(let name): out.json.string(name)
+            case .introspection:
+                guard writeIntrospection(field) else { return false }
             }
         }
         out.json.byte(UInt8(ascii: "}"))
@@ -62,28 +122,8 @@ struct ResponseWriter<Object: Sendable, Context: Sendable> {
         return isWritten
     }
 
-    /// A field without a column: a leaf, or what the engine answers itself.
-    private mutating func writeDirect(_ field: PlannedField, group: Int, row: Int) -> Bool {
-        switch field.kind {
-        case .typename:
-            out.json.string(request.tree.selections[groups[group].selection].type.name)
-            return true
-        case .introspectSchema, .introspectType: return writeIntrospection(field)
-        case .leaf(let kind):
-            guard case .leaf(let write) = executable.resolvers[field.field.index] else { break }
-            out.begin(kind, isList: field.shape.isList, isChecked: needsCheck(kind))
-            write(groups[group].parents[row], &out)
-            if case .written = out.outcome { return true }
-            return finishLeaf(field)
-        case .object, .abstract: break
-        }
-        path.append(.key(field.responseKey))
-        defer { path.removeLast() }
-        return failed(GraphQLError("\(field.field.coordinate) was not resolved."), field, level: 0)
-    }
-
-    private func needsCheck(_ kind: LeafKind) -> Bool {
-        if case .custom(let name) = kind { executable.map.serializations[name] != nil } else { false }
+    private mutating func writeMissing(_ field: PlannedField) -> Bool {
+        writeColumn(.failure(GraphQLError("\(field.field.coordinate) was not resolved.")), of: field)
     }
 
     private mutating func finishLeaf(_ field: PlannedField) -> Bool {
@@ -205,7 +245,7 @@ extension ResponseWriter {
         guard case .leaf(let kind) = field.kind else { return value }
         switch kind {
         case .builtIn(let scalar): return try scalar.serialize(value)
-        case .custom(let name): return try executable.map.serializations[name]?(value) ?? value
+        case .custom(let name): return try serializations[name]?(value) ?? value
         case .enumeration(let name, let values):
             guard let text = value.stringValue, values.contains(text) else {
                 throw CoercionError("Enum \"\(name)\" cannot represent value: \(BuiltInScalar.text(value))")

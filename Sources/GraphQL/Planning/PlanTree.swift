@@ -48,8 +48,10 @@ struct PlannedSelection: Sendable {
 final class PlannedField: Sendable {
     let field: Schema.Field
     let responseKey: String
-    /// `"key":` in UTF-8, escaped.
+    /// `"key":` in UTF-8, escaped, as the first member of an object.
     let keyBytes: [UInt8]
+    /// The same with a comma before it, as a further member.
+    let furtherKeyBytes: [UInt8]
     let arguments: ArgumentPlan
     let shape: TypeShape
     let kind: Kind
@@ -84,6 +86,7 @@ final class PlannedField: Sendable {
         field = group.definition
         responseKey = group.responseKey
         keyBytes = group.keyBytes
+        furtherKeyBytes = [UInt8(ascii: ",")] + keyBytes
         self.arguments = arguments
         shape = TypeShape(group.definition.type)
         self.kind = kind

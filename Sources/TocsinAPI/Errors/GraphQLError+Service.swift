@@ -33,7 +33,8 @@ extension GraphQLError {
                 "The conditional request failed: the id or key is taken by other content. Use another one.",
                 errorInfo: stored.map { ["id": .string($0.id)] } ?? .null
             )
-        case .conditionFailed: self.init(.conditionFailed, "The conditional request failed: the condition does not hold.")
+        case .conditionFailed:
+            self.init(.conditionFailed, "The conditional request failed: the condition does not hold.")
         case .versionConflict(let stored, let expected):
             self.init(
                 .versionConflict,

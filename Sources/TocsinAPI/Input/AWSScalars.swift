@@ -67,7 +67,8 @@ enum AWSScalars {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = text[..<colon]
         let rest = text[text.utf8.index(after: colon)...]
-        let isScheme = scheme.utf8.first.map { isLetter($0) } == true
+        let isScheme =
+            scheme.utf8.first.map { isLetter($0) } == true
             && scheme.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
         let isClean = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
         guard isScheme, isClean, rest.hasPrefix("//") else { return false }
@@ -115,7 +116,9 @@ enum IPAddress {
             groups.removeLast()
             count = 2
         }
-        let areGroups = groups.allSatisfy { (1...4).contains($0.utf8.count) && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
+        let areGroups = groups.allSatisfy {
+            (1...4).contains($0.utf8.count) && $0.allSatisfy { $0.isASCII && $0.isHexDigit }
+        }
         return areGroups ? count + groups.count : nil
     }
 
@@ -153,7 +156,7 @@ struct DateReader {
         return (1...days[month - 1]).contains(day)
     }
 
-    /// `hh:mm[:ss[.s…]]`
+    /// Reads `hh:mm[:ss[.s…]]`.
     mutating func readTime() -> Bool {
         guard let hour = digits(2), hour < 24, read(":"), let minute = digits(2), minute < 60 else { return false }
         guard read(":") else { return true }
@@ -164,7 +167,7 @@ struct DateReader {
         return (1...9).contains(fraction.count)
     }
 
-    /// `Z` or `±hh:mm[:ss]`
+    /// Reads `Z` or `±hh:mm[:ss]`.
     mutating func readOffset() -> Bool {
         if read("Z") { return true }
         guard read("+") || read("-"), let hour = digits(2), hour < 24, read(":"), let minute = digits(2), minute < 60

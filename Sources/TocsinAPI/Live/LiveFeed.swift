@@ -55,7 +55,9 @@ package final class LiveFeed: Sendable {
     // MARK: Joining
 
     /// Registers a subscriber; when it returns, no later event is missed.
-    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, replayAfter: LiveInterest.Feed?) -> LiveMember? {
+    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, replayAfter: LiveInterest.Feed?)
+        -> LiveMember?
+    {
         let member = LiveMember(caller: caller, sink: sink, catchesUp: replayAfter != nil)
         let joined = state.withLock { state -> LiveGroup? in
             guard !state.isStopped else { return nil }
@@ -169,7 +171,10 @@ package final class LiveFeed: Sendable {
 
     private static let overflow = StreamEnd.failed(
         errors: errorList(
-            GraphQLError(.unavailable, "The server is too busy to keep this subscription. Subscribe again with your last cursor.")
+            GraphQLError(
+                .unavailable,
+                "The server is too busy to keep this subscription. Subscribe again with your last cursor."
+            )
         )
     )
 

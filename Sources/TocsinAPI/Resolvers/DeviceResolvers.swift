@@ -14,7 +14,9 @@ enum DeviceResolvers {
     private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
-            return .list(try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) })
+            return .list(
+                try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) }
+            )
         }
         map.root("Query.memberships") { invocation throws(ServiceError) in
             let context = invocation.context

@@ -74,7 +74,9 @@ struct ModelResolvers {
         guard let text = input["data"]?.text else { return }
         let isMap = (try? JSONParser.parse(text))?.objectValue?.allSatisfy { $0.value.stringValue != nil } == true
         guard isMap else {
-            throw .badInput("data must be JSON of an object whose values are all strings, like \"{\\\"k\\\":\\\"v\\\"}\".")
+            throw .badInput(
+                "data must be JSON of an object whose values are all strings, like \"{\\\"k\\\":\\\"v\\\"}\"."
+            )
         }
     }
 
@@ -149,7 +151,8 @@ struct ModelResolvers {
             limit: try invocation.pageSize()
         )
         let page = try await invocation.context.services.models.page(query, caller: invocation.context.caller)
-        let next = page.hasMore ? page.records.last.map { last in token.text(for: order.map { last.values[$0.field] }) } : nil
+        let next =
+            page.hasMore ? page.records.last.map { last in token.text(for: order.map { last.values[$0.field] }) } : nil
         return .object(.page(PageResult(records: page.records, nextToken: next)))
     }
 }

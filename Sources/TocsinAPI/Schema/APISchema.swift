@@ -32,7 +32,9 @@ package struct APISchema: Sendable {
         guard let topics = models.first(where: { $0.name == "Topic" }),
             let messages = models.first(where: { $0.name == "Message" })
         else {
-            throw SchemaProblems([SchemaProblem(file: modelFile, line: 1, message: "Topic and Message must be declared.")])
+            throw SchemaProblems([
+                SchemaProblem(file: modelFile, line: 1, message: "Topic and Message must be declared.")
+            ])
         }
         self.topics = topics
         self.messages = messages
@@ -46,7 +48,9 @@ package struct APISchema: Sendable {
 
     private static func generatedSDL(_ models: [ModelDeclaration], enums: [EnumTypeDefinition]) -> String {
         let expansions = models.map { SchemaExpansion(model: $0) }
-        func root(_ name: String, _ fields: [String]) -> String { "type \(name) {\n\(fields.joined(separator: "\n"))\n}" }
+        func root(_ name: String, _ fields: [String]) -> String {
+            "type \(name) {\n\(fields.joined(separator: "\n"))\n}"
+        }
         let values = enums.map { "enum \($0.name) { \($0.values.map(\.name).joined(separator: " ")) }" }
         let parts =
             expansions.map(\.types) + values + [

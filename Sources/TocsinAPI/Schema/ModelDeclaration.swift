@@ -5,7 +5,7 @@ package struct ModelDeclaration: Sendable {
     /// A field as clients see it; relations included.
     package struct Field: Sendable {
         package var name: String
-        /// `String!`, `[ID!]`…
+        /// `String!`, `[ID!]`….
         package var typeText: String
         package var namedType: String
         package var isList: Bool

@@ -45,7 +45,9 @@ struct ModelReader {
         enumNames = Set(enums.map(\.name))
         let models = types.map { model($0) }
         for required in ["Topic", "Message"] where !modelNames.contains(required) {
-            problems.append(SchemaProblem(file: file, line: 1, message: "The model \(required) is missing; Tocsin needs it."))
+            problems.append(
+                SchemaProblem(file: file, line: 1, message: "The model \(required) is missing; Tocsin needs it.")
+            )
         }
         guard problems.isEmpty else { throw SchemaProblems(problems) }
         return (models, enums)
@@ -125,7 +127,10 @@ struct ModelReader {
             case "index": readIndex(directive, on: field, into: &model)
             case "hasOne": field.relation = relation(directive, of: field)
             case "belongsTo", "hasMany", "manyToMany", "primaryKey", "default", "auth":
-                note(directive.location, "@\(directive.name) on a field is not supported yet; remove it from \(field.name).")
+                note(
+                    directive.location,
+                    "@\(directive.name) on a field is not supported yet; remove it from \(field.name)."
+                )
             default:
                 note(directive.location, "@\(directive.name) is not known; on a field write @index or @hasOne.")
             }
@@ -138,7 +143,10 @@ struct ModelReader {
         let scalars = Set(["ID", "String", "Int", "Float", "Boolean"] + OperatorTypes.scalarNames)
         if modelNames.contains(field.namedType) {
             if field.relation == nil {
-                note(definition.location, "\(field.name) leads to \(field.namedType); write @hasOne(fields: [\"…Id\"]) on it.")
+                note(
+                    definition.location,
+                    "\(field.name) leads to \(field.namedType); write @hasOne(fields: [\"…Id\"]) on it."
+                )
             }
         } else if !scalars.contains(field.namedType), !enumNames.contains(field.namedType) {
             note(definition.location, "The type \(field.namedType) of \(field.name) is not known.")
@@ -160,14 +168,19 @@ struct ModelReader {
             case "name": index.name = argument.value.text ?? ""
             case "queryField": index.queryField = argument.value.text
             case "sortKeyFields": index.sortFields = argument.value.texts
-            default: note(directive.location, "@index(\(argument.name):) is not supported; use name, sortKeyFields, queryField.")
+            default:
+                note(
+                    directive.location,
+                    "@index(\(argument.name):) is not supported; use name, sortKeyFields, queryField."
+                )
             }
         }
         if index.name.isEmpty { note(directive.location, "@index needs a name: @index(name: \"by…\").") }
         if index.queryField == nil {
             let parts = ([field.name] + index.sortFields).map { $0.prefix(1).uppercased() + $0.dropFirst() }
             let plural = model.plural
-            index.queryField = plural.prefix(1).lowercased() + plural.dropFirst() + "By" + parts.joined(separator: "And")
+            index.queryField =
+                plural.prefix(1).lowercased() + plural.dropFirst() + "By" + parts.joined(separator: "And")
         }
         model.indexes.append(index)
     }
@@ -178,7 +191,10 @@ struct ModelReader {
             note(directive.location, "@hasOne(\(argument.name):) is not supported; use fields.")
         }
         guard fields.count == 1, modelNames.contains(field.namedType), !field.isList else {
-            note(directive.location, "@hasOne needs one key field and a model type: topic: Topic @hasOne(fields: [\"topicId\"]).")
+            note(
+                directive.location,
+                "@hasOne needs one key field and a model type: topic: Topic @hasOne(fields: [\"topicId\"])."
+            )
             return nil
         }
         return ModelRelation(fieldName: field.name, target: field.namedType, keyField: fields[0])
@@ -199,7 +215,8 @@ struct ModelReader {
             let (name, value) = (member.name, member.value)
             switch (name, value.text) {
             case ("allow", "owner"): isOwner = true
-            case ("allow", let other): note(location, "allow: \(other ?? "?") is not supported yet; write allow: owner.")
+            case ("allow", let other):
+                note(location, "allow: \(other ?? "?") is not supported yet; write allow: owner.")
             case ("ownerField", "owner"), ("identityClaim", "sub::username"), ("provider", "userPools"): continue
             case ("operations", _):
                 rule.operations = []
@@ -210,7 +227,8 @@ struct ModelReader {
                     }
                     rule.operations.insert(known)
                 }
-            default: note(location, "\(name): \(value.text ?? "…") is not supported yet in an @auth rule; leave it out.")
+            default:
+                note(location, "\(name): \(value.text ?? "…") is not supported yet in an @auth rule; leave it out.")
             }
         }
         if !isOwner { note(location, "An @auth rule needs allow: owner.") }

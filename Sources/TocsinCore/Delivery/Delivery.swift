@@ -3,7 +3,9 @@ package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
     case waiting, sending, accepted, failed, ended, expired, skipped
 }
 
-/// One message to one device: a row of the outbox. Unique by (message, device).
+/// One message to one device: a row of the outbox.
+///
+/// Unique by (message, device).
 package struct Delivery: Sendable, Hashable {
     /// Lower-case UUID derived from message and device, so that a repeated page sends the same `apns-id`.
     package var id: DeliveryID
@@ -11,7 +13,7 @@ package struct Delivery: Sendable, Hashable {
     package var deviceID: DeviceID
     package var platform: PushPlatform
     package var status: DeliveryStatus
-    /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`…
+    /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`….
     package var reason: String?
     package var attempts: Int
     package var nextAttemptAt: Timestamp?

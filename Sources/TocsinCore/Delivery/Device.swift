@@ -17,7 +17,9 @@ package struct Device: Sendable, Hashable {
     package var environment: PushEnvironment?
     /// Bundle id or project the token belongs to; empty: the server's default app.
     package var appID: String
-    /// The provider's token; unique per app. Never logged.
+    /// The provider's token; unique per app.
+    ///
+    /// Never logged.
     package var token: String
     package var name: String?
     package var isActive: Bool

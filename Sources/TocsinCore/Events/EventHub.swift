@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Carries durable events, in order of commit, from the store to whoever listens in this process. Publishing never waits.
+/// Carries durable events, in order of commit, from the store to whoever listens in this process.
+///
+/// Publishing never waits.
 package final class EventHub: Sendable {
     /// Receives the events of one commit, on the store's thread: must return at once.
     package typealias Listener = @Sendable ([DomainEvent]) -> Void

@@ -6,8 +6,10 @@ package final class ModelType: Sendable {
     /// `Topics` for `Topic`: the plural of list and sync operations.
     package let plural: String
     package let table: ModelTable
-    /// Declared fields, then generated ones (`createdAt`, `updatedAt`, `_version`, `_deleted`, `_lastChangedAt`, `owner`),
-    /// then ours (`number`, `priority`…). A record's values stand in this order.
+    /// Declared fields, then generated ones (`createdAt`, `updatedAt`, `_version`, `_deleted`, `_lastChangedAt`,
+    /// `owner`), then ours (`number`, `priority`…).
+    ///
+    /// A record's values stand in this order.
     package let fields: [ModelField]
     package let indexes: [ModelIndex]
     package let relations: [ModelRelation]

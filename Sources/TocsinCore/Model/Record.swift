@@ -13,7 +13,9 @@ package struct Record: Sendable, Hashable {
         self.init(model: model, values: Array(repeating: .null, count: model.fields.count))
     }
 
-    /// The value of a field; null for a name the model does not have. Setting an unknown name does nothing.
+    /// The value of a field; null for a name the model does not have.
+    ///
+    /// Setting an unknown name does nothing.
     package subscript(_ fieldName: String) -> FieldValue {
         get { model.position(of: fieldName).map { values[$0] } ?? .null }
         set {

@@ -1,4 +1,6 @@
-/// One ordinary outgoing call: OAuth token exchange, key sets, later webhooks. Never pushes.
+/// One ordinary outgoing call: OAuth token exchange, key sets, later webhooks.
+///
+/// Never pushes.
 package struct OutgoingRequest: Sendable {
     package var method: String
     package var url: String

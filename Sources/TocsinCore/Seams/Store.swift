@@ -21,7 +21,9 @@ package protocol Store: Sendable {
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, AccountReading {}
 
 /// Everything a write may do; it sees its own writes.
-package protocol StoreWriter: StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting {
+package protocol StoreWriter:
+    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting
+{
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)
 }
@@ -85,8 +87,9 @@ package protocol DeliveryReading {
         limit: Int
     ) throws(StoreError) -> [Delivery]
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary]
-    /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, registered
-    /// by its `createdAt`, without a delivery row yet, by id; at most `limit`.
+    /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, without a
+    /// delivery row yet, by id; at most `limit`. Device and membership must have been there, without a break, since the
+    /// fan-out's `createdAt`: registering again does not count as a break, joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?

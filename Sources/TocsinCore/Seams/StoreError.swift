@@ -1,4 +1,6 @@
-/// Why the store could not do its work. Expected outcomes (not found, already there) are values, never errors.
+/// Why the store could not do its work.
+///
+/// Expected outcomes (not found, already there) are values, never errors.
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The database cannot be reached, is read-only or full; nothing was written. May succeed later.
     case unavailable(reason: String)

@@ -16,7 +16,9 @@ package struct DeliveryService: Sendable {
         package var device: Device?
     }
 
-    /// Deliveries of one message by device id. The caller of this has read the message under the caller's rights.
+    /// Deliveries of one message by device id.
+    ///
+    /// The caller of this has read the message under the caller's rights.
     package func deliveries(
         of message: MessageID,
         status: DeliveryStatus?,

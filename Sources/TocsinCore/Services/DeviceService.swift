@@ -36,7 +36,9 @@ package struct DeviceService: Sendable {
     }
 
     /// Registers a token for the caller: idempotent, revives a retired one, and moves one that another user had, whose
-    /// waiting pushes to it end in the same transaction. Answers the device and all the caller's devices.
+    /// waiting pushes to it end in the same transaction.
+    ///
+    /// Answers the device and all the caller's devices.
     package func register(
         _ registration: Registration,
         caller: Identity
@@ -75,7 +77,9 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Removes the caller's devices with this token; their waiting pushes end at once. Unknown tokens change nothing.
+    /// Removes the caller's devices with this token; their waiting pushes end at once.
+    ///
+    /// Unknown tokens change nothing.
     package func unregister(token: String, caller: Identity) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)

@@ -9,7 +9,8 @@ package struct InputChecks: Sendable {
     /// 1 to 64 of `[A-Za-z0-9_-]`.
     package func checkID(_ id: String, field: String) throws(ServiceError) {
         let isAllowed = id.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
                 || byte == UInt8(ascii: "_")
         }

@@ -27,7 +27,9 @@ package struct MembershipService: Sendable {
         }
     }
 
-    /// Ends the caller's membership; answers what it was, with push off. Also for topics that are gone.
+    /// Ends the caller's membership; answers what it was, with push off.
+    ///
+    /// Also for topics that are gone.
     package func leave(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         let (time, visible) = (environment.time, try readableTopics(caller))

@@ -45,7 +45,9 @@ package struct RecordFactory: Sendable {
     }
 
     /// Whether a repeated create carries the same content as the stored record: every declared field that the input
-    /// gives, or leaves out, is what is stored. Timestamps made by the server do not count.
+    /// gives, or leaves out, is what is stored.
+    ///
+    /// Timestamps made by the server do not count.
     package func isRepeat(_ input: RecordInput, of stored: Record, defaults: RecordInput = [:]) -> Bool {
         model.fields.allSatisfy { field in
             guard field.role == .declared, field.name != "id" else { return true }

@@ -1,4 +1,6 @@
-/// Why a service refused. Each case is one public error code (schema/errors.md); the API layer words it for its clients.
+/// Why a service refused.
+///
+/// Each case is one public error code (schema/errors.md); the API layer words it for its clients.
 package enum ServiceError: Error, Sendable, Hashable {
     /// Not the caller's, or not there: the two are never told apart.
     case unauthorized

@@ -70,13 +70,16 @@ struct Flight: Sendable {
         for (lane, indices) in byLane {
             guard let lane else { continue }
             let admission = context.gates.admit(lane, indices.count, isFresh: isFresh, now: now)
-            for (place, index) in indices.enumerated() {
-                if place >= admission.count {
+            for (position, index) in indices.enumerated() {
+                guard position < admission.count else {
                     fates[index] = .held(until: admission.othersWaitUntil)
-                } else if context.control.take(lane.service, entries[index].device.userID) {
+                    continue
+                }
+                switch context.control.take(lane.service, entries[index].device.userID) {
+                case .taken:
                     orders[OrderKey(lane: lane, message: entries[index].delivery.messageID), default: []].append(index)
-                } else {
-                    fates[index] = .held(until: now.adding(seconds: 1))
+                case .none: fates[index] = .held(until: now.adding(seconds: 1))
+                case .ownerStalls: fates[index] = .held(until: now.adding(seconds: 5))
                 }
             }
         }

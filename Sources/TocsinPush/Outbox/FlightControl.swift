@@ -17,23 +17,36 @@ final class FlightControl: Sendable {
         var owners: [UserID: Load] = [:]
     }
 
+    /// Whether a push may start.
+    enum Place: Sendable, Hashable {
+        case taken
+        case none
+        /// The owner's devices stall; it has its share under way.
+        case ownerStalls
+    }
+
     private let limit: Int
-    /// A provider that stalls leaves a quarter to the other, and so does a quick owner to all others.
-    private let share: Int
+    /// A provider that stalls leaves a quarter to the other.
+    private let serviceShare: Int
+    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other owners at its provider.
+    private let ownerShare: Int
     /// What an owner gets whose devices stall.
     private let stalledOwnerShare: Int
     private let counts = Mutex(Counts())
 
     init(limit: Int) {
         self.limit = max(1, limit)
-        share = max(1, limit - limit / 4)
+        serviceShare = max(1, limit - limit / 4)
+        ownerShare = max(1, limit / 2)
         stalledOwnerShare = max(1, limit / 8)
     }
 
     /// How many pushes may start, whatever their provider, as far as can be said before the devices are known.
     var available: Int {
         counts.withLock { counts in
-            let quick = counts.services.values.filter { $0.stalled == 0 }.map { share - $0.underWay - counts.reserved }
+            let quick = counts.services.values.filter { $0.stalled == 0 }.map {
+                serviceShare - $0.underWay - counts.reserved
+            }
             return max(0, min(limit - counts.total - counts.reserved, quick.min() ?? limit))
         }
     }
@@ -43,18 +56,18 @@ final class FlightControl: Sendable {
 
     func unreserve(_ places: Int) { counts.withLock { $0.reserved -= places } }
 
-    /// Takes a place for a push; false when there is none.
-    func take(_ service: PushService, _ owner: UserID) -> Bool {
+    /// Takes a place for a push, if there is one.
+    func take(_ service: PushService, _ owner: UserID) -> Place {
         counts.withLock { counts in
             let ownerLoad = counts.owners[owner, default: Load()]
-            let ownerShare = ownerLoad.stalled > 0 ? stalledOwnerShare : share
-            guard counts.total < limit, counts.services[service, default: Load()].underWay < share,
-                ownerLoad.underWay < ownerShare
-            else { return false }
+            if ownerLoad.stalled > 0, ownerLoad.underWay >= stalledOwnerShare { return .ownerStalls }
+            guard counts.total < limit, ownerLoad.underWay < ownerShare,
+                counts.services[service, default: Load()].underWay < serviceShare
+            else { return .none }
             counts.total += 1
             counts.services[service, default: Load()].underWay += 1
             counts.owners[owner, default: Load()].underWay += 1
-            return true
+            return .taken
         }
     }
 

@@ -113,7 +113,8 @@ struct OutboxSchedule: Sendable {
 
     private func wish(_ available: Int) -> OutboxClaim.Wish? {
         let fanouts = min(Self.claimedAtOnce, settings.heldFanouts - held)
-        let deliveries = flights < settings.flights ? min(settings.pageSize, available) : 0
+        // More than there are places, so that what cannot go does not hide what can.
+        let deliveries = flights < settings.flights && available > 0 ? settings.pageSize : 0
         return fanouts > 0 || deliveries > 0 ? OutboxClaim.Wish(fanouts: max(0, fanouts), deliveries: deliveries) : nil
     }
 

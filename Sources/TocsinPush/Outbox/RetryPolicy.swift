@@ -1,7 +1,7 @@
 /// When a delivery is tried again: a pure function of what failed and how often (ops-promises section 4).
 package struct RetryPolicy: Sendable, Hashable {
     /// Pauses in seconds before each retry, after the last of which a delivery has failed; empty: the built-in schedule.
-    package var pauses: [Double] = []
+    package var replacement: [Double] = []
     package var maximumAttempts = 50
     /// A delivery is given up this long after its message.
     package var lifetimeSeconds = 21_600.0
@@ -29,7 +29,7 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The pause before the n-th retry, without jitter.
     private func scheduled(_ cause: PushRetry.Cause, attempt: Int) -> Double? {
         let place = max(0, attempt - 1)
-        guard pauses.isEmpty else { return place < pauses.count ? pauses[place] : nil }
+        guard replacement.isEmpty else { return place < replacement.count ? replacement[place] : nil }
         guard cause == .brokenRequest else { return Self.afterAnswer[min(place, Self.afterAnswer.count - 1)] }
         if place < Self.afterBrokenRequest.count { return Self.afterBrokenRequest[place] }
         return Self.afterAnswer[min(place - Self.afterBrokenRequest.count, Self.afterAnswer.count - 1)]

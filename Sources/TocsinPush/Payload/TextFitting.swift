@@ -29,13 +29,23 @@ enum TextFitting {
         return nil
     }
 
-    /// At most this many bytes of a text, ending at a character's border.
+    /// At most this many bytes of a text, ending at a character's border; within a character of absurd length, at a
+    /// scalar's.
     static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit))
-        while String.Index(end, within: text) == nil { end = text.utf8.index(before: end) }
-        return String(text[..<end])
+        let cut = text.utf8.index(text.startIndex, offsetBy: max(0, limit))
+        var end = cut
+        for _ in 0..<longestCharacterBytes where end > text.startIndex {
+            if String.Index(end, within: text) != nil { return String(text[..<end]) }
+            end = text.utf8.index(before: end)
+        }
+        end = cut
+        while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return String(text.unicodeScalars[..<end])
     }
+
+    /// No character that means something is longer; families of emoji take 25.
+    private static let longestCharacterBytes = 64
 
     /// Searches for the most bytes of `text` that, with an ellipsis, can be built.
     private static func longest<Built>(of text: String, _ build: (String) -> Built?) -> Built? {

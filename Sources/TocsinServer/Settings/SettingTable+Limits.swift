@@ -8,6 +8,7 @@ extension SettingTable {
         .seconds("body-seconds", \.limits.bodySeconds, 0.1...3600, "Time until a request's body is in."),
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
+        .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
     ]
 
     static let documentLimits: [SettingDefinition] = [

@@ -13,6 +13,7 @@ extension Settings {
         package var bodySeconds = 30.0
         package var idleSeconds = 75.0
         package var connections = 4096
+        package var socketsPerOwner = 256
 
         // GraphQL documents
         package var documentBytes = 100_000

@@ -19,6 +19,7 @@ extension Settings {
         http.maximumHeadFields = limits.headFields
         http.maximumTargetBytes = limits.targetBytes
         http.maximumConnections = limits.connections
+        http.maximumSocketsOfGroup = limits.socketsPerOwner
         http.headMilliseconds = Self.milliseconds(limits.headSeconds)
         http.bodyMilliseconds = Self.milliseconds(limits.bodySeconds)
         http.idleMilliseconds = Self.milliseconds(limits.idleSeconds)

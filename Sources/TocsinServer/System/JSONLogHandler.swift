@@ -3,8 +3,9 @@ import JSON
 package import Logging
 package import TocsinCore
 
-/// One JSON line an event on standard error (ops-promises section 8). What it is given must hold no secret and no text of a
-/// message; client-given text is escaped by JSON.
+/// One JSON line an event on standard error (ops-promises section 8).
+///
+/// What it is given must hold no secret and no text of a message; client-given text is escaped by JSON.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level

@@ -7,12 +7,14 @@ private enum SQL {
     static let withTokenOfApp = selection + " WHERE d.token = $1 AND d.app_id = $2"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
-            registered_at, last_seen_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            registered_at, last_seen_at, active_since)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
             environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
             active = excluded.active, disabled_reason = excluded.disabled_reason,
-            registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at
+            registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at,
+            active_since = CASE WHEN devices.active = 1 AND devices.user_id = excluded.user_id
+                THEN devices.active_since ELSE excluded.active_since END
         """
     static let remove = "DELETE FROM devices WHERE id = $1"
     static let retire = """

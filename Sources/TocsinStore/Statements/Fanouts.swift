@@ -24,19 +24,20 @@ private enum SQL {
 
     static let audience = "SELECT count(*) FROM (SELECT 1 FROM memberships WHERE topic_id = $1 LIMIT $2) AS part"
     static let devices = """
-        d.active = 1 AND d.id > $2 AND d.id >= $3 AND ($4 = '' OR d.id < $4) AND d.registered_at <= $5
+        d.active = 1 AND d.id > $2 AND d.id >= $3 AND ($4 = '' OR d.id < $4) AND d.active_since <= $5
             AND NOT EXISTS (SELECT 1 FROM deliveries AS x WHERE x.message_id = $6 AND x.device_id = d.id)
         ORDER BY d.id LIMIT $7
         """
     /// From the members to their devices: each page costs all members of the topic.
     static let devicesOfMembers = """
         SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d
-        WHERE m.topic_id = $1 AND m.push = 1 AND d.user_id = m.user_id AND \(devices)
+        WHERE m.topic_id = $1 AND m.push = 1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
         """
     /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
     static let devicesInOrder = """
         SELECT \(Device.columns) FROM devices AS d
-        WHERE EXISTS (SELECT 1 FROM memberships AS m WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1)
+        WHERE EXISTS (SELECT 1 FROM memberships AS m
+                WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1 AND m.created_at <= $5)
             AND \(devices)
         """
     /// Members of a topic up to which going from them to their devices is the shorter way.

@@ -71,7 +71,7 @@ struct OutboxTests {
         try await OutboxHarness.with { harness in
             harness.transport.answer { _, _ in .apns(500, "InternalServerError") }
             var settings = OutboxHarness.settings
-            settings.retry.pauses = [1, 2]
+            settings.retry.replacement = [1, 2]
             try await harness.add(devices(1))
             try await harness.publish("m1")
             try await harness.running(settings: settings) { _ in

@@ -27,7 +27,7 @@ struct RetryPolicyTests {
     @Test("a schedule of one's own replaces both lists, and ends")
     func ownSchedule() {
         var policy = RetryPolicy()
-        policy.pauses = [0.1, 0.5]
+        policy.replacement = [0.1, 0.5]
         #expect(pauses(.answer, 3, policy) == [0.1, 0.5, nil])
         #expect(pauses(.brokenRequest, 3, policy) == [0.1, 0.5, nil])
     }

@@ -81,8 +81,8 @@ struct TroubleTests {
         }
     }
 
-    @Test("one topic's large fan-out does not hold up another owner's message")
-    func fairness() async throws {
+    @Test("no more pushes are under way than allowed")
+    func inFlight() async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { _, _ in nil }
             var settings = OutboxHarness.settings
@@ -97,6 +97,34 @@ struct TroubleTests {
                 try await harness.deliveries { $0.are(100, .accepted) }
             }
             #expect(harness.transport.sent.count == 100)
+        }
+    }
+
+    @Test("an owner whose many devices stall does not hold up another owner's pushes")
+    func fairness() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { sent, _ in sent.token.hasPrefix("stall") ? nil : .ok }
+            var settings = OutboxHarness.settings
+            settings.inFlight = 40
+            let stalling = (0..<100).map { Device.sample("s\($0)", token: "stall\($0)", user: "mallory") }
+            try await harness.add(stalling, to: "topic-2")
+            try await harness.add(devices(3))
+            for number in 1...20 { try await harness.publish("s\(number)", in: "topic-2", number: Int64(number)) }
+            try await harness.running(settings: settings) { worker in
+                try await harness.wait { harness.transport.heldCount >= 15 }
+                let start = harness.time.now()
+                try await harness.publish("m1")
+                worker.wake()
+                try await harness.deliveries { $0.are(3, .accepted) }
+                #expect(harness.time.now().milliseconds - start.milliseconds <= 3000)
+                // Later, when the stalling owner has had all the time to take places.
+                try await harness.deliveries("s20") { $0.count == 100 }
+                let later = harness.time.now()
+                try await harness.publish("m2", number: 2)
+                worker.wake()
+                try await harness.deliveries("m2") { $0.are(3, .accepted) }
+                #expect(harness.time.now().milliseconds - later.milliseconds <= 3000)
+            }
         }
     }
 

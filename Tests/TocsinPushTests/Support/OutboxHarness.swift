@@ -28,11 +28,13 @@ final class OutboxHarness: Sendable {
         )
     }
 
-    /// Opens a store with the topic `topic-1`, runs the body and closes it.
+    /// Opens a store with the topics `topic-1` and `topic-2`, runs the body and closes it.
     static func with(_ body: (OutboxHarness) async throws -> Void) async throws {
         let harness = try await OutboxHarness()
-        let topic = harness.models.topic("topic-1")
-        try await harness.store.write { writer throws(StoreError) in _ = try writer.insert(topic) }
+        let topics = ["topic-1", "topic-2"].map { harness.models.topic($0) }
+        try await harness.store.write { writer throws(StoreError) in
+            for topic in topics { _ = try writer.insert(topic) }
+        }
         do {
             try await body(harness)
         } catch {
@@ -84,14 +86,14 @@ final class OutboxHarness: Sendable {
         await running.value
     }
 
-    /// Makes devices of members of `topic-1`.
-    func add(_ devices: [Device]) async throws {
+    /// Makes devices of members of a topic.
+    func add(_ devices: [Device], to topic: String = "topic-1") async throws {
         try await store.write { writer throws(StoreError) in
             for device in devices {
                 try writer.save(device)
                 try writer.save(
                     Membership(
-                        topicID: TopicID("topic-1"),
+                        topicID: TopicID(topic),
                         userID: device.userID,
                         push: true,
                         createdAt: device.registeredAt
@@ -102,12 +104,14 @@ final class OutboxHarness: Sendable {
     }
 
     /// Commits a message with its fan-out, as the service does.
-    func publish(_ id: String, number: Int64 = 1, _ more: [String: FieldValue] = [:]) async throws {
+    func publish(_ id: String, in topic: String = "topic-1", number: Int64 = 1, _ more: [String: FieldValue] = [:])
+        async throws
+    {
         let now = time.now()
-        let message = models.message(id, number: number, at: now, more)
+        let message = models.message(id, in: topic, number: number, at: now, more)
         try await store.write { writer throws(StoreError) in
             _ = try writer.insert(message)
-            try writer.addFanout(Fanout(messageID: MessageID(id), topicID: TopicID("topic-1"), createdAt: now))
+            try writer.addFanout(Fanout(messageID: MessageID(id), topicID: TopicID(topic), createdAt: now))
         }
     }
 
@@ -117,7 +121,9 @@ final class OutboxHarness: Sendable {
         }
     }
 
-    /// Waits until the deliveries of a message satisfy the condition. Whenever all is quiet and it does not hold, the
+    /// Waits until the deliveries of a message satisfy the condition.
+    ///
+    /// Whenever all is quiet and it does not hold, the
     /// clock moves on to the next moment somebody sleeps for.
     @discardableResult
     func deliveries(
