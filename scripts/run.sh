@@ -144,8 +144,11 @@ tell() {
 
 Tocsin listens on $address
 
-Token of admin (shown only now; \`tocsin token create --user admin\` makes another):
+Token of admin, shown only now:
 $token
+
+Another token:
+$tocsin token create --user admin ${store[*]}
 
 Publish a message:
 curl $address/graphql -H 'Authorization: Bearer $token' -H 'Content-Type: application/json' -d '{"query":"mutation(\$input: CreateMessageInput!) { createMessage(input: \$input) { id number cursor } }","variables":{"input":{"topicId":"$topic","type":0,"title":"Disk full","body":"sda1 is at 95 %"}}}'
