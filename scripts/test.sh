@@ -22,7 +22,7 @@ step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
 
 # Suites on real sockets and processes run by themselves: suites that compute would take their threads on two cores.
-sockets='^(TocsinHTTPTests|TocsinHTTP2Tests|TocsinServerTests|IntegrationTests)[.]'
+sockets='^(TocsinHTTPTests|TocsinHTTP2Tests|TocsinServerTests|TocsinClientTests|IntegrationTests)[.]'
 status=0
 if [ $# -gt 0 ]; then
     step "Testing $*"
