@@ -83,8 +83,8 @@ let package = Package(
         part(
             "TocsinClient",
             [
-                "GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"), nioSSL,
+                "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                nioSSL,
             ]
         ),
         // Commands
