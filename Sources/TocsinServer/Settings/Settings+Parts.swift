@@ -53,6 +53,13 @@ extension Settings {
     private static func milliseconds(_ seconds: Double) -> Int { Int(seconds * 1000) }
 }
 
+extension Settings.Server {
+    /// This node's name in leases and logs.
+    var nodeName: String {
+        node ?? "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
+    }
+}
+
 extension Settings.Limits {
     /// The limits of what owners may store.
     var ofServices: ServiceLimits {
