@@ -25,7 +25,7 @@ struct Tocsin: AsyncParsableCommand {
                     PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
                 ]
             ),
-            CommandGroup(name: "Trying out", subcommands: [SimulatorCommand.self]),
+            CommandGroup(name: "Trying out", subcommands: [SimulatorCommand.self, GraphQLCommand.self]),
         ]
     )
 
