@@ -84,6 +84,16 @@ extension Settings.Limits {
 
     /// The limits of documents that parsed.
     var ofValidation: ValidationLimits {
-        ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
+        var limits = ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
+        limits.maximumIntrospectionDepth = introspectionDepth
+        limits.maximumAliases = documentAliases
+        limits.maximumRootFields = documentRootFields
+        limits.maximumDirectives = documentDirectives
+        limits.maximumFragments = documentFragments
+        limits.maximumOperations = documentOperations
+        limits.maximumCost = documentCost
+        limits.defaultPageSize = pageRows
+        limits.maximumPageSize = pageMaximumRows
+        return limits
     }
 }
