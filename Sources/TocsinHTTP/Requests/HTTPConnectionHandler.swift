@@ -125,8 +125,10 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Nothing more is read. A request that may have changed something is still answered; a client that asked only to
-    /// read, or for nothing, counts as gone.
+    /// Nothing more is read.
+    ///
+    /// A request that may have changed something is still answered; a client that asked only to read, or for nothing,
+    /// counts as gone.
     private func inputEnded() {
         reader.refuse()
         if let running, running.request.method == .post { return }
