@@ -37,7 +37,11 @@ package struct TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal): return .refused(message: refusal.rawValue)
-        case .unavailable(let reason): return .unavailable(message: reason)
+        case .unavailable(let reason):
+            // What is wrong with keys or database is for the log, not for who has not shown who they are.
+            return .unavailable(
+                message: "Sign-in cannot be checked just now; try again. The log has it under \(services.report(reason))."
+            )
         }
     }
 
