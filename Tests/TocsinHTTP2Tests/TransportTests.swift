@@ -56,13 +56,13 @@ struct TransportTests {
         }
         try await Bench.with(change) { bench in
             let large = Collected()
-            let batch = bench.fcmBatch((0..<600).map { "slow-token-\($0)" })
+            let batch = bench.fcmBatch((0..<1200).map { "slow-token-\($0)" })
             async let largeSend: Void = bench.transport.send(batch) { large.add($0, $1) }
             while bench.stat("fcm", "requests") ?? 0 < 10 { await Task.yield() }
             #expect(await bench.send(bench.fcmBatch(["device-token"]))[0].status == 200)
-            #expect(large.count < 600)
+            #expect(large.count < 1200)
             await largeSend
-            #expect(large.count == 600)
+            #expect(large.count == 1200)
         }
     }
 

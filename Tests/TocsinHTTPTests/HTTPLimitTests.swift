@@ -80,7 +80,7 @@ struct HTTPLimitTests {
 
     @Test("a head that does not end is refused in time")
     func slowHead() async throws {
-        try await TestServer.with(settings: { $0.headMilliseconds = 400 }) { server in
+        try await TestServer.with(settings: { $0.headMilliseconds = 3000 }) { server in
             let client = try await server.connect()
             client.send("GET /healthz HTTP/1.1\r\nHost")
             #expect(await client.readToEnd().hasPrefix("HTTP/1.1 408 "))

@@ -69,7 +69,7 @@ struct WebSocketFrameTests {
     func pings() async throws {
         try await TestServer.with(settings: {
             $0.pingMilliseconds = 30
-            $0.pongMilliseconds = 700
+            $0.pongMilliseconds = 5000
         }) { server in
             let client = try await server.connect()
             try await client.openSession()

@@ -31,7 +31,7 @@ final class RawClient {
             }
         if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
         let channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
-        let timeout = channel.eventLoop.scheduleTask(in: .seconds(10)) { channel.close(promise: nil) }
+        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in timeout.cancel() }
         return RawClient(channel, stream)
     }
