@@ -56,7 +56,7 @@ struct AccessTests {
     func tokenEnds() async throws {
         try await Installation.run { installation in
             _ = try await installation.addUser("ada")
-            let token = try await installation.makeToken(user: "ada", ["--ttl", "4s"])
+            let token = try await installation.makeToken(user: "ada", ["--ttl", "8s"])
             let socket = try await RawSocket(installation, token: token)
             try await socket.subscribe("subscription { onCreateMessage { id } }")
             #expect(try await socket.untilClosed() == 4403)
@@ -74,7 +74,7 @@ struct AccessTests {
         let otherSignature = other.split(separator: ".").last.map(String.init) ?? ""
         let none = Data(#"{"alg":"none","typ":"JWT"}"#.utf8).base64URL
         let expired = try await installation.makeToken(user: "ada", ["--ttl", "1s"])
-        try await eventually("a token of one second ends", withinSeconds: 10) {
+        try await eventually("a token of one second ends", withinSeconds: 20) {
             try await installation.http("/graphql", token: expired, me).status == 401
         }
         return [
