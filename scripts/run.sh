@@ -61,8 +61,9 @@ read_options() {
         esac
         previous=$option
     done
-    case " ${store[*]-} " in *' --data-dir '*) return 0 ;; esac
-    if [ -z "${TOCSIN_DATA_DIR:-}" ]; then
+    # A settings file may say where the data is.
+    case " ${store[*]-} " in *' --data-dir '* | *' --config '*) return 0 ;; esac
+    if [ -z "${TOCSIN_DATA_DIR:-}${TOCSIN_CONFIG:-}" ]; then
         store+=(--data-dir "$root/.tocsin/data")
         serve_options+=(--data-dir "$root/.tocsin/data")
         mkdir -p "$root/.tocsin/data"
@@ -78,7 +79,7 @@ build() {
 
 make_token() {
     local lifetime=1d
-    if ! "$tocsin" user list "${store[@]}" | cut -f 1 | grep -qx admin; then
+    if ! grep -q '^admin[[:space:]]' <<<"$("$tocsin" user list "${store[@]}")"; then
         step "Creating the user admin"
         "$tocsin" user add admin "${store[@]}" >&2
         lifetime=30d

@@ -37,7 +37,11 @@ package struct TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal): return .refused(message: refusal.rawValue)
-        case .unavailable(let reason): return .unavailable(message: reason)
+        case .unavailable(let reason):
+            // What is wrong with keys or database is for the log, not for who has not shown who they are.
+            return .unavailable(
+                message: "Sign-in cannot be checked just now; try again. The log has it under \(services.report(reason))."
+            )
         }
     }
 
@@ -134,10 +138,12 @@ package struct TocsinGraphQL: GraphQLService {
         return .stream(member)
     }
 
-    /// The variable that carries `after` does not matter to what an event looks like.
+    /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
+    /// can be told to be it.
     private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionSource, _ caller: Identity) -> GroupKey {
         let after = field.arguments["after"]?.stringValue
-        let variables = request.variables.filter { after == nil || $0.value.stringValue != after }
+        let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
+        let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
         return GroupKey(
             query: request.query,
             operationName: request.operationName,

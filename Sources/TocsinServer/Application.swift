@@ -32,6 +32,7 @@ package final class Application: Sendable {
         logger = Logger(label: "tocsin") { _ in
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
+        logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
         let schema: APISchema
         do {
             schema = try SchemaLoading.load(path: settings.server.schemaPath)

@@ -56,7 +56,7 @@ final class Outbox: Sendable {
             providers: providers,
             messages: schema.messages,
             topics: schema.topics,
-            settings: Self.outboxSettings(settings, identifiers: environment.identifiers),
+            settings: Self.outboxSettings(settings),
             report: { PushLog.write($0, to: logger) }
         )
     }
@@ -73,9 +73,9 @@ final class Outbox: Sendable {
     /// Asks `run` to give pushes under way their time and return.
     func stop() { worker.stop() }
 
-    private static func outboxSettings(_ settings: Settings, identifiers: any IdentifierSource) -> OutboxSettings {
+    private static func outboxSettings(_ settings: Settings) -> OutboxSettings {
         var outbox = OutboxSettings()
-        outbox.node = settings.server.node ?? "node-" + identifiers.makeID()
+        outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds
         outbox.inFlight = settings.push.inFlight
         outbox.stopSeconds = settings.server.stopSeconds

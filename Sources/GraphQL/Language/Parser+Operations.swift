@@ -46,12 +46,16 @@ extension Parser {
 
     /// `VariableDefinition : Description? Variable : Type DefaultValue? Directives[Const]?`.
     private mutating func readVariableDefinition() throws(SyntaxError) -> VariableDefinition {
+        let start = token.start
         let description = try readDescription()
         let location = token.location
+        let dollar = token.start
         try expect(.dollar)
         let name = try readName()
+        record(from: dollar)
         try expect(.colon)
         let (type, typeLocation) = try readLocatedType()
+        defer { record(from: start) }
         return VariableDefinition(
             description: description,
             name: name,
@@ -66,9 +70,11 @@ extension Parser {
     /// `SelectionSet : { Selection+ }`.
     mutating func readSelectionSet() throws(SyntaxError) -> SelectionSet {
         let location = token.location
+        let start = token.start
         let selections = try nested { (parser) throws(SyntaxError) in
             try parser.many(.openBrace, .closeBrace) { (parser) throws(SyntaxError) in try parser.readSelection() }
         }
+        record(from: start)
         return SelectionSet(selections: selections, location: location)
     }
 
@@ -80,6 +86,8 @@ extension Parser {
     /// `Field : Alias? Name Arguments? Directives? SelectionSet?`.
     private mutating func readField() throws(SyntaxError) -> Field {
         let location = token.location
+        let start = token.start
+        defer { record(from: start) }
         let first = try readName()
         let isAliased = try take(.colon)
         return Field(
@@ -95,6 +103,8 @@ extension Parser {
     /// `FragmentSpread : ..? FragmentName Directives?`, `InlineFragment : ... TypeCondition? Directives? SelectionSet`.
     private mutating func readFragment() throws(SyntaxError) -> Selection {
         let location = token.location
+        let start = token.start
+        defer { record(from: start) }
         try expect(.spread)
         let hasCondition = try takeKeyword("on")
         let nameLocation = token.location
@@ -110,7 +120,7 @@ extension Parser {
         }
         return .inlineFragment(
             InlineFragment(
-                typeCondition: hasCondition ? try readName() : nil,
+                typeCondition: hasCondition ? try readNamedType() : nil,
                 directives: try readDirectives(isConstant: false),
                 selectionSet: try readSelectionSet(),
                 location: location,
@@ -131,7 +141,7 @@ extension Parser {
         return FragmentDefinition(
             description: description,
             name: name,
-            typeCondition: try readName(),
+            typeCondition: try readNamedType(),
             directives: try readDirectives(isConstant: false),
             selectionSet: try readSelectionSet(),
             location: location,

@@ -37,9 +37,12 @@ extension Parser {
         let directives = try readDirectives(isConstant: true)
         let read = { (parser: inout Parser) throws(SyntaxError) -> RootTypeDefinition in
             let location = parser.token.location
+            let start = parser.token.start
             let kind = try parser.readOperationKind()
             try parser.expect(.colon)
-            return RootTypeDefinition(kind: kind, type: try parser.readName(), location: location)
+            let type = try parser.readNamedType()
+            parser.record(from: start)
+            return RootTypeDefinition(kind: kind, type: type, location: location)
         }
         let rootTypes =
             isExtension ? try optionalMany(.openBrace, .closeBrace, read) : try many(.openBrace, .closeBrace, read)
@@ -104,13 +107,15 @@ extension Parser {
     private mutating func readNames(separatedBy separator: Token.Kind) throws(SyntaxError) -> [String] {
         _ = try take(separator)
         var names: [String] = []
-        repeat { names.append(try readName()) } while try take(separator)
+        repeat { names.append(try readNamedType()) } while try take(separator)
         return names
     }
 
     /// `FieldsDefinition : { FieldDefinition+ }`.
     private mutating func readFieldDefinitions() throws(SyntaxError) -> [FieldDefinition] {
         try optionalMany(.openBrace, .closeBrace) { (parser) throws(SyntaxError) in
+            let start = parser.token.start
+            defer { parser.record(from: start) }
             let description = try parser.readDescription()
             let location = parser.token.location
             let name = try parser.readName()
@@ -133,6 +138,8 @@ extension Parser {
         _ close: Token.Kind
     ) throws(SyntaxError) -> [InputValueDefinition] {
         try optionalMany(open, close) { (parser) throws(SyntaxError) in
+            let start = parser.token.start
+            defer { parser.record(from: start) }
             let description = try parser.readDescription()
             let location = parser.token.location
             let name = try parser.readName()
@@ -173,6 +180,8 @@ extension Parser {
         let name = try readName()
         let directives = try readDirectives(isConstant: true)
         let values = try optionalMany(.openBrace, .closeBrace) { (parser) throws(SyntaxError) in
+            let start = parser.token.start
+            defer { parser.record(from: start) }
             let description = try parser.readDescription()
             let location = parser.token.location
             if let word = ["true", "false", "null"].first(where: { $0 == parser.tokenText }) {
@@ -239,7 +248,9 @@ extension Parser {
     private mutating func readDirectiveLocation() throws(SyntaxError) -> DirectiveLocation {
         let location = DirectiveLocation(rawValue: tokenText)
         guard token.kind != .name || location != nil else { throw unexpected() }
+        let start = token.start
         try expect(.name)
+        record(from: start)
         guard let location else { throw unexpected() }
         return location
     }

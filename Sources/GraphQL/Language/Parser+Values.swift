@@ -3,6 +3,8 @@ extension Parser {
     mutating func readArguments(isConstant: Bool) throws(SyntaxError) -> [ArgumentNode] {
         try optionalMany(.openParenthesis, .closeParenthesis) { (parser) throws(SyntaxError) in
             let location = parser.token.location
+            let start = parser.token.start
+            defer { parser.record(from: start) }
             let name = try parser.readName()
             try parser.expect(.colon)
             return ArgumentNode(name: name, value: try parser.readValue(isConstant: isConstant), location: location)
@@ -14,9 +16,11 @@ extension Parser {
         var directives: [Directive] = []
         while token.kind == .at {
             let location = token.location
+            let start = token.start
             try advance()
             let name = try readName()
             let arguments = try readArguments(isConstant: isConstant)
+            record(from: start)
             directives.append(Directive(name: name, arguments: arguments, location: location))
         }
         return directives
@@ -25,17 +29,21 @@ extension Parser {
     /// `Value[Const]`, GraphQL §2.10.
     mutating func readValue(isConstant: Bool) throws(SyntaxError) -> Value {
         let location = token.location
+        let start = token.start
         let kind: Value.Kind
         switch token.kind {
+        case .string, .blockString:
+            let text = try readDescription() ?? StringValue(value: "", isBlock: false)
+            return Value(kind: .string(text), location: location)
         case .openBracket, .openBrace:
             kind = try nested { (parser) throws(SyntaxError) in try parser.readCollection(isConstant: isConstant) }
         case .int: kind = .int(try readText())
         case .float: kind = .float(try readText())
         case .name: kind = Self.named(try readText())
-        case .string, .blockString: kind = .string(try readDescription() ?? StringValue(value: "", isBlock: false))
         case .dollar: kind = try readVariable(isConstant: isConstant)
         default: throw unexpected()
         }
+        record(from: start)
         return Value(kind: kind, location: location)
     }
 
@@ -75,11 +83,13 @@ extension Parser {
         var fields: [ObjectField] = []
         while try !take(.closeBrace) {
             let location = token.location
+            let start = token.start
             let name = try readName()
             try expect(.colon)
             fields.append(
                 ObjectField(name: name, value: try readValue(isConstant: isConstant), location: location)
             )
+            record(from: start)
         }
         return .object(fields)
     }
@@ -92,6 +102,7 @@ extension Parser {
     /// A type and where the name inside it stands.
     mutating func readLocatedType() throws(SyntaxError) -> (type: TypeReference, location: SourceLocation) {
         var location = token.location
+        let start = token.start
         var type: TypeReference
         if token.kind == .openBracket {
             let inner = try nested { (parser) throws(SyntaxError) in
@@ -99,12 +110,16 @@ extension Parser {
                 return try parser.readLocatedType()
             }
             try expect(.closeBracket)
+            record(from: start)
             type = .list(inner.type)
             location = inner.location
         } else {
-            type = .named(try readName())
+            type = .named(try readNamedType())
         }
-        if try take(.bang) { type = .nonNull(type) }
+        if try take(.bang) {
+            record(from: start)
+            type = .nonNull(type)
+        }
         return (type, location)
     }
 }

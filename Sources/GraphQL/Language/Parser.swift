@@ -10,11 +10,11 @@ public func parse(_ source: String, limits: ParseLimits = .standard) throws(Synt
 
 /// Reads a document, executable or type system, from UTF-8 bytes (GraphQL §2).
 public func parse(_ source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> Document {
-    guard source.count <= limits.maximumBytes else { throw Parser.tooLong(source.count, limits: limits) }
-    guard let text = String(validating: source, as: UTF8.self) else {
-        throw SyntaxError("The document is not valid UTF-8.", at: SourceLocation(line: 1, column: 1))
+    try Parser.checkEncoding(of: source, limits: limits)
+    let outcome = source.withUnsafeBufferPointer { bytes in
+        Result { () throws(SyntaxError) -> Document in try Parser.parse(bytes, limits: limits) }
     }
-    return try parse(text, limits: limits)
+    return try outcome.get()
 }
 
 /// The parser's state: the token under view and what is left of the limits.
@@ -26,9 +26,19 @@ struct Parser {
     private let limits: ParseLimits
     private var tokens = 0
     private var depth = 0
+    /// The byte after the last token consumed.
+    private var lastEnd = 0
+    private let recordsSpans: Bool
+    /// What was recorded, in the order in which nodes end.
+    private(set) var spans: [SourceSpan] = []
 
-    private init(bytes: UnsafeBufferPointer<UInt8>, limits: ParseLimits) throws(SyntaxError) {
+    private init(
+        bytes: UnsafeBufferPointer<UInt8>,
+        limits: ParseLimits,
+        recordsSpans: Bool = false
+    ) throws(SyntaxError) {
         lexer = Lexer(bytes: bytes)
+        self.recordsSpans = recordsSpans
         token = Token(kind: .startOfFile, start: 0, end: 0, location: SourceLocation(line: 1, column: 1))
         self.limits = limits
         try advance()
@@ -38,6 +48,17 @@ struct Parser {
         guard bytes.count <= limits.maximumBytes else { throw tooLong(bytes.count, limits: limits) }
         var parser = try Parser(bytes: bytes, limits: limits)
         return try parser.readDocument()
+    }
+
+    /// The document, and the span of every node of graphql-js's tree.
+    static func parseWithSpans(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        limits: ParseLimits
+    ) throws(SyntaxError) -> (document: Document, spans: [SourceSpan]) {
+        guard bytes.count <= limits.maximumBytes else { throw tooLong(bytes.count, limits: limits) }
+        var parser = try Parser(bytes: bytes, limits: limits, recordsSpans: true)
+        let document = try parser.readDocument()
+        return (document, parser.spans)
     }
 
     static func tooLong(_ count: Int, limits: ParseLimits) -> SyntaxError {
@@ -51,8 +72,12 @@ struct Parser {
     private mutating func readDocument() throws(SyntaxError) -> Document {
         var definitions: [Definition] = []
         repeat {
+            let start = token.start
             definitions.append(try readDefinition())
+            record(from: start)
         } while token.kind != .endOfFile
+        lastEnd = token.end
+        record(from: 0)
         return Document(definitions: definitions)
     }
 
@@ -71,8 +96,10 @@ struct Parser {
     /// `Description : StringValue`.
     mutating func readDescription() throws(SyntaxError) -> StringValue? {
         guard token.kind == .string || token.kind == .blockString else { return nil }
+        let start = token.start
         let description = StringValue(value: lexer.text, isBlock: token.kind == .blockString)
         try advance()
+        record(from: start)
         return description
     }
 }
@@ -80,6 +107,7 @@ struct Parser {
 // What the productions rest on.
 extension Parser {
     mutating func advance() throws(SyntaxError) {
+        lastEnd = token.end
         token = try lexer.next()
         guard token.kind != .endOfFile else { return }
         tokens += 1
@@ -89,6 +117,11 @@ extension Parser {
                 at: token.location
             )
         }
+    }
+
+    /// Notes the span of a node that ends with the last token.
+    mutating func record(from start: Int) {
+        if recordsSpans { spans.append(SourceSpan(start: start, end: lastEnd)) }
     }
 
     /// Reads something that may contain itself.
@@ -122,7 +155,17 @@ extension Parser {
     /// `Name`.
     mutating func readName() throws(SyntaxError) -> String {
         let name = tokenText
+        let start = token.start
         try expect(.name)
+        record(from: start)
+        return name
+    }
+
+    /// `NamedType : Name`.
+    mutating func readNamedType() throws(SyntaxError) -> String {
+        let start = token.start
+        let name = try readName()
+        record(from: start)
         return name
     }
 

@@ -59,7 +59,10 @@ let specifiedRules: [ValidationRule] = [
     .providedRequiredArguments,
     .variablesInAllowedPosition,
     .uniqueInputFieldNames,
+    .documentSize,
     .operationSize,
+    .rootFields,
+    .operationCost,
     .overlappingFieldsCanBeMerged,
     .maxIntrospectionDepth,
 ]

@@ -1,3 +1,5 @@
+import JSON
+
 /// What every rule can see, and where it reports.
 struct ValidationContext {
     let document: Document
@@ -36,8 +38,8 @@ struct ValidationContext {
         report(message, locations)
     }
 
-    mutating func report(_ message: String, _ locations: [SourceLocation]) {
-        if !isFull { errors.append(GraphQLError(message, locations: locations)) }
+    mutating func report(_ message: String, _ locations: [SourceLocation], extensions: JSONObject = [:]) {
+        if !isFull { errors.append(GraphQLError(message, locations: locations, extensions: extensions)) }
     }
 
     /// The number of the fragment a spread names.

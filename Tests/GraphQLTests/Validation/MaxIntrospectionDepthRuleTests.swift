@@ -1,3 +1,4 @@
+import GraphQL
 import Testing
 
 @Suite("MaxIntrospectionDepth rule")
@@ -9,7 +10,7 @@ struct MaxIntrospectionDepthRuleTests {
         ]
     )
     func valid(document: String) throws {
-        try expectValid(document)
+        try expectErrors([], in: document, limits: .standard)
     }
 
     @Test(
@@ -26,6 +27,6 @@ struct MaxIntrospectionDepthRuleTests {
         ]
     )
     func invalid(document: String, errors: [String]) throws {
-        try expectErrors(errors, in: document)
+        try expectErrors(errors, in: document, limits: .standard)
     }
 }

@@ -15,6 +15,18 @@ struct OperationSizeRuleTests {
         )
     }
 
+    @Test("introspection has a depth of its own")
+    func introspection() throws {
+        var limits = ValidationLimits(maximumDepth: 2)
+        try expectErrors([], in: "{ __schema { types { fields { name } } } }", limits: limits)
+        limits.maximumIntrospectionDepth = 3
+        try expectErrors(
+            ["Fields of introspection nest 4 levels deep; at most 3 are allowed. (1:1)"],
+            in: "{ ...F } fragment F on Query { __schema { types { fields { name } } } }",
+            limits: limits
+        )
+    }
+
     @Test("fragments that double at every level are refused at once, however many ways lead through them")
     func doubling() throws {
         var document = "{ human { ...F0 } }"
@@ -23,7 +35,13 @@ struct OperationSizeRuleTests {
                 " fragment F\(level) on Human { a: relatives { ...F\(level + 1) } b: relatives { ...F\(level + 1) } }"
         }
         document += " fragment F20 on Human { id }"
-        try expectErrors(["The operation has more than 10000 fields, fragments unfolded. (1:1)"], in: document)
+        var limits = ValidationLimits.specification
+        limits.maximumFields = 10_000
+        try expectErrors(
+            ["The operation has more than 10000 fields, fragments unfolded. (1:1)"],
+            in: document,
+            limits: limits
+        )
     }
 
     @Test("a document with a thousand fields of one name is checked in no time")

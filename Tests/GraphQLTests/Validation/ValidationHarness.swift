@@ -13,7 +13,7 @@ func expectValid(_ document: String, sourceLocation: Testing.SourceLocation = #_
 func expectErrors(
     _ expected: [String],
     in document: String,
-    limits: ValidationLimits = .standard,
+    limits: ValidationLimits = .specification,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) throws {
     let errors = validate(try parse(document, limits: .unlimited), against: try schema.get(), limits: limits)

@@ -39,6 +39,17 @@ struct SystemIdentifiersTests {
         #expect(Set(ids).count == ids.count)
     }
 
+    @Test("a wall clock set back neither turns time back nor stops it; one set ahead is followed")
+    func steady() {
+        var clock = SteadyClock()
+        let readings: [(wall: Int64, boot: Int64, time: Int64)] = [
+            (1000, 10, 1000), (1005, 15, 1005), (500, 20, 1010), (510, 30, 1020), (2000, 31, 2000), (1900, 41, 2010),
+        ]
+        for reading in readings {
+            #expect(clock.read(wall: reading.wall, boot: reading.boot) == reading.time)
+        }
+    }
+
     @Test("the system's time never goes back")
     func monotonic() {
         let time = SystemTime()

@@ -1,11 +1,13 @@
 extension ValidationRule {
-    /// Introspection does not follow lists of types more than twice; not in the specification.
+    /// Introspection nests no more lists than allowed, the list of all types counted; not in the specification.
     ///
     /// Without it `types { fields { type { fields { … } } } }` multiplies the answer with every level.
     static let maxIntrospectionDepth = ValidationRule("MaxIntrospectionDepth") { context in
         guard context.isUnfoldable else { return }
         for use in context.facts.fields where use.field.name == "__schema" || use.field.name == "__type" {
-            guard let selection = use.selection, listDepth(selection, context) > 2 else { continue }
+            guard let selection = use.selection,
+                listDepth(selection, context) >= context.limits.maximumIntrospectionLists
+            else { continue }
             context.report("Maximum introspection depth exceeded", use.field.location)
         }
     }

@@ -1,0 +1,51 @@
+import Foundation
+import JSON
+
+/// The GraphQL tool fed with many calls: one JSON request a line, one JSON answer a line, in order.
+enum GraphQLLines {
+    private static let limits = JSONLimits(
+        maximumBytes: 200_000_000,
+        maximumDepth: 8,
+        maximumValues: 10_000,
+        maximumNumberLength: 64
+    )
+
+    /// Answers until standard input ends; `common` come before the arguments of each line.
+    static func run(_ common: [String]) async {
+        var tool = GraphQLTool()
+        while let line = readLine(strippingNewline: true) {
+            guard line.contains(where: { !$0.isWhitespace }) else { continue }
+            let answer = await answer(line, common, &tool)
+            var writer = JSONWriter(capacity: answer.out.count + 64)
+            writer.raw("{\"exit\":")
+            writer.int(Int64(answer.exit))
+            writer.raw(",\"out\":")
+            writer.string(String(decoding: answer.out, as: UTF8.self))
+            if let complaint = answer.complaint {
+                writer.raw(",\"complaint\":")
+                writer.string(complaint)
+            }
+            writer.raw("}\n")
+            FileHandle.standardOutput.write(Data(writer.bytes))
+        }
+    }
+
+    private static func answer(
+        _ line: String,
+        _ common: [String],
+        _ tool: inout GraphQLTool
+    ) async -> GraphQLTool.Answer {
+        let request: JSONValue
+        do {
+            request = try JSONParser.parse(line, limits: limits)
+        } catch {
+            return GraphQLTool.Answer(exit: 2, complaint: "The line is no JSON: \(error)")
+        }
+        guard let arguments = request["args"]?.arrayValue?.compactMap(\.stringValue) else {
+            return GraphQLTool.Answer(exit: 2, complaint: "A line needs \"args\", a list of texts.")
+        }
+        var files: [String: String] = [:]
+        for file in request["files"]?.objectValue ?? [:] { files[file.key] = file.value.stringValue }
+        return await tool.answer(common + arguments, files: files)
+    }
+}
