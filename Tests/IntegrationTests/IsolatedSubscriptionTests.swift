@@ -1,5 +1,4 @@
 import JSON
-import Synchronization
 import Testing
 import TocsinClient
 
@@ -13,7 +12,9 @@ struct IsolatedSubscriptionTests {
             let fields = try await subscriptionFields(client)
             #expect(fields.contains("onCreateMessage"))
             let aimed = "onCreateMessage(topicId: \"\(scene.topicID)\")"
-            let listeners = (fields + [aimed]).map { Listener(client, "subscription { \($0) { id } }", field: $0) }
+            let listeners = (fields + [aimed]).map {
+                Listener(client, "subscription { \($0) { id } }", field: Self.name($0))
+            }
             for listener in listeners { try await listener.untilSettled() }
 
             let adasIDs = try await stir(installation, token: scene.ada, topicID: scene.topicID)
@@ -30,6 +31,9 @@ struct IsolatedSubscriptionTests {
             }
         }
     }
+
+    /// The field's name without its arguments.
+    private static func name(_ field: String) -> String { String(field.prefix { $0 != "(" }) }
 
     private func subscriptionFields(_ client: TocsinClient) async throws -> [String] {
         let roots = try await client.query("{ __schema { subscriptionType { fields { name } } } }")
@@ -48,45 +52,4 @@ struct IsolatedSubscriptionTests {
         _ = try await client.query(delete, variables: ["input": ["id": .string(other), "_version": 2]])
         return [topicID, other, message.id]
     }
-}
-
-/// Runs one subscription in a task of its own and keeps the ids in its events.
-private final class Listener: Sendable {
-    private struct Seen {
-        var ids: Set<String> = []
-        /// Live, or refused.
-        var isSettled = false
-    }
-
-    private final class Record: Sendable {
-        let seen = Mutex(Seen())
-    }
-
-    let field: String
-    private let record = Record()
-    private let task: Task<Void, Never>
-
-    init(_ client: TocsinClient, _ document: String, field: String) {
-        self.field = field
-        let record = record
-        task = Task {
-            let events = client.subscribe(document) { record.seen.withLock { $0.isSettled = true } }
-            do throws(ClientError) {
-                for try await event in events {
-                    let ids = event.objectValue?.values.compactMap { $0["id"]?.stringValue } ?? []
-                    record.seen.withLock { $0.ids.formUnion(ids) }
-                }
-            } catch {
-                record.seen.withLock { $0.isSettled = true }
-            }
-        }
-    }
-
-    var ids: Set<String> { record.seen.withLock { $0.ids } }
-
-    func untilSettled() async throws {
-        try await eventually("\(field) is live or refused") { record.seen.withLock { $0.isSettled } }
-    }
-
-    func stop() { task.cancel() }
 }

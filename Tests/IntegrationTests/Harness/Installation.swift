@@ -7,7 +7,11 @@ final class Installation {
     let folder: String
     private(set) var simulator: SimulatorProcess?
     private(set) var server: ServerProcess?
-    private var options: [String] = []
+    /// Flags of the server beside the usual ones, from the next start on.
+    var options: [String] = []
+    /// The server's environment, from the next start on; at first it pushes to the simulator.
+    var environment: [String: String] = [:]
+    private var isEncrypted = false
 
     private init() throws {
         folder = NSTemporaryDirectory() + "tocsin-test-" + UUID().uuidString
@@ -16,17 +20,26 @@ final class Installation {
 
     /// Runs the body with a fresh simulator and server, which are ended afterwards whatever happens.
     ///
-    /// With TLS the server shows the simulator's certificate, whose authority is in `authorityFile`.
-    static func run(isEncrypted: Bool = false, _ body: (Installation) async throws -> Void) async throws {
+    /// `prepare` sets the options and environment the server starts with. With TLS the server shows the simulator's
+    /// certificate, whose authority is in `authorityFile`.
+    static func run(
+        isEncrypted: Bool = false,
+        prepare: (Installation) async throws -> Void = { _ in },
+        _ body: (Installation) async throws -> Void
+    ) async throws {
         let installation = try Installation()
         do {
-            installation.simulator = try await SimulatorProcess(folder: installation.folder)
+            let simulator = try await SimulatorProcess(folder: installation.folder)
+            installation.simulator = simulator
+            installation.environment = simulator.environment
             if isEncrypted {
                 let keys = installation.folder + "/simulator"
+                installation.isEncrypted = true
                 installation.options = [
                     "--tls-certificate", keys + "/server.pem", "--tls-key", keys + "/server-key.pem",
                 ]
             }
+            try await prepare(installation)
             try await installation.startServer()
             try await body(installation)
         } catch {
@@ -42,8 +55,18 @@ final class Installation {
     /// The address of the running server.
     var address: String { server?.address ?? "" }
 
+    /// What the running server has logged so far.
+    var log: String { server?.process.errors ?? "" }
+
+    /// The log's lines that are JSON.
+    var logLines: [JSONValue] {
+        log.split(separator: "\n").compactMap { line in
+            // What is not JSON is not the log's.
+            try? JSONParser.parse(String(line))
+        }
+    }
+
     private func startServer(port: Int = 0) async throws {
-        let environment = simulator?.environment ?? [:]
         server = try await ServerProcess(folder: folder, port: port, environment: environment, options: options)
     }
 
@@ -55,16 +78,33 @@ final class Installation {
         try await startServer(port: port)
     }
 
+    /// Asks the server to stop and gives its exit status.
+    func stopServer() async throws -> Int32 {
+        guard let process = server?.process else { throw HarnessFailure("There is no server to stop.") }
+        process.signal(SIGTERM)
+        return try await process.untilExit(withinSeconds: 15)
+    }
+
+    /// Stops the server as an operator would and starts it again on its data and port.
+    func restartServer() async throws {
+        let status = try await stopServer()
+        guard status == 0 else { throw HarnessFailure("The server ended with \(status): \(log)") }
+        try await startServer(port: server?.port ?? 0)
+    }
+
+    /// Starts the server on the data and port it had before it ended.
+    func startServerAgain() async throws { try await startServer(port: server?.port ?? 0) }
+
     /// Adds a local user and makes a token.
     func addUser(_ name: String) async throws -> String {
-        _ = try await succeed(["user", "add", name, "--data-dir", folder + "/data"])
+        try await administer(["user", "add", name])
         return try await makeToken(user: name)
     }
 
     /// Makes a token of a local user.
     func makeToken(user: String, _ options: [String] = []) async throws -> String {
-        let arguments = ["token", "create", "--user", user, "--data-dir", folder + "/data"] + options
-        return try await succeed(arguments).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await administer(["token", "create", "--user", user] + options)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Runs a command of the binary against the running server.
@@ -97,10 +137,30 @@ final class Installation {
         return try JSONParser.parse(result.output)
     }
 
+    /// Sends a request to a path with curl, shaped by curl's own arguments, and gives the answer.
+    func http(_ path: String, token: String? = nil, _ arguments: [String] = []) async throws -> HTTPAnswer {
+        let credentials = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
+        let result = try await ChildProcess.run(
+            "/usr/bin/curl",
+            ["--silent", "--show-error", "--max-time", "15", "--include"] + credentials + arguments
+                + [address + path],
+            environment: TestBinary.environment,
+            folder: folder
+        )
+        guard result.status == 0 else { throw HarnessFailure("curl: \(result.status), \(result.errors)") }
+        return try HTTPAnswer(result.output)
+    }
+
+    /// Runs a command of the binary on the running server's data, and fails unless it succeeds.
+    @discardableResult
+    func administer(_ arguments: [String]) async throws -> String {
+        try await succeed(arguments + ["--data-dir", folder + "/data"])
+    }
+
     /// A client that comes back quickly after a restart.
     func makeClient(token: String) throws -> TocsinClient {
         var settings = ClientSettings()
-        settings.certificateAuthorityFile = options.isEmpty ? nil : authorityFile
+        settings.certificateAuthorityFile = isEncrypted ? authorityFile : nil
         settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
         return try TocsinClient(url: address, token: token, settings: settings)
     }
@@ -124,26 +184,5 @@ final class Installation {
             _ = try? await process?.untilExit()
         }
         if !keepsFolder { try? FileManager.default.removeItem(atPath: folder) }
-    }
-}
-
-/// The built binary.
-enum TestBinary {
-    /// `TOCSIN_BINARY`, or the binary beside the test bundle.
-    static func path() throws -> String {
-        if let path = ProcessInfo.processInfo.environment["TOCSIN_BINARY"] { return path }
-        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let path = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tocsin").path
-        guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw HarnessFailure("There is no \(path). Run `swift build` first, or set TOCSIN_BINARY.")
-        }
-        return path
-    }
-
-    /// What every process gets: no setting of whoever runs the tests reaches it.
-    static var environment: [String: String] {
-        ProcessInfo.processInfo.environment.filter {
-            ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"].contains($0.key)
-        }
     }
 }

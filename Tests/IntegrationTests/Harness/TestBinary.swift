@@ -1,0 +1,29 @@
+import Foundation
+
+/// The built binary.
+enum TestBinary {
+    /// `TOCSIN_BINARY`, or the binary beside the test bundle.
+    static func path() throws -> String {
+        if let path = ProcessInfo.processInfo.environment["TOCSIN_BINARY"] { return path }
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("tocsin").path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw HarnessFailure("There is no \(path). Run `swift build` first, or set TOCSIN_BINARY.")
+        }
+        return path
+    }
+
+    /// What every process gets: no setting of whoever runs the tests reaches it.
+    static var environment: [String: String] {
+        ProcessInfo.processInfo.environment.filter {
+            ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"].contains($0.key)
+        }
+    }
+}
+
+extension Data {
+    /// Base 64 for URLs, without padding (RFC 4648 §5).
+    var base64URL: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}
