@@ -56,6 +56,7 @@ package protocol MembershipReading {
 
 package protocol MembershipWriting {
     func save(_ membership: Membership) throws(StoreError)
+    /// Removes the membership; fan-outs that wait still answer its devices, ended.
     func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError)
 }
 
@@ -71,7 +72,8 @@ package protocol DeviceReading {
 package protocol DeviceWriting {
     /// Inserts the device or replaces the one with its id.
     func save(_ device: Device) throws(StoreError)
-    func removeDevice(_ id: DeviceID) throws(StoreError)
+    /// Removes the device; fan-outs that wait still answer it, ended for this reason and without its token.
+    func removeDevice(_ id: DeviceID, reason: String) throws(StoreError)
     /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
@@ -87,9 +89,10 @@ package protocol DeliveryReading {
         limit: Int
     ) throws(StoreError) -> [Delivery]
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary]
-    /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, without a
-    /// delivery row yet, by id; at most `limit`. Device and membership must have been there, without a break, since the
-    /// fan-out's `createdAt`: registering again does not count as a break, joining later does not bring old messages.
+    /// The next devices of a fan-out: those that were active, of members with push on, at its `createdAt`, in its range,
+    /// after `nextDevice`, without a delivery row yet, by id; at most `limit`. What has ended since (retired, removed, or its
+    /// owner left the topic) comes inactive, with the reason and without a token. Registering again does not count as an
+    /// end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
