@@ -23,16 +23,15 @@ final class SQLiteConnection: SQLConnection {
             let reason = String(cString: sqlite3_errstr(code))
             close()
             throw .unavailable(
-                reason:
-                    "the database \(path) cannot be opened: \(reason). Does its folder exist, and may this user write "
-                    + "there?"
+                reason: "the database cannot be opened",
+                detail: "\(path): \(reason). Does its folder exist, and may this user write there?"
             )
         }
         sqlite3_extended_result_codes(handle, 1)
         timeLimit?.watch(handle)
         if !isReadOnly, sqlite3_db_readonly(handle, "main") != 0 {
             close()
-            throw .unavailable(reason: "the database \(path) is read-only for this user; make it writable")
+            throw .unavailable(reason: "the database is read-only", detail: "make \(path) writable for this user")
         }
     }
 

@@ -3,9 +3,19 @@ import TocsinCore
 
 /// A write that waits for its group: the caller's closure and the ways back to the caller.
 struct WriteIntent: Sendable {
+    let turn: Turn
     /// Runs the closure; answers what to call once its writes are durable, or the closure's error.
     let run: @Sendable (SQLWriter) -> Result<@Sendable () -> Void, StoreError>
     let fail: @Sendable (StoreError) -> Void
+}
+
+/// Whether a write still waits for its turn: a caller who has gone gives it up, and then it is never begun.
+final class Turn: Sendable {
+    private let isGivenUp = Atomic(false)
+
+    func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
+
+    var isWanted: Bool { !isGivenUp.load(ordering: .relaxed) }
 }
 
 /// What a writer thread works with.
@@ -106,6 +116,10 @@ private struct WriterLoop {
         var successes = 0
         try connection.run(writer.session.dialect.beginWriting)
         for intent in group {
+            guard intent.turn.isWanted else {
+                resumptions.append { intent.fail(.stopped) }
+                continue
+            }
             let eventCount = writer.events.count
             try connection.run("SAVEPOINT intent")
             switch intent.run(writer) {
@@ -168,7 +182,8 @@ private struct WriterLoop {
     private static func groupFailure(_ error: StoreError) -> StoreError {
         switch error {
         case .unavailable: error
-        case .statement, .mismatch, .stopped: .unavailable(reason: error.description)
+        case .statement, .mismatch, .stopped:
+            .unavailable(reason: "the database failed", detail: error.description)
         }
     }
 }

@@ -11,6 +11,7 @@ package protocol Store: Sendable {
 
     /// Runs a closure in the current write group's transaction.
     ///
+    /// A write whose task is cancelled before its turn is not begun and throws `StoreError.stopped`; one begun is completed.
     /// Events noted with `StoreWriter.note` reach the store's observer after the commit, in order, before `write` returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
