@@ -65,6 +65,10 @@ package struct SQLiteDatabase: SQLDatabase {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
+    /// Pages of the log after which a commit brings the main file up to date: 16 MiB, so that pages which change often are
+    /// seldom copied.
+    private static func checkpointPages(_ use: ConnectionUse) -> String { use == .writer ? "4000" : "0" }
+
     /// Applies the settings and reads them back, because SQLite answers a refused one with silence.
     private func configure(_ connection: SQLiteConnection, for use: ConnectionUse) throws(StoreError) {
         var settings = [
@@ -72,7 +76,7 @@ package struct SQLiteDatabase: SQLDatabase {
             ("foreign_keys", "ON", "1"),
             ("temp_store", "MEMORY", "2"),
             // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one connection alone does both.
-            ("wal_autocheckpoint", use == .writer ? "1000" : "0", use == .writer ? "1000" : "0"),
+            ("wal_autocheckpoint", Self.checkpointPages(use), Self.checkpointPages(use)),
         ]
         if use != .reader {
             settings.append(("journal_mode", "WAL", "wal"))

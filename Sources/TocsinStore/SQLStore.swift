@@ -16,8 +16,8 @@ final class Mutexed<Value: Sendable>: Sendable {
 
 /// The store in SQL, once for all databases.
 ///
-/// One thread writes: it takes all waiting writes into one transaction, each in a savepoint of its own, and answers them
-/// after the commit. A few threads read, each from snapshots of its own.
+/// One thread writes: it takes all waiting writes into one transaction, in which each can fail alone, and answers them after
+/// the commit. A few threads read, each from snapshots of its own.
 package final class SQLStore: Store {
     /// Receives the events of one commit, in order, on the writer's thread; must return at once.
     package typealias CommitObserver = @Sendable ([DomainEvent]) -> Void

@@ -9,7 +9,8 @@ package protocol Store: Sendable {
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Runs a closure in the current write group's transaction.
+    /// Runs a closure in the current write group's transaction; again from the start when another write of the group fails,
+    /// so it must do nothing outside but answer.
     ///
     /// A write whose task is cancelled before its turn is not begun and throws `StoreError.stopped`; one begun is completed.
     /// Events noted with `StoreWriter.note` reach the store's observer after the commit, in order, before `write` returns.

@@ -52,12 +52,15 @@ private enum SQL {
 extension SQLReading {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
         let topic = SQLValue.text(fanout.topicID.text)
-        let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
+        let isLarge = try session.isLarge(fanout.topicID) { () throws(StoreError) in
+            let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
+            return members > SQL.fewMembers
+        }
         let bindings: [SQLValue] = [
             topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
             SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
         ]
-        let statement = members > SQL.fewMembers ? SQL.devicesInOrder : SQL.devicesOfMembers
+        let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
         let active = try connection.all(statement, bindings) { Device($0, at: 0) }
         let ended = try endedDevices(bindings)
         return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
