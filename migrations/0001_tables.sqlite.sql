@@ -104,7 +104,29 @@ CREATE TABLE fanouts (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (message_id, first_device)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX fanouts_by_age ON fanouts (created_at, message_id, first_device);
+CREATE INDEX fanouts_waiting ON fanouts (created_at, message_id, first_device) WHERE lease_until IS NULL;
+CREATE INDEX fanouts_leased ON fanouts (lease_until, created_at) WHERE lease_until IS NOT NULL;
+
+-- What ended while fan-outs were waiting that owe it an outcome. `last_fanout` is the time of the newest of these; the rows
+-- mean nothing once all fan-outs up to then are served. They hold no token: nothing can be sent to them.
+CREATE TABLE ended_devices (
+    id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    active_since INTEGER NOT NULL,
+    last_fanout INTEGER NOT NULL,
+    PRIMARY KEY (last_fanout, id, active_since)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ended_memberships (
+    topic_id TEXT NOT NULL REFERENCES topics (id) ON DELETE CASCADE,
+    user_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_fanout INTEGER NOT NULL,
+    PRIMARY KEY (topic_id, user_id, created_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ended_memberships_by_fanout ON ended_memberships (last_fanout);
 
 -- `device_id` is a loose reference: a delivery outlives its device.
 CREATE TABLE deliveries (

@@ -5,7 +5,7 @@ import TocsinStore
 /// One SQLite connection, used by one thread, with its prepared statements.
 final class SQLiteConnection: SQLConnection {
     private var handle: OpaquePointer?
-    private var statements: [String: PreparedStatement] = [:]
+    private var statements: [StatementText: PreparedStatement] = [:]
     private let timeLimit: TimeLimit?
     /// Kept as long as the connection: the folder of a temporary database.
     private let folder: AnyObject?
@@ -23,16 +23,15 @@ final class SQLiteConnection: SQLConnection {
             let reason = String(cString: sqlite3_errstr(code))
             close()
             throw .unavailable(
-                reason:
-                    "the database \(path) cannot be opened: \(reason). Does its folder exist, and may this user write "
-                    + "there?"
+                reason: "the database cannot be opened",
+                detail: "\(path): \(reason). Does its folder exist, and may this user write there?"
             )
         }
         sqlite3_extended_result_codes(handle, 1)
         timeLimit?.watch(handle)
         if !isReadOnly, sqlite3_db_readonly(handle, "main") != 0 {
             close()
-            throw .unavailable(reason: "the database \(path) is read-only for this user; make it writable")
+            throw .unavailable(reason: "the database is read-only", detail: "make \(path) writable for this user")
         }
     }
 
@@ -78,19 +77,30 @@ final class SQLiteConnection: SQLConnection {
     }
 
     private func prepared(_ sql: String) throws(StoreError) -> PreparedStatement {
-        if let statement = statements[sql] { return statement }
+        let key = StatementText(text: sql)
+        if let statement = statements[key] { return statement }
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
         guard code == SQLITE_OK, let pointer else { throw failure(code, sql) }
         let statement = PreparedStatement(pointer)
         if statements.count >= Self.maximumStatements { statements.removeAll() }
-        statements[sql] = statement
+        statements[key] = statement
         return statement
     }
 
     private func failure(_ code: Int32, _ sql: String) -> StoreError {
         let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "the connection is closed"
         return SQLiteFailure.storeError(code: code, message: message, sql: sql)
+    }
+}
+
+/// A statement's text as a key: texts are long and differ in length or towards their end, so little of them is hashed.
+private struct StatementText: Hashable {
+    let text: String
+    private static let hashedBytes = 24
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(text.utf8.suffix(Self.hashedBytes).reduce(text.utf8.count) { $0 &* 31 &+ Int($1) })
     }
 }
 

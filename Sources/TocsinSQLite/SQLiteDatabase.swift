@@ -8,7 +8,10 @@ package struct SQLiteDatabase: SQLDatabase {
     package let path: String
     package let dialect = Dialect.sqlite
     /// How long a statement waits for another process that writes.
-    package var busyTimeoutMilliseconds: Int32 = 5000
+    ///
+    /// A write may wait for a whole group before its own: twice this is below the time that a request may take, so that
+    /// its caller is told why.
+    package var busyTimeoutMilliseconds: Int32 = 2000
     /// How long a statement of a reader may run: filters of clients can make it walk a whole table.
     package var readLimitMilliseconds: Int64 = 5000
     /// Removes the folder of a temporary database when the last copy of this value, and the last connection, goes.
@@ -62,6 +65,10 @@ package struct SQLiteDatabase: SQLDatabase {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
+    /// Pages of the log after which a commit brings the main file up to date: 16 MiB, so that pages which change often are
+    /// seldom copied.
+    private static func checkpointPages(_ use: ConnectionUse) -> String { use == .writer ? "4000" : "0" }
+
     /// Applies the settings and reads them back, because SQLite answers a refused one with silence.
     private func configure(_ connection: SQLiteConnection, for use: ConnectionUse) throws(StoreError) {
         var settings = [
@@ -69,7 +76,7 @@ package struct SQLiteDatabase: SQLDatabase {
             ("foreign_keys", "ON", "1"),
             ("temp_store", "MEMORY", "2"),
             // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one connection alone does both.
-            ("wal_autocheckpoint", use == .writer ? "1000" : "0", use == .writer ? "1000" : "0"),
+            ("wal_autocheckpoint", Self.checkpointPages(use), Self.checkpointPages(use)),
         ]
         if use != .reader {
             settings.append(("journal_mode", "WAL", "wal"))
@@ -100,20 +107,23 @@ final class LockFile: ServerClaim {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .unavailable(
-                reason:
-                    "the lock file \(path) cannot be opened: \(String(cString: strerror(errno))). Does its folder exist, "
-                    + "and may this user write there?"
+                reason: "the lock file cannot be opened",
+                detail: "\(path): \(String(cString: strerror(errno))). Does its folder exist, and may this user write "
+                    + "there?"
             )
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             Glibc.close(descriptor)
             guard code == EWOULDBLOCK else {
-                throw .unavailable(reason: "the lock file \(path) cannot be locked: \(String(cString: strerror(code)))")
+                throw .unavailable(
+                    reason: "the lock file cannot be locked",
+                    detail: "\(path): \(String(cString: strerror(code)))"
+                )
             }
             throw .unavailable(
-                reason: "another server is using this database (it holds \(path)). Stop it first, or give this one a "
-                    + "database of its own."
+                reason: "another server is using this database",
+                detail: "it holds \(path). Stop it first, or give this one a database of its own."
             )
         }
     }
@@ -128,7 +138,10 @@ private final class TemporaryFolder: Sendable {
     init(in parent: String) throws(StoreError) {
         var template = Array((parent + "/tocsin-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw .unavailable(reason: "no folder can be made in \(parent): \(String(cString: strerror(errno)))")
+            throw .unavailable(
+                reason: "no folder can be made",
+                detail: "\(parent): \(String(cString: strerror(errno)))"
+            )
         }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

@@ -16,8 +16,8 @@ final class Mutexed<Value: Sendable>: Sendable {
 
 /// The store in SQL, once for all databases.
 ///
-/// One thread writes: it takes all waiting writes into one transaction, each in a savepoint of its own, and answers them
-/// after the commit. A few threads read, each from snapshots of its own.
+/// One thread writes: it takes all waiting writes into one transaction, in which each can fail alone, and answers them after
+/// the commit. A few threads read, each from snapshots of its own.
 package final class SQLStore: Store {
     /// Receives the events of one commit, in order, on the writer's thread; must return at once.
     package typealias CommitObserver = @Sendable ([DomainEvent]) -> Void
@@ -33,10 +33,12 @@ package final class SQLStore: Store {
     private let reads: WorkQueue<ReadIntent>
     private let counters = Mutexed(StoreStatistics())
     private let ending = Mutexed(Ending())
+    private let diagnostics: Diagnostics
 
-    private init(database: any SQLDatabase, settings: StoreSettings) {
+    private init(database: any SQLDatabase, settings: StoreSettings, diagnostics: Diagnostics) {
         self.database = database
         self.settings = settings
+        self.diagnostics = diagnostics
         writes = WorkQueue(limit: settings.maximumWaitingWrites)
         reads = WorkQueue(limit: settings.maximumWaitingReads)
     }
@@ -48,16 +50,18 @@ package final class SQLStore: Store {
 
     /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
     ///
-    /// `now` is the time to note with migrations applied. Throws `mismatch` when the database does not fit, with advice;
+    /// `now` is the time to note with migrations applied. `diagnostics` is told of failures of reads and writes with all
+    /// that is known, each kind at most once a second, on any thread; it must return at once. Throws `mismatch` when the database does not fit, with advice;
     /// `unavailable` when it cannot be opened, or another server has it.
     package static func open(
         _ database: any SQLDatabase,
         role: StoreRole = .server,
         at now: Timestamp,
         settings: StoreSettings = StoreSettings(),
-        commitObserver: @escaping CommitObserver = { _ in }
+        commitObserver: @escaping CommitObserver = { _ in },
+        diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) async throws(StoreError) -> SQLStore {
-        let store = SQLStore(database: database, settings: settings)
+        let store = SQLStore(database: database, settings: settings, diagnostics: Diagnostics(diagnostics))
         let writer = WriterThread(
             database: database,
             role: role,
@@ -91,14 +95,28 @@ package final class SQLStore: Store {
             )
             Self.admit(reads.push(intent), "reads") { continuation.resume(returning: .failure($0)) }
         }
-        return try result.get()
+        return try answer(result)
     }
 
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+        let turn = Turn()
+        let result: Result<Value, StoreError> = await withTaskCancellationHandler {
+            await queued(body, turn)
+        } onCancel: {
+            turn.giveUp()
+        }
+        return try answer(result)
+    }
+
+    private func queued<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value,
+        _ turn: Turn
+    ) async -> Result<Value, StoreError> {
+        await withCheckedContinuation { continuation in
             let intent = WriteIntent(
+                turn: turn,
                 run: { writer in
                     Result { () throws(StoreError) in try body(writer) }.map { value in
                         { continuation.resume(returning: .success(value)) }
@@ -108,7 +126,14 @@ package final class SQLStore: Store {
             )
             Self.admit(writes.push(intent), "writes") { continuation.resume(returning: .failure($0)) }
         }
-        return try result.get()
+    }
+
+    /// What a caller gets; failures are reported on the way.
+    private func answer<Value>(_ result: Result<Value, StoreError>) throws(StoreError) -> Value {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw diagnostics.report(error)
+        }
     }
 
     /// Commits what waits, refuses what comes, brings the main file up to date and closes; returns when all is done.

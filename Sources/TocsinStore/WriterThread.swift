@@ -3,9 +3,19 @@ import TocsinCore
 
 /// A write that waits for its group: the caller's closure and the ways back to the caller.
 struct WriteIntent: Sendable {
+    let turn: Turn
     /// Runs the closure; answers what to call once its writes are durable, or the closure's error.
     let run: @Sendable (SQLWriter) -> Result<@Sendable () -> Void, StoreError>
     let fail: @Sendable (StoreError) -> Void
+}
+
+/// Whether a write still waits for its turn: a caller who has gone gives it up, and then it is never begun.
+final class Turn: Sendable {
+    private let isGivenUp = Atomic(false)
+
+    func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
+
+    var isWanted: Bool { !isGivenUp.load(ordering: .relaxed) }
 }
 
 /// What a writer thread works with.
@@ -97,43 +107,77 @@ private struct WriterLoop {
     }
 
     /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
-    private func transact(
-        _ group: [WriteIntent],
-        _ writer: SQLWriter
-    ) throws(StoreError) -> [@Sendable () -> Void] {
+    ///
+    /// Savepoints would cost each write a quarter of its time, and failures are rare: so a group does without, and only
+    /// when a write fails after others the group is run once more, each write in a savepoint.
+    private func transact(_ group: [WriteIntent], _ writer: SQLWriter) throws(StoreError) -> [@Sendable () -> Void] {
         let connection = writer.session.connection
+        try connection.run(writer.session.dialect.beginWriting)
+        if let outcome = try running(group, writer, inSavepoints: false) { return try end(outcome, connection) }
+        try connection.run("ROLLBACK")
+        writer.forgetEvents(after: 0)
+        try connection.run(writer.session.dialect.beginWriting)
+        let outcome = try running(group, writer, inSavepoints: true) ?? Outcome()
+        return try end(outcome, connection)
+    }
+
+    private struct Outcome {
         var resumptions: [@Sendable () -> Void] = []
         var successes = 0
-        try connection.run(writer.session.dialect.beginWriting)
+    }
+
+    /// Runs the writes of a group; nil when one that failed cannot be undone alone.
+    private func running(
+        _ group: [WriteIntent],
+        _ writer: SQLWriter,
+        inSavepoints: Bool
+    ) throws(StoreError) -> Outcome? {
+        let connection = writer.session.connection
+        var outcome = Outcome()
         for intent in group {
+            guard intent.turn.isWanted else {
+                outcome.resumptions.append { intent.fail(.stopped) }
+                continue
+            }
             let eventCount = writer.events.count
-            try connection.run("SAVEPOINT intent")
+            if inSavepoints { try connection.run("SAVEPOINT intent") }
             switch intent.run(writer) {
             case .success(let resume):
-                successes += 1
-                resumptions.append(resume)
+                outcome.successes += 1
+                outcome.resumptions.append(resume)
             case .failure(let error):
                 // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
                 guard connection.isInTransaction else { throw error }
-                try connection.run("ROLLBACK TO intent")
+                if inSavepoints {
+                    try connection.run("ROLLBACK TO intent")
+                } else {
+                    guard outcome.successes == 0 else { return nil }
+                    try connection.run("ROLLBACK")
+                    try connection.run(writer.session.dialect.beginWriting)
+                }
                 writer.forgetEvents(after: eventCount)
-                resumptions.append { intent.fail(error) }
+                outcome.resumptions.append { intent.fail(error) }
             }
-            try connection.run("RELEASE intent")
+            if inSavepoints { try connection.run("RELEASE intent") }
         }
-        guard successes > 0 else {
+        return outcome
+    }
+
+    /// Commits what has succeeded; answers whom to tell.
+    private func end(_ outcome: Outcome, _ connection: any SQLConnection) throws(StoreError) -> [@Sendable () -> Void] {
+        guard outcome.successes > 0 else {
             try connection.run("ROLLBACK")
-            return resumptions
+            return outcome.resumptions
         }
         let start = ContinuousClock.now
         try connection.run("COMMIT")
         let time = ContinuousClock.now - start
         thread.statistics.withLock { statistics in
             statistics.commits += 1
-            statistics.committedWrites += successes
+            statistics.committedWrites += outcome.successes
             statistics.commitTime += time
         }
-        return resumptions
+        return outcome.resumptions
     }
 
     private mutating func currentSession() throws(StoreError) -> SQLSession {
@@ -168,7 +212,8 @@ private struct WriterLoop {
     private static func groupFailure(_ error: StoreError) -> StoreError {
         switch error {
         case .unavailable: error
-        case .statement, .mismatch, .stopped: .unavailable(reason: error.description)
+        case .statement, .mismatch, .stopped:
+            .unavailable(reason: "the database failed", detail: error.description)
         }
     }
 }

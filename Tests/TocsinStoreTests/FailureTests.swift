@@ -20,12 +20,14 @@ struct FailureTests {
     private func open(
         _ database: any SQLDatabase,
         observer: @escaping SQLStore.CommitObserver = { _ in },
+        diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         _ onRun: @escaping ObservedDatabase.Observer
     ) async throws -> SQLStore {
         try await SQLStore.open(
             ObservedDatabase(base: database, observer: onRun),
             at: moment(0),
-            commitObserver: observer
+            commitObserver: observer,
+            diagnostics: diagnostics
         )
     }
 
@@ -33,8 +35,8 @@ struct FailureTests {
         do {
             try await body()
             return nil
-        } catch StoreError.unavailable(let reason) {
-            return reason
+        } catch StoreError.unavailable(let reason, let detail) {
+            return detail.isEmpty ? reason : "tells clients \(detail)"
         } catch {
             return "not unavailable: \(error)"
         }
@@ -61,6 +63,41 @@ struct FailureTests {
         #expect(found == ["t1"])
         disk.isOn = false
         try await store.insert([record])
+        await store.close()
+    }
+
+    @Test("callers get a plain sentence, the operator all that is known, once a second for each kind")
+    func diagnostics() async throws {
+        let (told, models) = (Collected<StoreError>(), models)
+        let secret = StoreError.unavailable(reason: "the disk failed", detail: "/var/lib/x.db, in: INSERT INTO topics")
+        let store = try await open(try SQLiteDatabase.temporary(), diagnostics: { told.append([$0]) }) {
+            sql,
+            _,
+            _ throws(StoreError) in
+            if sql.hasPrefix("INSERT INTO \"topics\"") { throw secret }
+            if sql.hasPrefix("INSERT INTO memberships") {
+                throw .statement(code: 1, message: "no such column", sql: sql)
+            }
+        }
+        for _ in 0..<5 { #expect(await reason { try await store.insert([models.topic("t1")]) } == "the disk failed") }
+        let membership = Membership(topicID: TopicID("t1"), userID: UserID("u"), push: true, createdAt: moment(1))
+        await #expect(throws: StoreError.self) {
+            try await store.write { writer throws(StoreError) in try writer.save(membership) }
+        }
+        #expect(told.all.first == secret)
+        #expect(told.all.count >= 2 && told.all.count < 6, "\(told.all)")
+        #expect(told.all.last?.description.contains("no such column") == true)
+        await store.close()
+    }
+
+    @Test("when the begin of a group fails in an unforeseen way, its callers see no SQL")
+    func failingBegin() async throws {
+        let (failing, models) = (Switch(), models)
+        let store = try await open(try SQLiteDatabase.temporary()) { sql, _, _ throws(StoreError) in
+            if failing.isOn, sql == "COMMIT" { throw .statement(code: 1, message: "odd", sql: "COMMIT") }
+        }
+        failing.isOn = true
+        #expect(await reason { try await store.insert([models.topic("t1")]) } == "the database failed")
         await store.close()
     }
 

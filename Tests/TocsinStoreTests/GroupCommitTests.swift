@@ -129,6 +129,33 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("a write whose task is cancelled before its turn is never begun, and its group is committed")
+    func cancelled() async throws {
+        let models = models
+        try await TestDatabase.available[0].withStore { store in
+            let tasks = try await holdingWriter(until: 2, of: store) {
+                let tasks = ["gone", "kept"].map { id in Task { await error(inserting: models.topic(id), store) } }
+                tasks[0].cancel()
+                return tasks
+            }
+            #expect(await tasks[0].value == .stopped)
+            #expect(await tasks[1].value == nil)
+            let stored = try await store.read { reader throws(StoreError) in
+                try reader.records(models.topic, ids: ["gone", "kept"], where: .always).map(\.id)
+            }
+            #expect(stored == ["kept"])
+        }
+    }
+
+    private func error(inserting record: Record, _ store: SQLStore) async -> StoreError? {
+        do throws(StoreError) {
+            _ = try await store.write { writer throws(StoreError) in try writer.insert(record) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test("a read after a write sees it", arguments: TestDatabase.available)
     func readYourWrites(database: TestDatabase) async throws {
         let models = models

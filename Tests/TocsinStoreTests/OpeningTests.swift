@@ -92,7 +92,7 @@ struct OpeningTests {
     func pragmas() throws {
         let database = try SQLiteDatabase.temporary()
         let expected: [(ConnectionUse, [String: String])] = [
-            (.writer, ["journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "wal_autocheckpoint": "1000"]),
+            (.writer, ["journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "wal_autocheckpoint": "4000"]),
             (.tool, ["journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "wal_autocheckpoint": "0"]),
             (.reader, ["journal_mode": "wal", "foreign_keys": "1", "wal_autocheckpoint": "0"]),
         ]

@@ -185,7 +185,7 @@ struct OutboxTests {
             let waiting = ["d0-u0", "d0-u1", "d0-u2"].map { delivery($0, .waiting, dueAt: 1) }
             try await store.write { writer throws(StoreError) in
                 try writer.save(waiting)
-                try writer.removeDevice(DeviceID("d0-u0"))
+                try writer.removeDevice(DeviceID("d0-u0"), reason: "UNREGISTERED")
                 _ = try writer.retireDevice(DeviceID("d0-u1"), reason: "Unregistered", registeredBy: moment(50))
                 try writer.endDeliveries(of: DeviceID("d0-u2"), reason: "TOKEN_MOVED", now: moment(60))
                 #expect(try writer.claimDeliveries(now: moment(70), leaseUntil: moment(80), limit: 10).isEmpty)

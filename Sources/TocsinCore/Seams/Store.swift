@@ -9,8 +9,10 @@ package protocol Store: Sendable {
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Runs a closure in the current write group's transaction.
+    /// Runs a closure in the current write group's transaction; again from the start when another write of the group fails,
+    /// so it must do nothing outside but answer.
     ///
+    /// A write whose task is cancelled before its turn is not begun and throws `StoreError.stopped`; one begun is completed.
     /// Events noted with `StoreWriter.note` reach the store's observer after the commit, in order, before `write` returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
@@ -56,6 +58,7 @@ package protocol MembershipReading {
 
 package protocol MembershipWriting {
     func save(_ membership: Membership) throws(StoreError)
+    /// Removes the membership; fan-outs that wait still answer its devices, ended.
     func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError)
 }
 
@@ -71,7 +74,8 @@ package protocol DeviceReading {
 package protocol DeviceWriting {
     /// Inserts the device or replaces the one with its id.
     func save(_ device: Device) throws(StoreError)
-    func removeDevice(_ id: DeviceID) throws(StoreError)
+    /// Removes the device; fan-outs that wait still answer it, ended for this reason and without its token.
+    func removeDevice(_ id: DeviceID, reason: String) throws(StoreError)
     /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
@@ -87,9 +91,10 @@ package protocol DeliveryReading {
         limit: Int
     ) throws(StoreError) -> [Delivery]
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary]
-    /// The next devices of a fan-out: active devices of members with push on, in its range, after `nextDevice`, without a
-    /// delivery row yet, by id; at most `limit`. Device and membership must have been there, without a break, since the
-    /// fan-out's `createdAt`: registering again does not count as a break, joining later does not bring old messages.
+    /// The next devices of a fan-out: those that were active, of members with push on, at its `createdAt`, in its range,
+    /// after `nextDevice`, without a delivery row yet, by id; at most `limit`. What has ended since (retired, removed, or its
+    /// owner left the topic) comes inactive, with the reason and without a token. Registering again does not count as an
+    /// end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?

@@ -60,7 +60,7 @@ package struct DeviceService: Sendable {
             }
             if let previous, previous.userID != caller.userID {
                 try writer.endDeliveries(of: previous.id, reason: "TOKEN_MOVED", now: now)
-                try writer.removeDevice(previous.id)
+                try writer.removeDevice(previous.id, reason: "TOKEN_MOVED")
             }
             let isOwn = previous?.userID == caller.userID
             let id = isOwn ? previous?.id : nil
@@ -93,7 +93,7 @@ package struct DeviceService: Sendable {
             for spelling in spellings { registered += try writer.devices(token: spelling) }
             for device in registered where device.userID == caller.userID {
                 try writer.endDeliveries(of: device.id, reason: "UNREGISTERED", now: time.now())
-                try writer.removeDevice(device.id)
+                try writer.removeDevice(device.id, reason: "UNREGISTERED")
             }
             return .success(try writer.devices(of: caller.userID))
         }

@@ -32,7 +32,7 @@ package enum ServiceError: Error, Sendable, Hashable {
 
     package init(_ error: StoreError) {
         switch error {
-        case .unavailable(let reason): self = .unavailable(reason)
+        case .unavailable(let reason, _): self = .unavailable(reason)
         case .stopped: self = .unavailable("the server is stopping")
         case .statement, .mismatch: self = .internal(error.description)
         }

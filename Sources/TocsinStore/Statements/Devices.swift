@@ -65,12 +65,14 @@ extension SQLWriter {
         )
     }
 
-    func removeDevice(_ id: DeviceID) throws(StoreError) {
+    func removeDevice(_ id: DeviceID, reason: String) throws(StoreError) {
+        try noteEnd(of: id, reason: reason, registeredBy: nil)
         try connection.run(SQL.remove, [.text(id.text)])
     }
 
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
-        try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
+        try noteEnd(of: id, reason: reason, registeredBy: moment)
+        return try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
     }
 
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {

@@ -5,12 +5,17 @@ private enum SQL {
     static let add = """
         INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """
-    /// Rows are answered in no order.
+    /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
     static let claim = """
         UPDATE fanouts SET node = $1, lease_until = $2
         WHERE (message_id, first_device) IN (
-            SELECT message_id, first_device FROM fanouts WHERE lease_until IS NULL OR lease_until <= $3
-            ORDER BY created_at, message_id, first_device LIMIT $4)
+            SELECT message_id, first_device FROM (
+                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts WHERE lease_until IS NULL
+                    ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
+                UNION ALL
+                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
+                    WHERE lease_until IS NOT NULL AND lease_until <= $3 ORDER BY lease_until LIMIT $4) AS leased
+                ORDER BY 3, 1, 2 LIMIT $4) AS due)
         RETURNING \(columns)
         """
     static let advance = """
@@ -47,14 +52,25 @@ private enum SQL {
 extension SQLReading {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
         let topic = SQLValue.text(fanout.topicID.text)
-        let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
-        return try connection.all(
-            members > SQL.fewMembers ? SQL.devicesInOrder : SQL.devicesOfMembers,
-            [
-                topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
-                SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
-            ]
-        ) { Device($0, at: 0) }
+        let isLarge = try session.isLarge(fanout.topicID) { () throws(StoreError) in
+            let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
+            return members > SQL.fewMembers
+        }
+        let bindings: [SQLValue] = [
+            topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
+            SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
+        ]
+        let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
+        let active = try connection.all(statement, bindings) { Device($0, at: 0) }
+        let ended = try endedDevices(bindings)
+        return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+    }
+
+    /// The first devices of both lists by id; of two with one id the active one.
+    private static func merged(_ active: [Device], _ ended: [Device], limit: Int) -> [Device] {
+        var known = Set(active.map(\.id))
+        let all = active + ended.filter { known.insert($0.id).inserted }
+        return Array(all.sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }.prefix(limit))
     }
 }
 

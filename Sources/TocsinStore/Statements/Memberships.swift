@@ -23,6 +23,7 @@ extension SQLReading {
 
 extension SQLWriter {
     func save(_ membership: Membership) throws(StoreError) {
+        if !membership.push { try noteEnd(ofMembershipOf: membership.userID, in: membership.topicID) }
         try connection.run(
             SQL.save,
             [
@@ -33,6 +34,7 @@ extension SQLWriter {
     }
 
     func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError) {
+        try noteEnd(ofMembershipOf: user, in: topic)
         try connection.run(SQL.remove, [.text(topic.text), .text(user.text)])
     }
 }

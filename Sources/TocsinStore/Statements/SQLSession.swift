@@ -6,6 +6,10 @@ final class SQLSession {
     let dialect: Dialect
     private var models: [ObjectIdentifier: ModelStatements] = [:]
     private static let maximumModels = 256
+    /// Which topics have many members, as of a while ago.
+    private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
+    private static let maximumTopics = 4096
+    private static let usesOfSize = 50
 
     init(connection: any SQLConnection, dialect: Dialect) {
         self.connection = connection
@@ -19,6 +23,20 @@ final class SQLSession {
         if models.count >= Self.maximumModels { models.removeAll() }
         models[key] = statements
         return statements
+    }
+}
+
+extension SQLSession {
+    /// Whether a topic counts as large: counted now and then, as it only decides how a statement is worded.
+    func isLarge(_ topic: TopicID, count: () throws(StoreError) -> Bool) throws(StoreError) -> Bool {
+        if let known = largeTopics[topic], known.uses < Self.usesOfSize {
+            largeTopics[topic] = (known.isLarge, known.uses + 1)
+            return known.isLarge
+        }
+        let isLarge = try count()
+        if largeTopics.count >= Self.maximumTopics { largeTopics.removeAll() }
+        largeTopics[topic] = (isLarge, 0)
+        return isLarge
     }
 }
 
