@@ -83,8 +83,8 @@ let package = Package(
         part(
             "TocsinClient",
             [
-                "GraphQL", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"), nioSSL,
+                "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                nioSSL,
             ]
         ),
         // Commands
@@ -144,6 +144,7 @@ let package = Package(
             "TocsinHTTP2Tests",
             ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]
         ),
+        tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
         tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
     ]

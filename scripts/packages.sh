@@ -29,8 +29,10 @@ install_packages() {
     if [ "${#missing[@]}" -eq 0 ]; then return 0; fi
     step "Installing ${missing[*]}"
     if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null ||
-            give_up "These packages are missing and there is no sudo: ${missing[*]}. Install them as root, then run this again."
+        if ! command -v sudo >/dev/null; then
+            step "These packages are missing and there is no sudo: ${missing[*]}. Install them as root."
+            return 1
+        fi
         as_root=(sudo)
     fi
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
@@ -41,7 +43,7 @@ install_packages() {
         </dev/null >&2
 }
 
-build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libnghttp2-dev libpq-dev pkg-config curl)
+build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libnghttp2-dev pkg-config curl git ca-certificates)
 
 # Installs what the build needs and checks for a Swift toolchain.
 prepare_build() {

@@ -61,8 +61,9 @@ read_options() {
         esac
         previous=$option
     done
-    case " ${store[*]-} " in *' --data-dir '*) return 0 ;; esac
-    if [ -z "${TOCSIN_DATA_DIR:-}" ]; then
+    # A settings file may say where the data is.
+    case " ${store[*]-} " in *' --data-dir '* | *' --config '*) return 0 ;; esac
+    if [ -z "${TOCSIN_DATA_DIR:-}${TOCSIN_CONFIG:-}" ]; then
         store+=(--data-dir "$root/.tocsin/data")
         serve_options+=(--data-dir "$root/.tocsin/data")
         mkdir -p "$root/.tocsin/data"
@@ -78,7 +79,7 @@ build() {
 
 make_token() {
     local lifetime=1d
-    if ! "$tocsin" user list "${store[@]}" | cut -f 1 | grep -qx admin; then
+    if ! grep -q '^admin[[:space:]]' <<<"$("$tocsin" user list "${store[@]}")"; then
         step "Creating the user admin"
         "$tocsin" user add admin "${store[@]}" >&2
         lifetime=30d
@@ -144,8 +145,11 @@ tell() {
 
 Tocsin listens on $address
 
-Token of admin (shown only now; \`tocsin token create --user admin\` makes another):
+Token of admin, shown only now:
 $token
+
+Another token:
+$tocsin token create --user admin ${store[*]}
 
 Publish a message:
 curl $address/graphql -H 'Authorization: Bearer $token' -H 'Content-Type: application/json' -d '{"query":"mutation(\$input: CreateMessageInput!) { createMessage(input: \$input) { id number cursor } }","variables":{"input":{"topicId":"$topic","type":0,"title":"Disk full","body":"sda1 is at 95 %"}}}'

@@ -10,19 +10,22 @@ package struct TocsinGraphQL: GraphQLService {
     private let services: Services
     private let schema: APISchema
     private let authenticator: any Authenticator
+    private let revoked: RevocationList
 
     package init(
         executor: ResponseExecutor,
         feed: LiveFeed,
         services: Services,
         schema: APISchema,
-        authenticator: any Authenticator
+        authenticator: any Authenticator,
+        revoked: RevocationList = RevocationList()
     ) {
         self.executor = executor
         self.feed = feed
         self.services = services
         self.schema = schema
         self.authenticator = authenticator
+        self.revoked = revoked
     }
 
     // MARK: Who asks
@@ -34,7 +37,11 @@ package struct TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal): return .refused(message: refusal.rawValue)
-        case .unavailable(let reason): return .unavailable(message: reason)
+        case .unavailable(let reason):
+            // What is wrong with keys or database is for the log, not for who has not shown who they are.
+            return .unavailable(
+                message: "Sign-in cannot be checked just now; try again. The log has it under \(services.report(reason))."
+            )
         }
     }
 
@@ -65,6 +72,9 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) async -> GraphQLReply {
+        guard !revoked.covers(caller) else {
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+        }
         let plan: ExecutionPlan
         do {
             plan = try executor.plan(for: request)
@@ -81,6 +91,8 @@ package struct TocsinGraphQL: GraphQLService {
         return GraphQLReply(kind: .executed, body: result.bytes)
     }
 
+    private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
+
     // MARK: Subscribing
 
     package func subscribe(
@@ -88,6 +100,7 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
         do {
             let plan = try executor.plan(for: request)
             let field = try executor.subscription(plan, request.variables)
@@ -125,10 +138,12 @@ package struct TocsinGraphQL: GraphQLService {
         return .stream(member)
     }
 
-    /// The variable that carries `after` does not matter to what an event looks like.
+    /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
+    /// can be told to be it.
     private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionSource, _ caller: Identity) -> GroupKey {
         let after = field.arguments["after"]?.stringValue
-        let variables = request.variables.filter { after == nil || $0.value.stringValue != after }
+        let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
+        let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
         return GroupKey(
             query: request.query,
             operationName: request.operationName,

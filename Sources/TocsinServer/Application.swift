@@ -21,6 +21,7 @@ package final class Application: Sendable {
     private let feed: LiveFeed
     private let health: Health
     private let server: HTTPServer<TocsinGraphQL>
+    private let revocations: RevocationWatch
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
@@ -31,6 +32,7 @@ package final class Application: Sendable {
         logger = Logger(label: "tocsin") { _ in
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
+        logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
         let schema: APISchema
         do {
             schema = try SchemaLoading.load(path: settings.server.schemaPath)
@@ -84,13 +86,16 @@ package final class Application: Sendable {
         let outbox = outbox
         hub.add { events in if events.contains(.outboxFilled) { outbox.wake() } }
 
+        let revoked = RevocationList()
+        revocations = RevocationWatch(store: store, list: revoked, hub: hub, time: time, logger: logger)
         health = Health(store: store, providers: outbox.providers)
         let service = TocsinGraphQL(
             executor: executor,
             feed: feed,
             services: services,
             schema: schema,
-            authenticator: authenticator
+            authenticator: authenticator,
+            revoked: revoked
         )
         server = HTTPServer(
             HTTPServer.Content(service: service, health: health),
@@ -107,7 +112,9 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        let (feed, outbox) = (feed, outbox)
+        let (feed, outbox, revocations) = (feed, outbox, revocations)
+        await revocations.look()
+        jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }
         do {
@@ -130,6 +137,7 @@ package final class Application: Sendable {
         feed.stop()
         await server.shutdown(graceSeconds: grace)
         await jobs.end()
+        await outbox.close()
         await store.close()
         http.stop()
         try? await pushLoops.shutdownGracefully()

@@ -11,6 +11,7 @@ final class Outbox: Sendable {
     /// Every provider there is, and whether it has credentials.
     let providers: [(name: String, isConfigured: Bool)]
     private let worker: OutboxWorker
+    private let transport: HTTP2Transport
 
     init(
         settings: Settings,
@@ -20,7 +21,6 @@ final class Outbox: Sendable {
         loops: MultiThreadedEventLoopGroup,
         logger: Logger
     ) throws(StartError) {
-        let transport: HTTP2Transport
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections
@@ -56,7 +56,7 @@ final class Outbox: Sendable {
             providers: providers,
             messages: schema.messages,
             topics: schema.topics,
-            settings: Self.outboxSettings(settings, identifiers: environment.identifiers),
+            settings: Self.outboxSettings(settings),
             report: { PushLog.write($0, to: logger) }
         )
     }
@@ -67,12 +67,15 @@ final class Outbox: Sendable {
     /// Works until `stop` or cancellation.
     func run() async { await worker.run() }
 
+    /// Closes the connections to the providers, once `run` has returned.
+    func close() async { await transport.shutdown() }
+
     /// Asks `run` to give pushes under way their time and return.
     func stop() { worker.stop() }
 
-    private static func outboxSettings(_ settings: Settings, identifiers: any IdentifierSource) -> OutboxSettings {
+    private static func outboxSettings(_ settings: Settings) -> OutboxSettings {
         var outbox = OutboxSettings()
-        outbox.node = settings.server.node ?? "node-" + identifiers.makeID()
+        outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds
         outbox.inFlight = settings.push.inFlight
         outbox.stopSeconds = settings.server.stopSeconds

@@ -5,9 +5,12 @@ import Foundation
 /// Exit code 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
+    /// 1: it failed; 2: it was asked wrongly.
+    let status: Int32
 
-    init(_ description: String) {
+    init(_ description: String, status: Int32 = 1) {
         self.description = description
+        self.status = status
     }
 }
 

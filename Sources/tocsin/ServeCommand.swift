@@ -23,6 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     func run() async throws {
+        let signals = StopSignals()
         let loaded = try SettingsLoading.load(flags: try options.flags())
         for warning in loaded.warnings { StandardError.write("tocsin: warning: \(warning)\n") }
         let application: Application
@@ -31,7 +32,6 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error.description)
         }
-        let signals = StopSignals()
         let address: String
         do {
             address = try await application.start()
@@ -39,7 +39,14 @@ struct ServeCommand: AsyncParsableCommand {
             await application.stop()
             throw CommandFailure(error.description)
         }
-        if let readyFile { try Data(address.utf8).write(to: URL(filePath: readyFile), options: .atomic) }
+        if let readyFile {
+            do {
+                try Data(address.utf8).write(to: URL(filePath: readyFile), options: .atomic)
+            } catch {
+                await application.stop()
+                throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.localizedDescription)")
+            }
+        }
         await signals.first()
         await application.stop()
     }

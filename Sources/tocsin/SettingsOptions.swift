@@ -75,7 +75,7 @@ enum SettingsLoading {
                 files: .system(environment: environment)
             )
         } catch {
-            throw CommandFailure(error.description)
+            throw CommandFailure(error.description, status: 2)
         }
     }
 }

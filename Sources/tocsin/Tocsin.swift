@@ -39,7 +39,7 @@ struct Tocsin: AsyncParsableCommand {
             }
         } catch let failure as CommandFailure {
             StandardError.write("tocsin: \(failure.description)\n")
-            exit(withError: ExitCode(1))
+            exit(withError: ExitCode(failure.status))
         } catch {
             let code = exitCode(for: error)
             guard code == .validationFailure else { exit(withError: error) }

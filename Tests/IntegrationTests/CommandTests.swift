@@ -115,7 +115,13 @@ struct CommandTests {
 
             let untrusted = try await installation.tocsin(publish, token: scene.ada)
             #expect(untrusted.status == 1)
-            #expect(untrusted.errors.contains("CERTIFICATE"), "\(untrusted.errors)")
+            #expect(untrusted.errors.contains("certificate is not trusted"), "\(untrusted.errors)")
+            let subscriber = try await installation.tocsin(
+                ["subscribe", scene.topicID, "--count", "1"],
+                token: scene.ada
+            )
+            #expect(subscriber.status == 1)
+            #expect(subscriber.errors.contains("certificate is not trusted"), "\(subscriber.errors)")
         }
     }
 

@@ -13,11 +13,12 @@ final class APIHarness: Sendable {
     let schema: APISchema
     let feed: LiveFeed
     let store: SQLStore
+    let hub = EventHub()
+    let revoked = RevocationList()
     private let feeding: Task<Void, Never>
 
     init(model: String? = nil) async throws {
         let time = SteppingTime()
-        let hub = EventHub()
         schema = try APISchema(modelText: model)
         store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now(), commitObserver: hub.publish)
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
@@ -30,7 +31,8 @@ final class APIHarness: Sendable {
             feed: feed,
             services: services,
             schema: schema,
-            authenticator: NameAuthenticator()
+            authenticator: NameAuthenticator(),
+            revoked: revoked
         )
         let feed = feed
         feeding = Task { await feed.run() }

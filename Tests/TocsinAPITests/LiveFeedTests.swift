@@ -102,3 +102,28 @@ struct LiveFeedTests {
         if case .refused(let errors) = outcome { String(decoding: errors, as: UTF8.self) } else { nil }
     }
 }
+
+@Suite("Access that ends")
+struct RevocationTests {
+    @Test("a revoked token's subscriptions end, and its open socket can ask for nothing more")
+    func revoked() async throws {
+        let api = try await APIHarness()
+        var caller = APIHarness.identity("alice")
+        caller.tokenID = TokenID("t1")
+        let (sink, _) = await api.subscribe("subscription { onCreateMessage { id } }", as: caller)
+        let token = IssuedToken(
+            id: TokenID("t1"),
+            userID: caller.userID,
+            scope: .full,
+            createdAt: Timestamp(milliseconds: 0),
+            expiresAt: Timestamp(milliseconds: .max),
+            revokedAt: Timestamp(milliseconds: 1)
+        )
+        api.hub.publish(api.revoked.replace(tokens: [token], accounts: []))
+        #expect(try await sink.take(1).isEmpty)
+        #expect(sink.endings.withLock { $0 } == [.unauthorized])
+        let answer = try await api.run("{ me { userId } }", as: caller)
+        #expect(answer["errors"]?[0]?["extensions"]?["code"] == "UNAUTHENTICATED")
+        #expect(try await api.run("{ me { userId } }")["errors"] == nil)
+    }
+}

@@ -193,10 +193,39 @@ struct HTTPRequestTests {
     func cancellation() async throws {
         try await TestServer.with { server in
             let client = try await server.connect()
-            client.post("hang")
+            client.send("GET /graphql?query=hang HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\n\r\n")
             #expect(await server.service.wait(for: .hanging))
             client.close()
             #expect(await server.service.wait(for: .cancelled))
+        }
+    }
+
+    @Test("a POST whose client sends nothing more is answered all the same")
+    func halfClosed() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("a")
+            try await client.endOutput()
+            #expect(try await client.response().status == 200)
+            #expect(await client.readToEnd() == "")
+        }
+    }
+
+    @Test("bytes after a last request do not cost it its answer")
+    func trailingBytes() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("a", fields: "Connection: close\r\n", then: "abc")
+            #expect(try await client.response().status == 200)
+        }
+    }
+
+    @Test("two Authorization headers are refused")
+    func twoCredentials() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.post("a", fields: "Authorization: other\r\n")
+            #expect(try await client.response().status == 400)
         }
     }
 }

@@ -72,7 +72,7 @@ public struct HTTPExchange: Sendable {
     private var contentTypeFault: String? {
         guard let contentType else { return "The request has no Content-Type. Send application/json." }
         guard let type = MediaType(contentType), type.type == "application",
-            type.subtype == "json" || type.subtype == "graphql"
+            ["json", "graphql", "graphql+json"].contains(type.subtype)
         else {
             return "This Content-Type is not served. Send application/json."
         }

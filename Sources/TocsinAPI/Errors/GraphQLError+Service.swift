@@ -26,7 +26,14 @@ extension GraphQLError {
         case .unauthorized:
             self.init(.unauthorized, "Not Authorized to access \(place.fieldName) on type \(place.parentType)")
         case .badInput(let text): self.init(.badUserInput, text)
-        case .badRequest(let text): self.init(.badRequest, text)
+        case .badRequest(let text, let kind):
+            let errorType: String? =
+                switch kind {
+                case .filter: "Unrecognized Filter"
+                case .arguments: "InvalidArgumentsError"
+                case .other: nil
+                }
+            self.init(.badRequest, text, errorType: errorType)
         case .conflict(let stored):
             self.init(
                 .conflict,

@@ -47,7 +47,10 @@ struct FilterTranslation {
         guard let object = condition?.objectValue else { return .always }
         let given = object.filter { !$0.value.isNull }
         guard given.count <= 1 else {
-            throw .badRequest("A key condition on \(fieldName) takes one operator; \(given.count) were given.")
+            throw .badRequest(
+                "A key condition on \(fieldName) takes one operator; \(given.count) were given.",
+                .arguments
+            )
         }
         var translation = FilterTranslation(model: model, limits: limits)
         return try translation.comparisons(object, field: fieldName)
@@ -136,7 +139,7 @@ struct FilterTranslation {
 
     private func between(_ value: JSONValue, _ field: ModelField) throws(ServiceError) -> Comparison {
         guard let bounds = value.arrayValue, bounds.count == 2, !bounds.contains(where: \.isNull) else {
-            throw .badRequest("Unable to process the filter expression: between takes exactly two values.")
+            throw .badRequest("Unable to process the filter expression: between takes exactly two values.", .filter)
         }
         return .between(field.value(from: bounds[0]), field.value(from: bounds[1]))
     }
@@ -145,7 +148,7 @@ struct FilterTranslation {
         guard let object = value.objectValue else { return nil }
         let given = object.filter { !$0.value.isNull }
         guard given.count == 1, let member = given.first else {
-            throw .badRequest("size takes exactly one operator.")
+            throw .badRequest("size takes exactly one operator.", .filter)
         }
         let number = member.value.intValue ?? 0
         switch member.key {
@@ -158,7 +161,9 @@ struct FilterTranslation {
         default:
             guard let bounds = member.value.arrayValue, bounds.count == 2, let low = bounds[0].intValue,
                 let high = bounds[1].intValue
-            else { throw .badRequest("Unable to process the filter expression: between takes exactly two values.") }
+            else {
+                throw .badRequest("Unable to process the filter expression: between takes exactly two values.", .filter)
+            }
             return .size(.between(low, high))
         }
     }

@@ -10,12 +10,20 @@ package final class LiveFeed: Sendable {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
         var isStopped = false
+        /// Commits that have been handed to the feed so far.
+        var commits = 0
+    }
+
+    /// The events of one commit, and which commit it was.
+    private struct Commit {
+        var number: Int
+        var events: [DomainEvent]
     }
 
     private let executor: ResponseExecutor
     private let cursors: any Sealer
-    private let events: AsyncStream<[DomainEvent]>
-    private let feeder: AsyncStream<[DomainEvent]>.Continuation
+    private let events: AsyncStream<Commit>
+    private let feeder: AsyncStream<Commit>.Continuation
     private let state = Mutex(State())
     /// Commits that may wait for delivery; beyond it subscribers are ended, to resume by cursor, and publishers go on.
     private static let maximumWaitingCommits = 65_536
@@ -29,14 +37,19 @@ package final class LiveFeed: Sendable {
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
         let feeder = feeder
         hub.add { [weak self] events in
-            if case .dropped = feeder.yield(events) { self?.endAll(Self.overflow) }
+            guard let self else { return }
+            let number = self.state.withLock { state in
+                state.commits += 1
+                return state.commits
+            }
+            if case .dropped = feeder.yield(Commit(number: number, events: events)) { self.endAll(Self.overflow) }
         }
     }
 
     /// Delivers events until `stop` or cancellation.
     package func run() async {
-        for await batch in events {
-            for event in batch { await deliver(event) }
+        for await commit in events {
+            for event in commit.events { await deliver(event, ofCommit: commit.number) }
         }
     }
 
@@ -58,18 +71,23 @@ package final class LiveFeed: Sendable {
     func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, replayAfter: LiveInterest.Feed?)
         -> LiveMember?
     {
-        let member = LiveMember(caller: caller, sink: sink, catchesUp: replayAfter != nil)
-        let joined = state.withLock { state -> LiveGroup? in
+        let joining = state.withLock { state -> (LiveMember, LiveGroup)? in
             guard !state.isStopped else { return nil }
+            let member = LiveMember(
+                caller: caller,
+                sink: sink,
+                joinedAfter: state.commits,
+                catchesUp: replayAfter != nil
+            )
             let target = state.groups[group.key] ?? group
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
                 for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
             }
-            return target
+            return (member, target)
         }
-        guard let joined else { return nil }
+        guard let (member, joined) = joining else { return nil }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
         if let feed = replayAfter {
             member.startReplay { [weak self, weak member] in
@@ -93,7 +111,7 @@ package final class LiveFeed: Sendable {
 
     // MARK: Delivering
 
-    private func deliver(_ event: DomainEvent) async {
+    private func deliver(_ event: DomainEvent, ofCommit commit: Int) async {
         if case .accessEnded(let user, let token) = event {
             endMembers { $0.caller.userID == user && (token == nil || $0.caller.tokenID == token) }
             return
@@ -104,7 +122,8 @@ package final class LiveFeed: Sendable {
         for group in groups where group.interest.predicate.matches(record) {
             let response = await self.response(for: record, in: group)
             let number = record["number"].int ?? 0
-            for member in group.snapshot { member.offer(response, number: number) }
+            // What was committed before a member joined is not its to hear, unless it replays.
+            for member in group.snapshot where member.joinedAfter < commit { member.offer(response, number: number) }
         }
     }
 

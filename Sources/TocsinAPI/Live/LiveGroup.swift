@@ -44,6 +44,4 @@ final class LiveGroup: Sendable {
     }
 
     var snapshot: [LiveMember] { members.withLock { Array($0.values) } }
-
-    var isEmpty: Bool { members.withLock { $0.isEmpty } }
 }

@@ -22,11 +22,14 @@ final class LiveMember: StreamHandle, Sendable {
 
     let caller: Identity
     let sink: any ResponseSink
+    /// The last commit that was handed to the feed before this member joined.
+    let joinedAfter: Int
     private let state: Mutex<State>
 
-    init(caller: Identity, sink: any ResponseSink, catchesUp: Bool) {
+    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, catchesUp: Bool) {
         self.caller = caller
         self.sink = sink
+        self.joinedAfter = joinedAfter
         state = Mutex(State(stage: catchesUp ? .catchingUp(seen: 0) : .live(last: 0)))
     }
 

@@ -1,17 +1,20 @@
 package import TocsinCore
 
 /// What a resolver hands on: the source of the fields below it.
+///
+/// Records are on the hot path: the large cases are indirect, so that copying one costs two references and not the size
+/// of the largest case.
 package enum APIObject: Sendable {
     case root
     case record(Record)
-    case page(PageResult)
-    case device(Device)
-    case membership(Membership)
-    case delivery(DeliveryService.Entry)
-    case deliveryPage([DeliveryService.Entry], nextToken: String?)
-    case summary(DeliverySummary)
-    case registration(RegistrationResult)
-    case me(Identity)
+    indirect case page(PageResult)
+    indirect case device(Device)
+    indirect case membership(Membership)
+    indirect case delivery(DeliveryService.Entry)
+    indirect case deliveryPage([DeliveryService.Entry], nextToken: String?)
+    indirect case summary(DeliverySummary)
+    indirect case registration(RegistrationResult)
+    indirect case me(Identity)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }

@@ -61,6 +61,7 @@ struct ModelResolvers {
         let (caller, services) = (invocation.context.caller, invocation.context.services)
         let input = model.input(from: invocation.arguments["input"]?.objectValue ?? [:])
         try checkData(input)
+        try PushInputCheck.check(invocation.arguments["input"]?["push"])
         let condition = try invocation.predicate("condition", on: model)
         switch model.name {
         case "Topic": return try await services.topics.create(input, condition: condition, caller: caller)
@@ -113,7 +114,10 @@ struct ModelResolvers {
             throw .internal("index \(index.name) names no field")
         }
         if index.sortFields.isEmpty, invocation.arguments["sortDirection"].map({ !$0.isNull }) == true {
-            throw .badRequest("sortDirection is not supported for List operations without a Sort key defined.")
+            throw .badRequest(
+                "sortDirection is not supported for List operations without a Sort key defined.",
+                .arguments
+            )
         }
         let value = model.fields[partition].value(from: invocation.arguments[index.partitionField] ?? .null)
         var predicate = Predicate.field(partition, .equal(value))

@@ -60,7 +60,7 @@ final class HTTPCaller: Sendable {
         let (code, retry): (ClientError.Code, CallFailure.Retry) =
             switch error {
             case ExchangeFailure.timedOut: (.timedOut, .ifRepeatable)
-            case ExchangeFailure.notHTTP, ExchangeFailure.tooLarge: (.badAnswer, .never)
+            case ExchangeFailure.notHTTP, ExchangeFailure.tooLarge, is EncryptionFailure: (.badAnswer, .never)
             default: (.connectionFailed, .ifRepeatable)
             }
         let message = "\(connector.address.description) gave no answer: \(error)."

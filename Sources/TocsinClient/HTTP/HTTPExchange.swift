@@ -67,7 +67,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
             )
         case .body(let bytes):
             guard (answer?.body.count ?? 0) + bytes.readableBytes <= maximumBytes else {
-                return fail(.tooLarge(limitBytes: maximumBytes), context)
+                return fail(ExchangeFailure.tooLarge(limitBytes: maximumBytes), context)
             }
             answer?.body.append(contentsOf: bytes.readableBytesView)
         case .end:
@@ -78,15 +78,15 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(.notHTTP(reason: "\(error)"), context)
+        fail(EncryptionFailure(error) ?? ExchangeFailure.notHTTP(reason: "\(error)"), context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(.connectionLost, context)
+        fail(ExchangeFailure.connectionLost, context)
         context.fireChannelInactive()
     }
 
-    private func fail(_ failure: ExchangeFailure, _ context: ChannelHandlerContext) {
+    private func fail(_ failure: any Error, _ context: ChannelHandlerContext) {
         let failed = current
         current = nil
         failed?.answer.fail(failure)

@@ -47,8 +47,14 @@ struct WebSocketConnection: Sendable {
         } catch {
             handshake.cancel()
             channel.close(promise: nil)
-            let message = "No WebSocket with \(connector.address.description): \(error)."
-            throw Task.isCancelled ? .cancelled : ClientError(.connectionFailed, message, cause: error)
+            guard !Task.isCancelled else { throw .cancelled }
+            let encryption = EncryptionFailure(error)
+            let reason = encryption?.description ?? "\(error)"
+            throw ClientError(
+                encryption == nil ? .connectionFailed : .badAnswer,
+                "No WebSocket with \(connector.address.description): \(reason).",
+                cause: error
+            )
         }
         let connection = WebSocketConnection(channel: channel, inbox: inbox, handshake: handshake)
         if let problem {

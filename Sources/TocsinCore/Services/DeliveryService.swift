@@ -2,12 +2,10 @@
 package struct DeliveryService: Sendable {
     private let environment: ServiceEnvironment
     private let messages: ModelType
-    private let checks: InputChecks
 
     package init(environment: ServiceEnvironment, messages: ModelType) {
         self.environment = environment
         self.messages = messages
-        checks = InputChecks(limits: environment.limits)
     }
 
     /// A delivery with its device, which may be gone by now.

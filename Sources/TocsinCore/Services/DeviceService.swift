@@ -45,11 +45,14 @@ package struct DeviceService: Sendable {
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         try check(registration)
-        let environment = environment
+        var registration = registration
+        // Hexadecimal is only a spelling of bytes: one phone, one row.
+        if registration.platform == .ios { registration.token = registration.token.lowercased() }
+        let (environment, wanted) = (environment, registration)
         return try await environment.store.writing { writer throws(StoreError) in
             let now = environment.time.now()
             let own = try writer.devices(of: caller.userID)
-            let previous = try previousDevice(registration, own: own, writer)
+            let previous = try previousDevice(wanted, own: own, writer)
             guard previous?.userID == caller.userID || own.count < environment.limits.devicesPerUser else {
                 return .failure(
                     .limit("A user may have at most \(environment.limits.devicesPerUser) devices; remove one first.")
@@ -64,11 +67,11 @@ package struct DeviceService: Sendable {
             let device = Device(
                 id: id ?? DeviceID(environment.identifiers.makeID()),
                 userID: caller.userID,
-                platform: registration.platform,
-                environment: registration.environment,
-                appID: registration.appID,
-                token: registration.token,
-                name: registration.name ?? (isOwn ? previous?.name : nil),
+                platform: wanted.platform,
+                environment: wanted.environment,
+                appID: wanted.appID,
+                token: wanted.token,
+                name: wanted.name ?? (isOwn ? previous?.name : nil),
                 registeredAt: now,
                 lastSeenAt: now
             )
@@ -85,7 +88,10 @@ package struct DeviceService: Sendable {
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
         let time = environment.time
         return try await environment.store.writing { writer throws(StoreError) in
-            for device in try writer.devices(token: token) where device.userID == caller.userID {
+            let spellings = Set([token, token.lowercased()])
+            var registered: [Device] = []
+            for spelling in spellings { registered += try writer.devices(token: spelling) }
+            for device in registered where device.userID == caller.userID {
                 try writer.endDeliveries(of: device.id, reason: "UNREGISTERED", now: time.now())
                 try writer.removeDevice(device.id)
             }
@@ -106,6 +112,9 @@ package struct DeviceService: Sendable {
         try checks.checkText(registration.token, field: "token", maximumBytes: limits.tokenBytes)
         try checks.checkText(registration.appID, field: "appId", maximumBytes: limits.keyBytes)
         try checks.checkText(registration.name ?? "", field: "name", maximumBytes: limits.keyBytes)
+        guard registration.appID.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+            throw .badInput("appId must be a bundle id or project id, without spaces and control characters.")
+        }
         guard !registration.token.isEmpty else { throw .badInput("token must not be empty.") }
         guard registration.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .badInput("token must be printable ASCII without spaces, as the provider's SDK gives it.")

@@ -49,11 +49,13 @@ package struct MessageService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> [Record] {
         guard case .allow(let visible) = AccessPolicy.decision(.read, on: messages, for: caller),
-            let topicField = messages.position(of: "topicId"), let numberField = messages.position(of: "number")
+            let topicField = messages.position(of: "topicId"), let numberField = messages.position(of: "number"),
+            let deletedField = messages.position(of: "_deleted")
         else { throw .unauthorized }
         let query = ModelQuery(
             model: messages,
-            predicate: visible.and(.field(topicField, .equal(.text(topic.text)))),
+            predicate: visible.and(.field(topicField, .equal(.text(topic.text))))
+                .and(.field(deletedField, .notEqual(.bool(true)))),
             order: [ModelQuery.Order(field: numberField)],
             after: [.int(number)],
             limit: limit

@@ -7,7 +7,7 @@ package enum ServiceError: Error, Sendable, Hashable {
     /// A value means nothing here (a platform, a token's form); the text says what is wrong and what to do.
     case badInput(String)
     /// A value passes a limit of the server (ops-promises section 5), or a page or filter cannot be formed.
-    case badRequest(String)
+    case badRequest(String, BadRequestKind = .other)
     /// An `id` or `key` is taken by other content. Carries the stored record only when it is the caller's.
     case conflict(Record?)
     /// The `condition` does not hold. Carries the stored record only when it is the caller's.
@@ -24,6 +24,11 @@ package enum ServiceError: Error, Sendable, Hashable {
     case unavailable(String)
     /// Our fault; the text is for the log only.
     case `internal`(String)
+
+    /// What AppSync's clients tell apart among bad requests.
+    package enum BadRequestKind: Sendable, Hashable {
+        case filter, arguments, other
+    }
 
     package init(_ error: StoreError) {
         switch error {

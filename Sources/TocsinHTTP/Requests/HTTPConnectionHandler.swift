@@ -114,15 +114,26 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .refused = reader.phase { return }
         let refusal = HTTPRefusal.refusal(of: error, input, parts.settings)
-        guard let refusal else { return context.close(mode: .all, promise: nil) }
-        refuse(refusal)
+        if let refusal { refuse(refusal) } else { inputEnded() }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ServerStops, running == nil, waiting.isEmpty, case .head = reader.phase, !input.hasBegun {
             context.close(mode: .all, promise: nil)
         }
+        if case .inputClosed? = event as? ChannelEvent { inputEnded() }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Nothing more is read.
+    ///
+    /// A request that may have changed something is still answered; a client that asked only to read, or for nothing,
+    /// counts as gone.
+    private func inputEnded() {
+        reader.refuse()
+        if let running, running.request.method == .post { return }
+        guard running != nil || waiting.isEmpty else { return }
+        context?.close(mode: .all, promise: nil)
     }
 }
 
@@ -173,7 +184,8 @@ extension HTTPConnectionHandler {
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
         AccessLog(logger: parts.logger).record(request, response)
         // After a request that offers an upgrade the parser takes no more requests.
-        let isLast = response.closes || parts.registry.isStopping || request.headers.contains(name: "upgrade")
+        var isLast = response.closes || parts.registry.isStopping || request.headers.contains(name: "upgrade")
+        if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         let traits = RequestTraits(
             keepsAlive: request.keepsAlive && !isLast && request.method != .connect,
             isHTTP10: request.isHTTP10,

@@ -19,6 +19,9 @@ struct RequestHeadCheck {
     func verdict(on head: HTTPRequestHead) throws(HTTPRefusal) -> Verdict {
         try checkSize(of: head)
         try checkHost(of: head)
+        guard head.headers["authorization"].count <= 1 else {
+            throw bad("At most one Authorization header may be sent.")
+        }
         let (path, queryString) = try target(of: head)
         var verdict = Verdict(path: path, queryString: queryString, declaredBodyBytes: nil, hasBody: false)
         try checkFraming(of: head, &verdict)

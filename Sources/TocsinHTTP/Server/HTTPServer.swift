@@ -169,6 +169,8 @@ extension HTTPServer {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // A client may say that it sends nothing more and still wait for its answer (RFC 9112 §9.6).
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [parts] channel in
                 channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls) }
             }

@@ -105,7 +105,7 @@ struct FanoutPage: Sendable {
                 lane: context.providers[PushService(reaching: device.platform)]?.lane(of: device)
             )
         }
-        return Flight(context, entries, [job.fanout.messageID: job.message], isFresh: true)
+        return Flight(context, entries, [job.fanout.messageID: job.message])
     }
 
     /// Writes nothing when the fan-out is no longer ours, for then its new holder serves these devices.

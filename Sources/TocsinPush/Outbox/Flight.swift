@@ -18,15 +18,13 @@ struct Flight: Sendable {
     }
 
     /// Starts what may start.
-    ///
-    /// - Parameter isFresh: Whether these are the messages' first tries.
-    init(_ context: OutboxContext, _ entries: [OutboxEntry], _ messages: [MessageID: LoadedMessage], isFresh: Bool) {
+    init(_ context: OutboxContext, _ entries: [OutboxEntry], _ messages: [MessageID: LoadedMessage]) {
         self.context = context
         self.entries = entries
         self.messages = messages
         let now = context.time.now()
         startedAt = now
-        let plan = Self.plan(context, entries, messages, isFresh: isFresh, now: now)
+        let plan = Self.plan(context, entries, messages, now: now)
         fates = plan.fates
         let board = FlightBoard(count: entries.count, unanswered: plan.fates.count { $0 == nil })
         self.board = board
@@ -61,7 +59,6 @@ struct Flight: Sendable {
         _ context: OutboxContext,
         _ entries: [OutboxEntry],
         _ messages: [MessageID: LoadedMessage],
-        isFresh: Bool,
         now: Timestamp
     ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
         var fates = entries.map { fate(of: $0, messages, context, now) }
@@ -69,9 +66,10 @@ struct Flight: Sendable {
         let byLane = Dictionary(grouping: entries.indices.filter { fates[$0] == nil }) { entries[$0].lane }
         for (lane, indices) in byLane {
             guard let lane else { continue }
-            let admission = context.gates.admit(lane, indices.count, isFresh: isFresh, now: now)
+            let owners = indices.map { entries[$0].device.userID }
+            let admission = context.gates.admit(lane, owners, now: now)
             for (position, index) in indices.enumerated() {
-                guard position < admission.count else {
+                guard admission.places.contains(position) else {
                     fates[index] = .held(until: admission.othersWaitUntil)
                     continue
                 }

@@ -11,9 +11,10 @@ struct LaneGate: Sendable, Hashable {
         case probing(since: Timestamp)
     }
 
-    /// How many of the wanted pushes may go now; the others wait until the given moment.
+    /// Which of the wanted pushes may go now; the others wait until the given moment.
     struct Admission: Sendable, Hashable {
-        var count: Int
+        /// Positions among those asked for.
+        var places: Range<Int>
         var othersWaitUntil: Timestamp
     }
 
@@ -26,7 +27,10 @@ struct LaneGate: Sendable, Hashable {
         /// A token that does not fit this app or side.
         case wrongToken
         case serverFault(UserID)
-        case stuck(reason: String)
+        /// No answer: a failure if it was the probe, else the schedule's business.
+        case unanswered
+        /// Nothing passes; told of this owner's device.
+        case stuck(reason: String, UserID)
         case neutral
     }
 
@@ -40,6 +44,9 @@ struct LaneGate: Sendable, Hashable {
     /// An unanswered probe gives way to another after this time.
     private static let probeSeconds = 45.0
     private static let trustSeconds = 600.0
+    private static let recentSeconds = 5.0
+    private static let passSeconds = 1.0
+    private static let rememberedOwners = 1000
     private static let suspicious = 3
     private static let outageAnswers = 20
     private static let outageOwners = 3
@@ -48,33 +55,47 @@ struct LaneGate: Sendable, Hashable {
     private var backoffSeconds = 0.0
     private var lastAccepted: Timestamp?
     private var wrongTokens = 0
-    private var isSuspect = false
+    /// Owners whose pushes were stuck in this pause.
+    private var stuckOwners: Set<UserID> = []
+    /// When another owner's push was last let through a pause.
+    private var passedAt: Timestamp?
     /// The owners of the last answers, all of which were server faults.
     private var faults: [UserID] = []
     private var reportedAt: Timestamp?
 
     var isOpen: Bool { state == .open }
 
-    /// Decides how many may go.
+    /// Decides which of these owners' pushes may go.
     ///
-    /// - Parameter isFresh: A message's first try. While only the configuration is suspect, one of each page may go, so
-    ///   that somebody's wrong tokens do not hold up others.
-    mutating func admit(_ wanted: Int, isFresh: Bool, now: Timestamp) -> Admission {
-        switch state {
-        case .open:
-            return Admission(count: wanted, othersWaitUntil: now)
-        case .paused(let until):
-            if now >= until {
-                state = .probing(since: now)
-                return Admission(count: min(1, wanted), othersWaitUntil: waitBehindProbe(now))
-            }
-            return Admission(count: isFresh && isSuspect ? min(1, wanted) : 0, othersWaitUntil: until)
-        case .probing(let since):
-            let isLost = now >= since.adding(seconds: Self.probeSeconds)
-            if isLost { state = .probing(since: now) }
-            let passes = isLost || (isFresh && isSuspect)
-            return Admission(count: passes ? min(1, wanted) : 0, othersWaitUntil: waitBehindProbe(now))
+    /// Until three owners were stuck a pause may be about one owner's devices, and must not hold up others (P9): so a push
+    /// of an owner who was not stuck may go as a probe of its own, one a second.
+    mutating func admit(_ owners: [UserID], now: Timestamp) -> Admission {
+        if isOpen { return Admission(places: owners.indices, othersWaitUntil: now) }
+        let other = owners.firstIndex { !stuckOwners.contains($0) }
+        let mayPass = other != nil && stuckOwners.count < Self.outageOwners
+        let soon = now.adding(seconds: Self.passSeconds)
+        if isProbeDue(now), !owners.isEmpty {
+            state = .probing(since: now)
+            return pass(other ?? 0, othersWaitUntil: mayPass ? soon : waitBehindProbe(now), now)
         }
+        guard mayPass, let other else { return Admission(places: 0..<0, othersWaitUntil: nextTry(now: now)) }
+        if let passedAt, now < passedAt.adding(seconds: Self.passSeconds) {
+            return Admission(places: 0..<0, othersWaitUntil: soon)
+        }
+        return pass(other, othersWaitUntil: soon, now)
+    }
+
+    private func isProbeDue(_ now: Timestamp) -> Bool {
+        switch state {
+        case .open: false
+        case .paused(let until): now >= until
+        case .probing(let since): now >= since.adding(seconds: Self.probeSeconds)
+        }
+    }
+
+    private mutating func pass(_ place: Int, othersWaitUntil moment: Timestamp, _ now: Timestamp) -> Admission {
+        passedAt = now
+        return Admission(places: place..<(place + 1), othersWaitUntil: moment)
     }
 
     /// Whether so many wrong tokens, with this many acceptances beside them, speak against the configuration.
@@ -94,26 +115,32 @@ struct LaneGate: Sendable, Hashable {
             case .accepted:
                 open()
                 lastAccepted = now
-                (wrongTokens, isSuspect) = (0, false)
+                wrongTokens = 0
             case .wrongToken: wrongTokens += 1
             case .serverFault(let owner): stuck = fault(of: owner) ?? stuck
-            case .stuck(let reason): stuck = reason
+            case .unanswered: if case .probing = state { stuck = "the provider does not answer" }
+            case .stuck(let reason, let owner):
+                stuck = reason
+                if stuckOwners.count < Self.rememberedOwners { stuckOwners.insert(owner) }
             case .neutral: break
             }
         }
-        if let stuck, !signs.contains(.accepted) { return pause(stuck, now) }
+        if let stuck, !worksForOthers(now) { return pause(stuck, now) }
         if wasOpen || !isOpen { return nil }
         reportedAt = nil
         return .resumed
     }
 
-    /// Marks the pause as one over wrong tokens.
-    mutating func suspect() { isSuspect = true }
+    /// Trouble that is not everybody's is no reason to make everybody wait.
+    private func worksForOthers(_ now: Timestamp) -> Bool {
+        lastAccepted.map { isOpen && now < $0.adding(seconds: Self.recentSeconds) } ?? false
+    }
 
     private mutating func open() {
         state = .open
         backoffSeconds = 0
         faults = []
+        stuckOwners = []
     }
 
     private mutating func fault(of owner: UserID) -> String? {

@@ -7,10 +7,10 @@ final class LaneGates: Sendable {
     private static let maximumLanes = 1000
     private let gates = Mutex<[PushLane: LaneGate]>([:])
 
-    func admit(_ lane: PushLane, _ wanted: Int, isFresh: Bool, now: Timestamp) -> LaneGate.Admission {
+    func admit(_ lane: PushLane, _ owners: [UserID], now: Timestamp) -> LaneGate.Admission {
         gates.withLock { gates in
             if gates.count >= Self.maximumLanes, gates[lane] == nil { gates = gates.filter { !$0.value.isOpen } }
-            return gates[lane, default: LaneGate()].admit(wanted, isFresh: isFresh, now: now)
+            return gates[lane, default: LaneGate()].admit(owners, now: now)
         }
     }
 

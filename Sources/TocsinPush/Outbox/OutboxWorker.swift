@@ -138,7 +138,7 @@ package final class OutboxWorker: Sendable {
                 lane: context.providers[PushService(reaching: retry.device.platform)]?.lane(of: retry.device)
             )
         }
-        let flight = Flight(context, entries, claim.messages, isFresh: false)
+        let flight = Flight(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
         await FlightLog(flight).follow(Array(entries.indices), lease: claim.lease, patience: patience)
         flight.end()

@@ -54,8 +54,9 @@ struct Settlement: Sendable {
             return (gate.learn(signs, now: now), nil)
         }
         let reason = "SUSPECT_CONFIGURATION: no token fits this app and side; check bundle id and environment"
-        gate.suspect()
-        signs.append(.stuck(reason: reason))
+        for entry in entries where isWrongToken(entry.fate) {
+            signs.append(.stuck(reason: reason, entry.entry.device.userID))
+        }
         return (gate.learn(signs, now: now), reason)
     }
 
@@ -70,12 +71,13 @@ struct Settlement: Sendable {
         case .accepted: return .accepted
         case .retire: return isWrongToken(fate) ? .wrongToken : .alive
         case .refused: return .alive
-        case .pause(let reason): return .stuck(reason: reason)
+        case .pause(let reason): return .stuck(reason: reason, owner)
         case .skipped: return .neutral
         case .retry(let retry):
             switch retry.cause {
             case .answer: return retry.countsAttempt ? .alive : .neutral
-            case .serverFault, .brokenRequest, .notProcessed: return .serverFault(owner)
+            case .serverFault: return .serverFault(owner)
+            case .brokenRequest, .notProcessed: return .unanswered
             }
         }
     }

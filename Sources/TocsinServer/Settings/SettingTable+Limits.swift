@@ -21,6 +21,13 @@ extension SettingTable {
             "Nesting of brackets, measured before parsing."
         ),
         .integer("document-depth", \.limits.documentDepth, 2...100, "Nesting of fields, fragments unfolded."),
+        .integer("introspection-depth", \.limits.introspectionDepth, 2...100, "Nesting of fields under introspection."),
+        .integer("document-aliases", \.limits.documentAliases, 0...10_000, "Aliases of a document."),
+        .integer("document-root-fields", \.limits.documentRootFields, 1...10_000, "Root fields of an operation."),
+        .integer("document-directives", \.limits.documentDirectives, 0...10_000, "Directives of a document."),
+        .integer("document-fragments", \.limits.documentFragments, 0...10_000, "Fragments of a document."),
+        .integer("document-operations", \.limits.documentOperations, 1...10_000, "Operations of a document."),
+        .integer("document-cost", \.limits.documentCost, 100...1_000_000_000, "Fields times page sizes."),
         .integer("json-nesting", \.limits.jsonNesting, 4...500, "Nesting of a request's JSON."),
         .integer("json-values", \.limits.jsonValues, 10...1_000_000, "Values in variables."),
         .integer("json-number-digits", \.limits.jsonNumberDigits, 16...1000, "Digits of a number."),

@@ -20,8 +20,16 @@ extension Settings {
         package var documentTokens = 2000
         /// Nesting of braces, brackets and parentheses, measured before parsing.
         package var documentNesting = 24
-        /// Nesting of fields, fragments unfolded; room for a schema explorer's introspection.
-        package var documentDepth = 16
+        /// Nesting of fields, fragments unfolded.
+        package var documentDepth = 12
+        package var introspectionDepth = 16
+        package var documentAliases = 30
+        package var documentRootFields = 20
+        package var documentDirectives = 20
+        package var documentFragments = 50
+        package var documentOperations = 10
+        /// Fields times page sizes.
+        package var documentCost = 50_000
         package var jsonNesting = 32
         /// Values in variables.
         package var jsonValues = 1000

@@ -1,3 +1,4 @@
+import Foundation
 import GraphQL
 import GraphQLTransport
 import JSON
@@ -10,6 +11,8 @@ extension Settings {
         var http = HTTPServerSettings()
         http.host = server.host
         http.port = server.port
+        // The other half of the cores is the store's, the outbox's and the live feed's.
+        http.threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
         if let certificate = server.tlsCertificatePath, let key = server.tlsKeyPath {
             http.tls = HTTPServerSettings.TLSFiles(certificateFile: certificate, keyFile: key)
         }
@@ -50,6 +53,13 @@ extension Settings {
     private static func milliseconds(_ seconds: Double) -> Int { Int(seconds * 1000) }
 }
 
+extension Settings.Server {
+    /// This node's name in leases and logs.
+    var nodeName: String {
+        node ?? "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
+    }
+}
+
 extension Settings.Limits {
     /// The limits of what owners may store.
     var ofServices: ServiceLimits {
@@ -74,6 +84,16 @@ extension Settings.Limits {
 
     /// The limits of documents that parsed.
     var ofValidation: ValidationLimits {
-        ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
+        var limits = ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
+        limits.maximumIntrospectionDepth = introspectionDepth
+        limits.maximumAliases = documentAliases
+        limits.maximumRootFields = documentRootFields
+        limits.maximumDirectives = documentDirectives
+        limits.maximumFragments = documentFragments
+        limits.maximumOperations = documentOperations
+        limits.maximumCost = documentCost
+        limits.defaultPageSize = pageRows
+        limits.maximumPageSize = pageMaximumRows
+        return limits
     }
 }

@@ -1,11 +1,14 @@
-package import TocsinCore
 import Glibc
 import Synchronization
+package import TocsinCore
 
 /// The machine's wall clock, which never goes back within this process, and real sleeping.
+///
+/// When the wall clock is set back, time goes on from where it was at the pace of the boot clock, so that what is due
+/// later still becomes due; when it is ahead, it is followed.
 package struct SystemTime: TimeSource {
     private final class Latest: Sendable {
-        let milliseconds = Atomic<Int64>(0)
+        let clock = Mutex(SteadyClock())
     }
 
     private let latest = Latest()
@@ -13,15 +16,37 @@ package struct SystemTime: TimeSource {
     package init() {}
 
     package func now() -> Timestamp {
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        let read = Int64(moment.tv_sec) * 1000 + Int64(moment.tv_nsec) / 1_000_000
-        return Timestamp(milliseconds: latest.milliseconds.max(read, ordering: .relaxed).newValue)
+        let (wall, boot) = (Self.read(CLOCK_REALTIME), Self.read(CLOCK_BOOTTIME))
+        return Timestamp(milliseconds: latest.clock.withLock { $0.read(wall: wall, boot: boot) })
     }
 
     package func sleep(until moment: Timestamp) async throws {
         let milliseconds = moment.milliseconds - now().milliseconds
         guard milliseconds > 0 else { return try Task.checkCancellation() }
         try await Task.sleep(for: .milliseconds(milliseconds))
+    }
+
+    private static func read(_ clock: clockid_t) -> Int64 {
+        var moment = timespec()
+        clock_gettime(clock, &moment)
+        return Int64(moment.tv_sec) * 1000 + Int64(moment.tv_nsec) / 1_000_000
+    }
+}
+
+/// Makes a clock that may be set back one that never goes back and never stands still; milliseconds throughout.
+package struct SteadyClock: Sendable {
+    private var last: (time: Int64, boot: Int64)?
+
+    package init() {}
+
+    /// The time, given what the wall clock and the boot clock read.
+    package mutating func read(wall: Int64, boot: Int64) -> Int64 {
+        guard let last else {
+            self.last = (wall, boot)
+            return wall
+        }
+        let time = max(wall, last.time + max(0, boot - last.boot))
+        self.last = (time, max(boot, last.boot))
+        return time
     }
 }

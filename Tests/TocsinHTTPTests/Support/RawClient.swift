@@ -46,6 +46,9 @@ final class RawClient {
 
     func close() { channel.close(promise: nil) }
 
+    /// Says that nothing more is sent; answers can still come.
+    func endOutput() async throws { try await channel.close(mode: .output) }
+
     /// The next `count` bytes.
     func read(_ count: Int) async throws -> [UInt8] {
         while buffer.count < count { try await fill() }
@@ -120,11 +123,11 @@ extension RawClient {
     }
 
     /// A `POST` of a query with a good token.
-    func post(_ query: String, fields: String = "") {
+    func post(_ query: String, fields: String = "", then trailing: String = "") {
         let body = "{\"query\":\"\(query)\"}"
         send(
             "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\nContent-Type: application/json\r\n"
-                + "\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                + "\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)\(trailing)"
         )
     }
 }

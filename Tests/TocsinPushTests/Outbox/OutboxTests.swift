@@ -66,6 +66,22 @@ struct OutboxTests {
         }
     }
 
+    @Test("a short pause is kept, not rounded up to the next look at the store")
+    func shortPause() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, earlier in earlier < 2 ? .unknown(reason: "reset") : .ok }
+            var settings = OutboxHarness.settings
+            settings.retry.replacement = [0.5, 0.5]
+            try await harness.add(devices(1))
+            try await harness.publish("m1")
+            let start = harness.time.now()
+            try await harness.running(settings: settings) { _ in
+                try await harness.deliveries { $0.are(1, .accepted) }
+            }
+            #expect(harness.time.now().milliseconds - start.milliseconds <= 1500)
+        }
+    }
+
     @Test("after the last pause of a schedule the delivery has failed")
     func failed() async throws {
         try await OutboxHarness.with { harness in

@@ -47,6 +47,29 @@ struct TroubleTests {
         }
     }
 
+    @Test("trouble that only one owner's device has does not hold up others")
+    func oneOwnersTrouble() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { sent, _ in
+                sent.token.hasPrefix("odd") ? .apns(403, "InvalidProviderToken") : .ok
+            }
+            try await harness.add([Device.sample("odd", token: "odd", user: "mallory")], to: "topic-2")
+            try await harness.add(devices(20))
+            try await harness.publish("odd", in: "topic-2")
+            try await harness.running { worker in
+                // Long enough for the pause to have grown to a minute.
+                let start = harness.time.now()
+                try await harness.deliveries("odd") { _ in harness.time.now() > start.adding(seconds: 300) }
+                let before = harness.time.now()
+                try await harness.publish("m1")
+                worker.wake()
+                try await harness.deliveries { $0.are(20, .accepted) }
+                #expect(harness.time.now().milliseconds - before.milliseconds <= 3000)
+            }
+            #expect(harness.transport.sent.count { $0.token == "odd" } < 20)
+        }
+    }
+
     @Test("a provider that fails for everybody is paused, and attempts are not used up")
     func outage() async throws {
         try await OutboxHarness.with { harness in

@@ -101,6 +101,17 @@ struct PayloadTests {
         return (shown?["title"]?.stringValue ?? "", shown?["body"]?.stringValue ?? "")
     }
 
+    @Test("a character of absurd length is cut inside, and quickly")
+    func absurdCharacter() async throws {
+        let body = "e" + String(repeating: "\u{301}", count: 4000)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let sent = try await sent(["body": .text(body)], .ios)
+        #expect(clock.now - start < .seconds(2))
+        #expect(sent.request.body.count <= 4096)
+        #expect(Self.shown(sent, .ios)?.body.hasSuffix("…") == true)
+    }
+
     @Test("the provider forgets a push when the message expires, or six hours after it")
     func expiry() async throws {
         let usual = try await sent([:], .ios)

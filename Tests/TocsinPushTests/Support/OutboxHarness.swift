@@ -72,17 +72,28 @@ final class OutboxHarness: Sendable {
         _ body: (OutboxWorker) async throws -> Void
     ) async throws {
         let worker = makeWorker(services, settings: settings)
-        let running = Task { await worker.run() }
+        let hasEnded = Mutexed(false)
+        let running = Task {
+            await worker.run()
+            hasEnded.value.withLock { $0 = true }
+        }
         do {
             try await body(worker)
         } catch {
-            transport.release(.unknown(reason: "the test is over"))
-            running.cancel()
-            await running.value
+            await end(running, hasEnded)
             throw error
         }
-        transport.release(.unknown(reason: "the test is over"))
+        await end(running, hasEnded)
+    }
+
+    /// Stops a worker whose pushes may still be held.
+    private func end(_ running: Task<Void, Never>, _ hasEnded: Mutexed<Bool>) async {
+        transport.answer { _, _ in .unknown(reason: "the test is over") }
         running.cancel()
+        for _ in 0..<10_000 where !hasEnded.value.withLock({ $0 }) {
+            transport.release(.unknown(reason: "the test is over"))
+            await Task.yield()
+        }
         await running.value
     }
 

@@ -1,0 +1,33 @@
+import Logging
+import TocsinCore
+
+/// Looks for tokens revoked and users disabled by commands beside the server, and tells everybody inside it.
+struct RevocationWatch: Sendable {
+    let store: any Store
+    let list: RevocationList
+    let hub: EventHub
+    let time: any TimeSource
+    let logger: Logger
+
+    private static let pauseSeconds = 1.0
+
+    /// Looks again and again until it is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            await look()
+            try? await time.sleep(until: time.now().adding(seconds: Self.pauseSeconds))
+        }
+    }
+
+    /// Looks once; while the store cannot be read, what was known stays.
+    func look() async {
+        do {
+            let (tokens, accounts) = try await store.read { reader throws(StoreError) in
+                (try reader.tokens(of: nil), try reader.accounts())
+            }
+            hub.publish(list.replace(tokens: tokens, accounts: accounts))
+        } catch {
+            logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
+        }
+    }
+}
