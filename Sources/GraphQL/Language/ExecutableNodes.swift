@@ -42,6 +42,8 @@ public struct VariableDefinition: Sendable {
     public var directives: [Directive]
     /// Where it begins.
     public var location: SourceLocation
+    /// Where its type begins.
+    public var typeStart: SourceLocation
     /// Where the name inside its type stands.
     public var typeLocation: SourceLocation
 }

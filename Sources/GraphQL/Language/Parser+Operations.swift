@@ -54,6 +54,7 @@ extension Parser {
         let name = try readName()
         record(from: dollar)
         try expect(.colon)
+        let typeStart = token.location
         let (type, typeLocation) = try readLocatedType()
         defer { record(from: start) }
         return VariableDefinition(
@@ -63,6 +64,7 @@ extension Parser {
             defaultValue: try take(.equals) ? try readValue(isConstant: true) : nil,
             directives: try readDirectives(isConstant: true),
             location: location,
+            typeStart: typeStart,
             typeLocation: typeLocation
         )
     }

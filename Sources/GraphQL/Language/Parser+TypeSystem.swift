@@ -16,18 +16,33 @@ extension Parser {
 
     /// `TypeSystemExtension : extend …`.
     mutating func readExtension() throws(SyntaxError) -> Definition {
+        let location = token.location
         try expectKeyword("extend")
         guard token.kind == .name else { throw unexpected() }
         switch tokenText {
-        case "schema": return .schemaExtension(try readSchema(nil, isExtension: true))
-        case "scalar": return .scalarTypeExtension(try readScalar(nil, isExtension: true))
-        case "type": return .objectTypeExtension(try readObject(nil, isExtension: true))
-        case "interface": return .interfaceTypeExtension(try readInterface(nil, isExtension: true))
-        case "union": return .unionTypeExtension(try readUnion(nil, isExtension: true))
-        case "enum": return .enumTypeExtension(try readEnum(nil, isExtension: true))
-        case "input": return .inputObjectTypeExtension(try readInput(nil, isExtension: true))
+        case "schema": return .schemaExtension(try located(readSchema(nil, isExtension: true), \.location, location))
+        case "scalar":
+            return .scalarTypeExtension(try located(readScalar(nil, isExtension: true), \.location, location))
+        case "type": return .objectTypeExtension(try located(readObject(nil, isExtension: true), \.location, location))
+        case "interface":
+            return .interfaceTypeExtension(try located(readInterface(nil, isExtension: true), \.location, location))
+        case "union": return .unionTypeExtension(try located(readUnion(nil, isExtension: true), \.location, location))
+        case "enum": return .enumTypeExtension(try located(readEnum(nil, isExtension: true), \.location, location))
+        case "input":
+            return .inputObjectTypeExtension(try located(readInput(nil, isExtension: true), \.location, location))
         default: throw unexpected()
         }
+    }
+
+    /// The node, which begins where its `extend` stands.
+    private func located<Node>(
+        _ node: Node,
+        _ path: WritableKeyPath<Node, SourceLocation>,
+        _ location: SourceLocation
+    ) -> Node {
+        var node = node
+        node[keyPath: path] = location
+        return node
     }
 
     /// `SchemaDefinition : Description? schema Directives[Const]? { RootOperationTypeDefinition+ }`.

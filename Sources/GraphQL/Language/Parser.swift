@@ -84,11 +84,22 @@ struct Parser {
     /// `Definition : ExecutableDefinition | TypeSystemDefinition | TypeSystemExtension`.
     private mutating func readDefinition() throws(SyntaxError) -> Definition {
         if token.kind == .openBrace { return .operation(try readAnonymousQuery()) }
-        let isDescribed = token.kind == .string || token.kind == .blockString
+        let location = token.location
         let description = try readDescription()
-        guard token.kind == .name else { throw unexpected() }
+        guard token.kind == .name else {
+            guard token.kind == .openBrace else { throw unexpected() }
+            throw SyntaxError(
+                "Unexpected description, descriptions are not supported on shorthand queries.",
+                at: location
+            )
+        }
         if let definition = try readTypeSystemDefinition(description) { return definition }
-        if isKeyword("extend"), !isDescribed { return try readExtension() }
+        if isKeyword("extend") {
+            guard description == nil else {
+                throw SyntaxError("Unexpected description, extensions cannot have one.", at: location)
+            }
+            return try readExtension()
+        }
         if isKeyword("fragment") { return .fragment(try readFragment(description)) }
         return .operation(try readOperation(description))
     }

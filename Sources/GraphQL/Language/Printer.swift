@@ -17,7 +17,13 @@ enum Printer {
     }
 
     private static func operation(_ node: OperationDefinition) -> String {
-        let variables = PrintedText.arguments(node.variables.map(variable))
+        let printed = node.variables.map(variable)
+        // Not indented, as graphql-js leaves them; block strings inside would be, too.
+        let isMultiline = printed.contains { $0.unicodeScalars.contains("\n") }
+        let variables =
+            isMultiline
+            ? PrintedText.wrap("(\n", PrintedText.join(printed, "\n"), "\n)")
+            : PrintedText.wrap("(", PrintedText.join(printed, ", "), ")")
         let head = PrintedText.join(
             [node.kind.rawValue, (node.name ?? "") + variables, directives(node.directives)],
             " "

@@ -61,6 +61,18 @@ extension Schema {
         public var isAbstract: Bool { kind == .interface || kind == .union }
         /// Whether it may be sent by clients.
         public var isInput: Bool { isLeaf || kind == .inputObject }
+        /// Where its own directives stand.
+        var directiveLocation: DirectiveLocation {
+            switch kind {
+            case .scalar: .scalar
+            case .object: .object
+            case .interface: .interface
+            case .union: .union
+            case .enumeration: .enumeration
+            case .inputObject: .inputObject
+            }
+        }
+
         /// Whether it belongs to the introspection system.
         public var isIntrospection: Bool { name.hasPrefix("__") }
 

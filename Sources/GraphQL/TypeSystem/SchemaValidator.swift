@@ -10,7 +10,8 @@ struct SchemaValidator {
     mutating func validate() {
         validateRootTypes()
         for directive in schema.directives { validate(directive) }
-        for type in schema.types where !type.isIntrospection {
+        let builtIns = Set(BuiltIns.document.definitions.compactMap { TypeDraft($0)?.name })
+        for type in schema.types where !type.isIntrospection || !builtIns.contains(type.name) {
             validateName(type.name, type.location)
             switch type.kind {
             case .object, .interface:
@@ -21,7 +22,7 @@ struct SchemaValidator {
             case .inputObject: validateInputFields(of: type)
             case .scalar: break
             }
-            validate(type.directives)
+            validate(type.directives, at: type.directiveLocation)
         }
         validateInputCycles()
     }
@@ -47,7 +48,7 @@ struct SchemaValidator {
                 )
             }
         }
-        validate(schema.appliedDirectives)
+        validate(schema.appliedDirectives, at: .schema)
     }
 
     private mutating func validate(_ directive: DirectiveDefinition) {
@@ -67,7 +68,7 @@ struct SchemaValidator {
                 report("The type of \(field.coordinate) must be Output Type but got: \(field.type).", field.location)
             }
             validate(field.arguments, of: field.coordinate)
-            validate(field.directives)
+            validate(field.directives, at: .fieldDefinition)
         }
     }
 
@@ -85,7 +86,7 @@ struct SchemaValidator {
             if value.isRequired, value.deprecationReason != nil {
                 report("Required argument \(coordinate) cannot be deprecated.", value.location)
             }
-            validate(value.directives)
+            validate(value.directives, at: .argumentDefinition)
         }
     }
 
@@ -115,7 +116,7 @@ struct SchemaValidator {
             if !names.insert(value.name).inserted {
                 report("Enum value \"\(type.name).\(value.name)\" can only be defined once.", type.location)
             }
-            validate(value.directives)
+            validate(value.directives, at: .enumValue)
         }
     }
 
@@ -139,7 +140,10 @@ struct SchemaValidator {
             if type.isOneOf, field.defaultValue != nil {
                 report("OneOf input field \(coordinate) cannot have a default value.", field.location)
             }
-            validate(field.directives)
+            if field.isRequired, field.deprecationReason != nil {
+                report("Required input field \(coordinate) cannot be deprecated.", field.location)
+            }
+            validate(field.directives, at: .inputFieldDefinition)
         }
     }
 }
@@ -160,7 +164,7 @@ extension SchemaValidator {
         )
     }
 
-    private mutating func validate(_ directives: [Directive]) {
+    private mutating func validate(_ directives: [Directive], at location: DirectiveLocation) {
         var names: Set<String> = []
         for directive in directives {
             guard let definition = schema.directive(named: directive.name) else {
@@ -173,14 +177,29 @@ extension SchemaValidator {
                     directive.location
                 )
             }
+            if !definition.locations.contains(location) {
+                let place = location.rawValue.lowercased().split(separator: "_").joined(separator: " ")
+                report("Directive \"@\(directive.name)\" may not be used on \(place).", directive.location)
+            }
             validateArguments(of: directive, definition)
         }
     }
 
     private mutating func validateArguments(of directive: Directive, _ definition: DirectiveDefinition) {
-        for argument in directive.arguments
-        where !definition.arguments.contains(where: { $0.name == argument.name }) {
-            report("Unknown argument \"\(argument.name)\" on directive \"@\(directive.name)\".", argument.location)
+        var names: Set<String> = []
+        for argument in directive.arguments {
+            if !names.insert(argument.name).inserted {
+                report("There can be only one argument named \"\(argument.name)\".", argument.location)
+            }
+            guard let type = definition.arguments.first(where: { $0.name == argument.name })?.type else {
+                report("Unknown argument \"\(argument.name)\" on directive \"@\(directive.name)\".", argument.location)
+                continue
+            }
+            // Other directives may take custom scalars, whose rules are known only later.
+            if type.namedType == "String", LiteralCoercion(schema: schema).coerce(argument.value, to: type) == nil {
+                let value = printValue(argument.value)
+                report("Argument \"\(argument.name)\" has invalid value \(value).", argument.value.location)
+            }
         }
         for argument in definition.arguments.map(Schema.InputValue.init)
         where argument.isRequired && directive.argument(argument.name) == nil {

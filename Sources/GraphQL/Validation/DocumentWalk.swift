@@ -127,7 +127,9 @@ struct DocumentWalk {
                 )
             )
         case .list(let values):
-            for item in values { walk(item, type: type?.element, hasDefault: false) }
+            // Where no list belongs, its items stand in the place of the list, as for custom scalars.
+            let element = type.map { $0.element ?? $0.nullable }
+            for item in values { walk(item, type: element, hasDefault: false) }
         case .object(let fields):
             facts.objects.append(fields)
             let object = type.flatMap { $0.isList ? nil : schema.type(named: $0.namedType) }

@@ -35,7 +35,8 @@ public struct ValidationLimits: Sendable, Hashable {
     /// Limits for one request.
     public static let standard = ValidationLimits()
 
-    /// Nearly the specification alone: only what keeps the process alive is refused beyond it.
+    /// Nearly the specification alone: beyond it only what keeps the process alive is refused, and introspection whose
+    /// lists nest too deep, as by the reference.
     public static let specification = {
         var limits = ValidationLimits(maximumDepth: 200, maximumFields: 100_000)
         limits.maximumIntrospectionDepth = 200
@@ -44,7 +45,6 @@ public struct ValidationLimits: Sendable, Hashable {
         limits.maximumDirectives = .max
         limits.maximumFragments = .max
         limits.maximumOperations = .max
-        limits.maximumIntrospectionLists = .max
         limits.maximumCost = .max
         return limits
     }()

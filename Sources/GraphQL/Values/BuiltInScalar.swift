@@ -71,8 +71,10 @@ enum BuiltInScalar: String {
         case (.string, .double(let number)) where number.isFinite: return .string(String(number))
         case (.string, _): throw CoercionError("String cannot represent value: \(Self.text(value))")
         case (.int, .bool(let flag)): return .int(flag ? 1 : 0)
+        case (.int, .string(let text)) where Self.number(text) != nil: return .int(try int(Self.number(text) ?? .null))
         case (.int, _): return .int(try int(value))
         case (.float, .bool(let flag)): return .double(flag ? 1 : 0)
+        case (.float, .string(let text)) where Self.number(text) != nil: return Self.number(text) ?? .null
         case (.float, .int), (.float, .double):
             guard let number = value.doubleValue, number.isFinite else {
                 throw CoercionError("Float cannot represent non numeric value: \(Self.text(value))")
@@ -80,9 +82,17 @@ enum BuiltInScalar: String {
             return value
         case (.float, _): throw CoercionError("Float cannot represent non numeric value: \(Self.text(value))")
         case (.boolean, .int(let number)): return .bool(number != 0)
+        case (.boolean, .double(let number)) where number.isFinite: return .bool(number != 0)
         case (.boolean, _): throw CoercionError("Boolean cannot represent a non boolean value: \(Self.text(value))")
+        case (.id, .double(let number)) where Int64(exactly: number) != nil: return .string(String(Int64(number)))
         case (.id, _): throw CoercionError("ID cannot represent value: \(Self.text(value))")
         }
+    }
+
+    /// The number a text spells, as resolvers of loosely typed sources give it.
+    private static func number(_ text: String) -> JSONValue? {
+        guard let value = try? JSONParser.parse(text), value.doubleValue != nil else { return nil }
+        return value
     }
 
     private func int(_ value: JSONValue) throws(CoercionError) -> Int64 {

@@ -113,9 +113,10 @@ struct InputCoercion {
     }
 
     private mutating func requireOneField(_ given: JSONObject, _ type: Schema.NamedType, at path: [PathElement]) {
-        if given.count != 1 {
+        let known = given.filter { type.inputField(named: $0.key) != nil }
+        if known.count != 1 {
             refuse("Exactly one key must be specified for OneOf type \"\(type.name)\".", path)
-        } else if let member = given.first(where: { $0.value.isNull }) {
+        } else if let member = known.first(where: { $0.value.isNull }) {
             refuse("Field \"\(member.key)\" must be non-null.", path + [.key(member.key)])
         }
     }

@@ -121,6 +121,10 @@ struct ExecutionTests {
             text
                 == #"{"data":{"int":2,"text":"5","id":"7","flag":true,"float":3,"color":"RED","any":{"x":[1,null]}}}"#
         )
+        #expect(
+            try await service.run("{ int id flag float }", root: ["int": "5", "id": 7.0, "flag": 0.5, "float": "1.5"])
+                == #"{"data":{"int":5,"id":"7","flag":true,"float":1.5}}"#
+        )
         let response = try await service.run("{ int color }", root: ["int": 2_147_483_648, "color": "BLUE"])
         #expect(response.hasPrefix(#"{"data":{"int":null,"color":null},"errors":["#))
         #expect(response.contains("Int cannot represent non 32-bit signed integer value: 2147483648"))

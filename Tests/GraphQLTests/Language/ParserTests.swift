@@ -31,7 +31,10 @@ struct ParserTests {
             (#"{ a(b: "\uD83D") }"#, #"Syntax Error: Invalid Unicode escape sequence: "\uD83D"."#, 1, 9),
             ("type T { a }", "Syntax Error: Expected \":\", found \"}\".", 1, 12),
             ("extend type T", "Syntax Error: Unexpected <EOF>.", 1, 14),
-            ("\"d\" extend type T { a: A }", "Syntax Error: Unexpected Name \"extend\".", 1, 5),
+            (
+                "\"d\" extend type T { a: A }", "Syntax Error: Unexpected description, extensions cannot have one.", 1,
+                1
+            ),
             ("enum E { true }", "Syntax Error: Name \"true\" is reserved and cannot be used for an enum value.", 1, 10),
             ("directive @d on NOWHERE", "Syntax Error: Unexpected Name \"NOWHERE\".", 1, 17),
             ("{\n  # é😀\n  \"é😀\" ? }", "Syntax Error: Expected Name, found String \"é😀\".", 3, 3),

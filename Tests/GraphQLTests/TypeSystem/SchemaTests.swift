@@ -61,6 +61,27 @@ struct SchemaTests {
                 "type Query { a: Int @deprecated @deprecated }",
                 ["The directive \"@deprecated\" can only be used once at this location."]
             ),
+            (
+                "type Query { a: Int @oneOf } enum E { A @skip(if: true) }",
+                [
+                    "Directive \"@oneOf\" may not be used on field definition.",
+                    "Directive \"@skip\" may not be used on enum value.",
+                ]
+            ),
+            (
+                "type Query { a: Int @deprecated(reason: \"x\", reason: 1) }",
+                [
+                    "There can be only one argument named \"reason\".", "Argument \"reason\" has invalid value 1.",
+                ]
+            ),
+            (
+                "type Query { a: Int } type __A { b: Int }",
+                ["Name \"__A\" must not begin with \"__\", which is reserved by GraphQL introspection."]
+            ),
+            (
+                "type Query { a: Int } input I { b: Int! @deprecated }",
+                ["Required input field I.b cannot be deprecated."]
+            ),
             ("type Query { a: Int @deprecated(why: 1) }", ["Unknown argument \"why\" on directive \"@deprecated\"."]),
             (
                 "type Query { a: U } union U = Int",

@@ -29,7 +29,7 @@ struct ExecutableDefinitionsRuleTests {
             ),
             (
                 "{ dog { name } } extend type Dog { color: String }",
-                [#"The "Dog" definition is not executable. (1:25)"#]
+                [#"The "Dog" definition is not executable. (1:18)"#]
             ),
         ]
     )

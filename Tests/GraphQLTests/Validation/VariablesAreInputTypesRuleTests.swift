@@ -26,7 +26,7 @@ struct VariablesAreInputTypesRuleTests {
                 "query ($b: [[CatOrDog!]]!) { field(int: $b) }",
                 [
                     #"Variable "$b" of type "[[CatOrDog!]]!" used in position expecting type "Int". (1:8, 1:41)"#,
-                    #"Variable "$b" cannot be non-input type "[[CatOrDog!]]!". (1:14)"#,
+                    #"Variable "$b" cannot be non-input type "[[CatOrDog!]]!". (1:12)"#,
                 ]
             ),
             (

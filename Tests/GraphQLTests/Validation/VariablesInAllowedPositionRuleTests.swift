@@ -51,6 +51,10 @@ struct VariablesInAllowedPositionRuleTests {
                 ]
             ),
             (
+                "query ($a: Int) { any(in: [$a, {b: $a}]) }",
+                [#"Variable "$a" of type "Int" used in position expecting type "Any". (1:8, 1:28)"#]
+            ),
+            (
                 "query ($a: Int) { complicated(in: {required: $a}) }",
                 [#"Variable "$a" of type "Int" used in position expecting type "Boolean!". (1:8, 1:46)"#]
             ),

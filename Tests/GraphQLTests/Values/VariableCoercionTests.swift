@@ -79,6 +79,13 @@ struct VariableCoercionTests {
                 "One", ["x": 1, "y": "z"],
                 [#"{"x":1,"y":"z"}; Exactly one key must be specified for OneOf type "One"."#]
             ),
+            (
+                "One", ["z": 1],
+                [
+                    #"{"z":1}; Field "z" is not defined by type "One"."#,
+                    #"{"z":1}; Exactly one key must be specified for OneOf type "One"."#,
+                ]
+            ),
             ("One", ["x": nil], [#"null at "v.x"; Field "x" must be non-null."#]),
             ("Even", 3, ["3; Even cannot represent 3"]),
         ] as [(String, JSONValue, [String])]

@@ -5,7 +5,7 @@ extension ValidationRule {
             guard let type = context.schema.type(named: variable.type.namedType), !type.isInput else { continue }
             context.report(
                 "Variable \"$\(variable.name)\" cannot be non-input type \"\(variable.type)\".",
-                variable.typeLocation
+                variable.typeStart
             )
         }
     }

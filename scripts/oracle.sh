@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Compares the GraphQL engine with graphql-core: the committed cases and random ones. Options go to Tests/Oracle/oracle.py
+# (--random N, --seed S, --verbose). TOCSIN_BINARY names a built `tocsin` to use instead of building one.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
+cd "$root"
+
+venv="$root/.venv-oracle"
+if [ ! -x "$venv/bin/python3" ]; then
+    step "Installing graphql-core into .venv-oracle"
+    if command -v uv >/dev/null; then
+        uv venv -q "$venv" && uv pip install -q --python "$venv/bin/python3" 'graphql-core==3.2.14'
+    else
+        python3 -m venv "$venv" && "$venv/bin/python3" -m pip install -q 'graphql-core==3.2.14'
+    fi || { rm -rf "$venv"; give_up "graphql-core could not be installed; python3 with venv and pip is needed."; }
+fi
+
+binary="${TOCSIN_BINARY:-}"
+if [ -z "$binary" ]; then
+    step "Building tocsin"
+    prepare_build
+    swift build --product tocsin || give_up "The build failed; the lines above say why."
+    binary="$(swift build --show-bin-path)/tocsin"
+fi
+step "Comparing with graphql-core"
+# Python writes its compiled files elsewhere, so that the folder of cases stays as it is.
+PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python3" Tests/Oracle/oracle.py "$binary" graphql "$@"
