@@ -125,3 +125,10 @@ extension Data {
         self.init(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
     }
 }
+
+extension Data {
+    /// Base 64 for URLs, without padding (RFC 4648 §5).
+    var base64URL: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

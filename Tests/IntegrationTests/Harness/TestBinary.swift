@@ -20,10 +20,3 @@ enum TestBinary {
         }
     }
 }
-
-extension Data {
-    /// Base 64 for URLs, without padding (RFC 4648 §5).
-    var base64URL: String {
-        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-}
