@@ -45,6 +45,7 @@ package final class Application: Sendable {
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
             at: time.now(),
+            diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: hub.publish
         )
         let serverKey = try Wiring.serverKey(settings)

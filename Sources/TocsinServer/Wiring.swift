@@ -17,6 +17,7 @@ enum Wiring {
         role: StoreRole,
         migrations: MigrationMode,
         at now: Timestamp,
+        diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
         try makeDataDirectory(settings)
@@ -30,7 +31,8 @@ enum Wiring {
                     role: role,
                     at: now,
                     settings: storeSettings,
-                    commitObserver: observer
+                    commitObserver: observer,
+                    diagnostics: diagnostics
                 )
             }
         } catch {
