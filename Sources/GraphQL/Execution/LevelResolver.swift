@@ -119,7 +119,7 @@ struct LevelResolver<Object: Sendable, Context: Sendable>: Sendable {
                     "The resolver of \(field.field.coordinate) gave \(values.count) values for \(parents.count) parents."
                 )
             }
-            return values.map { cell($0, of: field) }
+            return cells(values, of: field)
         } catch {
             return Array(repeating: .failure(error), count: parents.count)
         }
@@ -146,9 +146,40 @@ struct LevelResolver<Object: Sendable, Context: Sendable>: Sendable {
         case .null: return .null
         case .leaf(let value): return .leaf(value)
         case .failure(let error): return .failure(error)
-        case .list(let values): return .list(values.map { cell($0, of: field) })
+        case .list(let values): return .list(cells(values, of: field))
         case .object(let object): return place(object, of: field)
         }
+    }
+
+    /// The cells of a list, or of a column.
+    ///
+    /// Objects of one type go to their group together and in one loop: called once a row, generic code looks up the
+    /// metadata of its types each time, which took a tenth of the time of a response.
+    private mutating func cells(_ values: [ResolvedValue<Object>], of field: PlannedField) -> [Cell] {
+        guard case .object(let selection) = field.kind else { return values.map { cell($0, of: field) } }
+        var cells: [Cell] = []
+        cells.reserveCapacity(values.count)
+        var objects: [Object] = []
+        objects.reserveCapacity(values.count)
+        var (group, row) = nextPlace(in: selection)
+        for value in values {
+            switch value {
+            case .object(let object):
+                objects.append(object)
+                cells.append(.object(group: group, row: row))
+                row += 1
+            case .null: cells.append(.null)
+            case .leaf(let value): cells.append(.leaf(value))
+            case .failure(let error): cells.append(.failure(error))
+            case .list(let inner):
+                add(objects, to: selection)
+                objects.removeAll(keepingCapacity: true)
+                cells.append(.list(self.cells(inner, of: field)))
+                (group, row) = nextPlace(in: selection)
+            }
+        }
+        add(objects, to: selection)
+        return cells
     }
 
     private mutating func place(_ object: Object, of field: PlannedField) -> Cell {
@@ -164,17 +195,29 @@ struct LevelResolver<Object: Sendable, Context: Sendable>: Sendable {
     }
 
     private mutating func add(_ object: Object, to selection: Int) -> Cell {
+        let (group, row) = nextPlace(in: selection)
+        add([object], to: selection)
+        return .object(group: group, row: row)
+    }
+
+    /// Where the next object of a selection goes: into the group of this level, or into a new one.
+    private func nextPlace(in selection: Int) -> (group: Int, row: Int) {
         let open = openGroups[selection]
-        if open >= firstOfLevel, open < groups.count, groups[open].selection == selection {
-            groups[open].parents.append(object)
-            return .object(group: open, row: groups[open].parents.count - 1)
+        guard open >= firstOfLevel, open < groups.count, groups[open].selection == selection else {
+            return (groups.count, 0)
         }
+        return (open, groups[open].parents.count)
+    }
+
+    private mutating func add(_ objects: [Object], to selection: Int) {
+        guard !objects.isEmpty else { return }
+        let group = nextPlace(in: selection).group
+        guard group == groups.count else { return groups[group].parents.append(contentsOf: objects) }
+        openGroups[selection] = group
         let count = request.fields[selection].count
-        openGroups[selection] = groups.count
         groups.append(
-            ObjectGroup(selection: selection, parents: [object], columns: Array(repeating: nil, count: count))
+            ObjectGroup(selection: selection, parents: objects, columns: Array(repeating: nil, count: count))
         )
-        return .object(group: groups.count - 1, row: 0)
     }
 
     private func impossible(_ name: String, for type: Schema.NamedType, _ field: PlannedField) -> GraphQLError {
