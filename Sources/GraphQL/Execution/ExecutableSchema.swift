@@ -5,6 +5,9 @@ public struct ExecutableSchema<Object: Sendable, Context: Sendable>: Sendable {
     /// By the field's number.
     let resolvers: [ResolverMap<Object, Context>.Resolver?]
     let map: ResolverMap<Object, Context>
+    /// By the field's number: what writes it, if it is a leaf; named without the types of the schema's values, because
+    /// looking into a generic value costs more than most leaves.
+    let leaves: [ErasedLeaf?]
 
     /// Joins a schema and resolvers.
     ///
@@ -16,6 +19,7 @@ public struct ExecutableSchema<Object: Sendable, Context: Sendable>: Sendable {
         binding.bind()
         guard binding.problems.isEmpty else { throw SchemaBindingErrors(problems: binding.problems) }
         resolvers = binding.resolvers
+        leaves = binding.resolvers.map { if case .leaf(let write) = $0 { write } else { nil } }
     }
 }
 

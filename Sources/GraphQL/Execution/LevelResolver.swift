@@ -61,12 +61,19 @@ struct LevelResolver<Object: Sendable, Context: Sendable>: Sendable {
             if Task.isCancelled { return false }
             firstOfLevel = groups.count
             for group in level {
-                let count = groups[group].columns.count
-                for index in 0..<count { await resolveColumn(group: group, fieldIndex: index) }
+                let fields = request.fields[groups[group].selection]
+                for index in fields.indices where !isLeaf(fields[index]) {
+                    await resolveColumn(group: group, fieldIndex: index)
+                }
             }
             level = firstOfLevel..<groups.count
         }
         return true
+    }
+
+    /// Whether a field is written straight from its parents.
+    private func isLeaf(_ field: PlannedField) -> Bool {
+        field.field.index >= 0 && executable.leaves[field.field.index] != nil
     }
 
     private mutating func resolveColumn(group: Int, fieldIndex: Int) async {

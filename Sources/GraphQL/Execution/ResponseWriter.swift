@@ -46,29 +46,32 @@ struct ResponseWriter {
         let (request, executable) = (resolver.request, resolver.executable)
         self.request = request
         self.maximumErrors = maximumErrors
-        serializations = executable.map.serializations
         groups = resolver.groups.map { group in
             Group(selection: group.selection, parents: ParentColumn(group.parents), columns: group.columns)
         }
         let fields = resolver.groups.reduce(0) { $0 + $1.parents.count * ($1.columns.count + 1) }
         out = LeafWriter(capacity: 128 + fields * 32)
+        let (leaves, serializations) = (executable.leaves, executable.map.serializations)
+        self.serializations = serializations
         steps = request.fields.enumerated().map { number, fields in
-            fields.map { Step(field: $0, action: Self.action($0, request.tree.selections[number].type, executable)) }
+            let type = request.tree.selections[number].type
+            return fields.map { Step(field: $0, action: Self.action($0, type, leaves, serializations)) }
         }
     }
 
-    private static func action<Object: Sendable, Context: Sendable>(
+    private static func action(
         _ field: PlannedField,
         _ type: Schema.NamedType,
-        _ executable: ExecutableSchema<Object, Context>
+        _ leaves: [ErasedLeaf?],
+        _ serializations: [String: ScalarCoercion]
     ) -> Step.Action {
         switch field.kind {
         case .typename: return .typename(type.name)
         case .introspectSchema, .introspectType: return .introspection
         case .object, .abstract: return .column
         case .leaf(let kind):
-            guard case .leaf(let write) = executable.resolvers[field.field.index] else { return .column }
-            if case .custom(let name) = kind, executable.map.serializations[name] != nil { return .leaf(write, .none) }
+            guard let write = leaves[field.field.index] else { return .column }
+            if case .custom(let name) = kind, serializations[name] != nil { return .leaf(write, .none) }
             return .leaf(write, field.shape.isList ? .none : LeafWriter.DirectForm(kind))
         }
     }
