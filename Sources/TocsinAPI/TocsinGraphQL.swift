@@ -39,9 +39,8 @@ package struct TocsinGraphQL: GraphQLService {
         case .refused(let refusal): return .refused(message: refusal.rawValue)
         case .unavailable(let reason):
             // What is wrong with keys or database is for the log, not for who has not shown who they are.
-            return .unavailable(
-                message: "Sign-in cannot be checked just now; try again. The log has it under \(services.report(reason))."
-            )
+            let id = services.report(reason)
+            return .unavailable(message: "Sign-in cannot be checked just now; try again. The log has it under \(id).")
         }
     }
 
