@@ -37,13 +37,14 @@ final class LoopbackServer: Sendable {
                     Self.finish(connection, answer(text))
                 }.start()
             }
+            // Only the thread that accepts closes: a number closed elsewhere could be another server's by its next accept.
+            close(listener)
         }
         accept.start()
     }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     var address: String { "http://127.0.0.1:\(port)" }
