@@ -1,6 +1,20 @@
 /// The document as text, laid out as graphql-js lays it out.
 public func printDocument(_ document: Document) -> String {
-    document.definitions.map(Printer.definition).joined(separator: "\n\n")
+    var texts: [String] = []
+    var followsTypeSystem = false
+    for definition in document.definitions {
+        let text = Printer.definition(definition)
+        switch definition {
+        case .operation, .fragment:
+            // `type a` and then `{ b }` would read as one type with fields.
+            texts.append(followsTypeSystem && text.hasPrefix("{") ? "query \(text)" : text)
+            followsTypeSystem = false
+        default:
+            texts.append(text)
+            followsTypeSystem = true
+        }
+    }
+    return texts.joined(separator: "\n\n")
 }
 
 /// The value as text.

@@ -101,6 +101,13 @@ struct ParserTests {
         #expect(throws: SyntaxError.self) { try parse(Array("{ a(b: \"".utf8) + [0xFF] + Array("\") }".utf8)) }
     }
 
+    @Test("a query after a type without a body does not become its fields when printed")
+    func queryAfterType() throws {
+        let printed = printDocument(try parse("type a query { b }"))
+        #expect(printed == "type a\n\nquery {\n  b\n}")
+        #expect(printDocument(try parse(printed)) == printed)
+    }
+
     @Test("random documents never crash, and what is read prints to something that prints the same")
     func randomInput() throws {
         let seed = UInt64.random(in: 1...UInt64.max)
