@@ -73,7 +73,7 @@ public final class Schema: Sendable {
 
     /// The schema as SDL, with descriptions and applied directives, without what is built in.
     public func printed() -> String {
-        printDocument(Document(definitions: parts.definitions)) + "\n"
+        Printer.definitions(parts.definitions) + "\n"
     }
 
     /// What the copies of one schema share; a class, so that plans can ask whether they belong to it.
