@@ -1,10 +1,14 @@
 /// Every mistake in a document by the rules of GraphQL §5, in the order of the document; none when it may be executed.
+///
+/// With `suggests`, messages about unknown names end in similar names of the schema, which are not for everybody.
 public func validate(
     _ document: Document,
     against schema: Schema,
-    limits: ValidationLimits = .standard
+    limits: ValidationLimits = .standard,
+    suggests: Bool = true
 ) -> [GraphQLError] {
-    var context = ValidationContext(document: document, schema: schema, limits: limits)
+    let suggestions = Suggestions(isOn: suggests)
+    var context = ValidationContext(document: document, schema: schema, limits: limits, suggestions: suggestions)
     for rule in specifiedRules {
         rule.check(&context)
         if context.isFull { break }

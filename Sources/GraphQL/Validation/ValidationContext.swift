@@ -5,6 +5,7 @@ struct ValidationContext {
     let document: Document
     let schema: Schema
     let limits: ValidationLimits
+    let suggestions: Suggestions
     let facts: DocumentFacts
     /// The operations, with their numbers among all definitions.
     let operations: [(index: Int, node: OperationDefinition)]
@@ -17,10 +18,11 @@ struct ValidationContext {
     /// not be unfolded.
     var isUnfoldable = true
 
-    init(document: Document, schema: Schema, limits: ValidationLimits) {
+    init(document: Document, schema: Schema, limits: ValidationLimits, suggestions: Suggestions) {
         self.document = document
         self.schema = schema
         self.limits = limits
+        self.suggestions = suggestions
         facts = DocumentWalk(document, schema: schema).facts
         let definitions = document.definitions.enumerated()
         operations = definitions.compactMap { index, definition in

@@ -4,12 +4,13 @@ extension ValidationRule {
         for list in context.facts.argumentLists {
             guard let target = list.target else { continue }
             for node in list.nodes where !list.definitions.contains(where: { $0.name == node.name }) {
-                switch target {
-                case .field(let field):
-                    context.report("Unknown argument \"\(node.name)\" on field \"\(field.coordinate)\".", node.location)
-                case .directive(let name):
-                    context.report("Unknown argument \"\(node.name)\" on directive \"@\(name)\".", node.location)
-                }
+                let place =
+                    switch target {
+                    case .field(let field): "field \"\(field.coordinate)\""
+                    case .directive(let name): "directive \"@\(name)\""
+                    }
+                let ending = context.suggestions.similar(to: node.name, among: list.definitions.map(\.name))
+                context.report("Unknown argument \"\(node.name)\" on \(place)." + ending, node.location)
             }
         }
     }

@@ -10,7 +10,8 @@ extension ValidationRule {
             use.fragment.typeCondition.map { ($0, use.fragment.typeConditionLocation) }
         }
         for (name, location) in names where context.schema.type(named: name) == nil {
-            context.report("Unknown type \"\(name)\".", location)
+            let ending = context.suggestions.similar(to: name, among: context.schema.types.map(\.name))
+            context.report("Unknown type \"\(name)\"." + ending, location)
         }
     }
 }

@@ -34,15 +34,13 @@ private func checkValue(_ value: Value, _ type: Schema.NamedType, _ context: ino
             if !isOpen { context.report(error.message, value.location) }
         }
     case .enumeration:
-        guard let name = value.enumValue else {
-            return context.report(
-                "Enum \"\(type.name)\" cannot represent non-enum value: \(printValue(value)).",
-                value.location
-            )
-        }
-        if !type.enumValues.contains(where: { $0.name == name }) {
-            context.report("Value \"\(name)\" does not exist in \"\(type.name)\" enum.", value.location)
-        }
+        let text = printValue(value)
+        if value.enumValue != nil, type.enumValues.contains(where: { $0.name == text }) { return }
+        let message =
+            value.enumValue == nil
+            ? "Enum \"\(type.name)\" cannot represent non-enum value: \(text)."
+            : "Value \"\(text)\" does not exist in \"\(type.name)\" enum."
+        context.report(message + context.suggestions.values(like: text, of: type), value.location)
     case .inputObject: checkObject(value, type, &context)
     case .object, .interface, .union: return
     }
@@ -63,7 +61,11 @@ private func checkObject(_ value: Value, _ type: Schema.NamedType, _ context: in
     }
     for field in fields {
         guard let definition = type.inputField(named: field.name) else {
-            context.report("Field \"\(field.name)\" is not defined by type \"\(type.name)\".", field.location)
+            let ending = context.suggestions.similar(to: field.name, among: type.inputFields.map(\.name))
+            context.report(
+                "Field \"\(field.name)\" is not defined by type \"\(type.name)\"." + ending,
+                field.location
+            )
             continue
         }
         checkValue(field.value, definition.type, &context)
