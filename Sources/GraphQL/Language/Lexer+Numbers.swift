@@ -40,5 +40,5 @@ extension Lexer {
         error("Invalid number, expected digit but got: \(characterDescription(at: position)).", at: position)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }

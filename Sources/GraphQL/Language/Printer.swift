@@ -8,18 +8,11 @@ public func printValue(_ value: Value) -> String { Printer.value(value) }
 enum Printer {
     static func definitions(_ definitions: [Definition]) -> String {
         var texts: [String] = []
-        var followsTypeSystem = false
         for definition in definitions {
             let text = Printer.definition(definition)
-            switch definition {
-            case .operation, .fragment:
-                // `type a` and then `{ b }` would read as one type with fields.
-                texts.append(followsTypeSystem && text.hasPrefix("{") ? "query \(text)" : text)
-                followsTypeSystem = false
-            default:
-                texts.append(text)
-                followsTypeSystem = true
-            }
+            // `type a` and then `{ b }` would read as one type with fields.
+            let couldBeFields = text.hasPrefix("{") && texts.last?.hasSuffix("}") == false
+            texts.append(couldBeFields ? "query \(text)" : text)
         }
         return texts.joined(separator: "\n\n")
     }
