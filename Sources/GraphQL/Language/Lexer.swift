@@ -107,6 +107,11 @@ extension Lexer {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
+    /// Some bytes of the source that were read.
+    func slice(from start: Int, to end: Int) -> NameSlice {
+        NameSlice(start: bytes.baseAddress.unsafelyUnwrapped + start, length: end - start)
+    }
+
     /// The text of some bytes, which the parser has found to be UTF-8.
     func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)

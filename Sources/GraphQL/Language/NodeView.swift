@@ -3,17 +3,18 @@ struct NodeView {
     // Unsafe, because validation and planning read millions of nodes a second: valid inside `withRoot` alone, where the
     // parser's promise that `next` never leaves the tree makes each step safe.
     private let nodes: UnsafePointer<SyntaxNode>
-    /// The source.
-    let bytes: UnsafeBufferPointer<UInt8>
+    private let source: UnsafePointer<UInt8>
     /// The node's number, by which facts about it are kept.
     let index: Int
 
-    init(nodes: UnsafePointer<SyntaxNode>, bytes: UnsafeBufferPointer<UInt8>, index: Int) {
+    init(nodes: UnsafePointer<SyntaxNode>, source: UnsafePointer<UInt8>, index: Int) {
         self.nodes = nodes
-        self.bytes = bytes
+        self.source = source
         self.index = index
     }
 
+    /// The source, which the root spans.
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: source, count: Int(nodes[0].end)) }
     var kind: SyntaxNode.Kind { nodes[index].kind }
     var flags: SyntaxNode.Flags { nodes[index].flags }
     /// The first byte.
@@ -25,12 +26,12 @@ struct NodeView {
     /// Where the name begins, or where it would.
     var textStart: Int { Int(nodes[index].textStart) }
     /// The name, or the digits, or what stands between quotes.
-    var text: NameSlice { NameSlice(bytes, start: textStart, length: Int(nodes[index].textLength)) }
+    var text: NameSlice { NameSlice(start: source + textStart, length: Int(nodes[index].textLength)) }
     /// The name as a string of its own.
     var name: String { text.string }
 
     /// Another node of the tree.
-    subscript(index: Int) -> NodeView { NodeView(nodes: nodes, bytes: bytes, index: index) }
+    subscript(index: Int) -> NodeView { NodeView(nodes: nodes, source: source, index: index) }
 }
 
 // The way down.
@@ -97,7 +98,7 @@ extension NodeView {
     var alias: NameSlice? { flags.contains(.isAliased) ? aliasText : nil }
 
     private var aliasText: NameSlice {
-        NameSlice(bytes, start: start, length: bytes.endOfName(from: start) - start)
+        NameSlice(start: source + start, length: bytes.endOfName(from: start) - start)
     }
 
     /// Whether a value is a variable or has one inside; those that hold values come first, what they hold follows them.

@@ -203,17 +203,16 @@ extension Parser {
         lexer.error("Unexpected \(tokenDescription).", at: lexer.start)
     }
 
-    var tokenText: NameSlice { NameSlice(lexer.bytes, start: lexer.start, length: lexer.end - lexer.start) }
+    var tokenText: NameSlice { lexer.slice(from: lexer.start, to: lexer.end) }
 
     private var tokenDescription: String {
-        let text = tokenText
         switch lexer.token {
-        case .name, .int, .float: return "\(lexer.token.description) \"\(text.string)\""
+        case .name, .int, .float: return "\(lexer.token.description) \"\(tokenText.string)\""
         case .string:
-            let content = NameSlice(lexer.bytes, start: lexer.start + 1, length: text.bytes.count - 2)
+            let content = lexer.slice(from: lexer.start + 1, to: lexer.end - 1)
             return "\(lexer.token.description) \"\(StringDecoder.unescaped(content.bytes))\""
         case .blockString:
-            let content = NameSlice(lexer.bytes, start: lexer.start + 3, length: text.bytes.count - 6)
+            let content = lexer.slice(from: lexer.start + 3, to: lexer.end - 3)
             return "\(lexer.token.description) \"\(StringDecoder.dedented(content.bytes))\""
         default: return lexer.token.description
         }

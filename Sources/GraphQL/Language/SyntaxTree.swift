@@ -5,7 +5,7 @@ struct SyntaxTree: Sendable {
 
     /// A document without definitions, which no source gives.
     static let empty = SyntaxTree(
-        source: [],
+        source: [0x20],
         nodes: [SyntaxNode(kind: .document, flags: [], start: 0, end: 0, next: 1, textStart: 0, textLength: 0)]
     )
 
@@ -15,9 +15,11 @@ struct SyntaxTree: Sendable {
     ) throws(Failure) -> Result {
         try source.withUnsafeBufferPointer { (bytes) throws(Failure) -> Result in
             try nodes.withUnsafeBufferPointer { (nodes) throws(Failure) -> Result in
-                // A tree has a root at least.
-                guard let base = nodes.baseAddress else { preconditionFailure("A syntax tree has no node.") }
-                return try read(NodeView(nodes: base, bytes: bytes, index: 0))
+                // The parser made a root of at least one byte; the empty tree has its root and one byte, too.
+                guard let base = nodes.baseAddress, let source = bytes.baseAddress else {
+                    preconditionFailure("A syntax tree has no node.")
+                }
+                return try read(NodeView(nodes: base, source: source, index: 0))
             }
         }
     }

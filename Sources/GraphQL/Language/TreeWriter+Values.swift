@@ -90,7 +90,7 @@ extension TreeWriter {
     }
 
     mutating func namedTypeNode(_ type: NodeView) {
-        node("NamedType", from: type.textStart, to: type.textStart + type.text.bytes.count) { tree in tree.name(type) }
+        node("NamedType", from: type.textStart, to: type.textStart + type.text.length) { tree in tree.name(type) }
     }
 }
 

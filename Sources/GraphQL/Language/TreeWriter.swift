@@ -76,7 +76,7 @@ struct TreeWriter {
         node("VariableDefinition", variable) { tree in
             tree.description(variable)
             tree.member("variable")
-            tree.node("Variable", from: variable.bodyStart, to: variable.textStart + variable.text.bytes.count) {
+            tree.node("Variable", from: variable.bodyStart, to: variable.textStart + variable.text.length) {
                 tree in
                 tree.name(variable)
             }
@@ -190,7 +190,7 @@ extension TreeWriter {
 
     /// The node of a name that has none in the tree.
     mutating func nameNode(_ name: NameSlice, at start: Int) {
-        node("Name", from: start, to: start + name.bytes.count) { tree in tree.text("value", name.string) }
+        node("Name", from: start, to: start + name.length) { tree in tree.text("value", name.string) }
     }
 
     /// The name of a node as its member.

@@ -7,12 +7,18 @@ public func validate(
     limits: ValidationLimits = .standard,
     suggests: Bool = true
 ) -> [GraphQLError] {
-    let suggestions = Suggestions(isOn: suggests)
-    var context = ValidationContext(document: document, schema: schema, limits: limits, suggestions: suggestions)
-    for rule in specifiedRules {
-        rule.check(&context)
-        if context.isFull { break }
+    document.tree.withRoot { root in
+        var context = ValidationContext(root, schema, limits, Suggestions(isOn: suggests))
+        for rule in specifiedRules {
+            rule.check(&context)
+            if context.isFull { break }
+        }
+        return context.errors.isEmpty ? [] : inOrder(context)
     }
+}
+
+/// Errors in the order of the document, those of one place in the order of the rules.
+private func inOrder(_ context: ValidationContext) -> [GraphQLError] {
     let start = SourceLocation(line: 0, column: 0)
     var errors = context.errors.enumerated().sorted { left, right in
         let places = (left.element.locations.first ?? start, right.element.locations.first ?? start)
