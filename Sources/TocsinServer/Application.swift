@@ -74,6 +74,12 @@ package final class Application: Sendable {
         )
         let executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
         let documents = try Wiring.documents(settings, executor: executor)
+        if documents.trustedCount > 0 {
+            logger.info(
+                "trusted documents are known",
+                metadata: ["count": "\(documents.trustedCount)", "mode": "\(settings.server.trustedMode)"]
+            )
+        }
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
 
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -83,6 +83,8 @@ struct TrustedDocumentReading {
             }
             let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
             add(text, identifier: name) { "\(path):\($0.line):\($0.column)" }
+            // Editors end a file with a line break that clients do not send.
+            if text.hasSuffix("\n") || text.hasSuffix("\r\n") { know(String(text.dropLast()), identifier: nil) }
         case .manifest: readManifest(bytes, path)
         }
     }
@@ -128,10 +130,16 @@ struct TrustedDocumentReading {
             }
             return
         }
-        guard let digest = DocumentDigest(hash(Array(text.utf8))) else { return }
-        if !documents.add(text, digest: digest, identifier: identifier) {
+        if !know(text, identifier: identifier) {
             let start = place(SourceLocation(line: 1, column: 1))
             problems.append("\(start): another document has the name \"\(identifier)\" already. Rename one.")
         }
+    }
+
+    /// `false` when the name stands for another document already.
+    @discardableResult
+    private mutating func know(_ text: String, identifier: String?) -> Bool {
+        guard let digest = DocumentDigest(hash(Array(text.utf8))) else { return false }
+        return documents.add(text, digest: digest, identifier: identifier)
     }
 }

@@ -54,12 +54,39 @@ struct TrustedDocumentTests {
         }
     }
 
+    @Test("as many documents are kept as the setting says, and a mutation by hash needs POST")
+    func bounded() async throws {
+        try await Installation.run {
+            $0.options += ["--persisted-query-count", "1"]
+        } _: { installation in
+            let token = try await installation.addUser("ada")
+            let whole: JSONValue = ["query": .string(Self.me), "extensions": Self.persistedQuery]
+            #expect(try await Self.post(whole, token, installation) == Self.answer)
+            #expect(try await Self.post(["extensions": Self.persistedQuery], token, installation) == Self.answer)
+
+            let mutation = "mutation { createTopic(input: { name: \"x\" }) { name } }"
+            let hash = "1028babfde8e46d47adf7cd1702319161c30b2ce9ff487aa7fc59a711000da10"
+            let extensions: JSONValue = ["persistedQuery": ["version": 1, "sha256Hash": .string(hash)]]
+            let made = try await Self.post(
+                ["query": .string(mutation), "extensions": extensions],
+                token,
+                installation
+            )
+            #expect(made == ["data": ["createTopic": ["name": "x"]]])
+            let parameters = ["--get", "--data-urlencode", "extensions=\(extensions.serializedString())"]
+            let refused = try await installation.http("/graphql", token: token, parameters)
+            #expect(refused.status == 405)
+            let gone = try await Self.post(["extensions": Self.persistedQuery], token, installation)
+            #expect(gone.errorCode == "PERSISTED_QUERY_NOT_FOUND")
+        }
+    }
+
     @Test("with a folder of trusted documents only, these run by hash, name and text, and nothing else does")
     func only() async throws {
         try await Installation.run { installation in
             let folder = installation.folder + "/documents"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try Self.me.write(toFile: folder + "/me.graphql", atomically: true, encoding: .utf8)
+            try (Self.me + "\n").write(toFile: folder + "/me.graphql", atomically: true, encoding: .utf8)
             let manifest: JSONValue = [
                 "format": "apollo-persisted-query-manifest", "version": 1,
                 "operations": [["id": "topics", "body": "query T { listTopics { items { id } } }", "name": "T"]],
@@ -71,7 +98,8 @@ struct TrustedDocumentTests {
         } _: { installation in
             let token = try await installation.addUser("ada")
             for request: JSONValue in [
-                ["query": .string(Self.me)], ["extensions": Self.persistedQuery], ["documentId": "me"],
+                ["query": .string(Self.me)], ["query": .string(Self.me + "\n")], ["documentId": "me"],
+                ["extensions": Self.persistedQuery],
                 ["documentId": .string("sha256:" + Self.hash)],
             ] {
                 #expect(try await Self.post(request, token, installation) == Self.answer)
@@ -107,6 +135,7 @@ struct TrustedDocumentTests {
             ("c.graphql", "type A { b: Int }", "c.graphql:1:1", "A"),
             ("m.json", #"{"one": "{ me\n{ nope } }"}"#, "\"one\", line 2", "nope"),
             ("m.json", "[", "m.json", "not JSON"),
+            ("me.json", #"{"twice": "{ me { username } }", "TWICE": "{ me { nope } }"}"#, "\"TWICE\", line 1", "nope"),
             ("readme.txt", "nothing", "holds no documents", "manifest"),
         ]
     )

@@ -14,6 +14,12 @@ public final class PersistedQueries: Sendable {
         var documents: LeastRecentlyUsed<DocumentDigest, Stored>
         /// What each owner put there, in the order in which it was used.
         var shares: [String: LeastRecentlyUsed<DocumentDigest, Void>] = [:]
+
+        mutating func use(_ digest: DocumentDigest) -> DocumentText? {
+            guard let stored = documents.use(digest) else { return nil }
+            _ = shares[stored.owner]?.use(digest)
+            return stored.document
+        }
     }
 
     private let shareEntries: Int
@@ -32,11 +38,7 @@ public final class PersistedQueries: Sendable {
 
     /// The document of this hash, if it is held.
     public func document(_ digest: DocumentDigest) -> DocumentText? {
-        state.withLock { state in
-            guard let stored = state.documents.use(digest) else { return nil }
-            _ = state.shares[stored.owner]?.use(digest)
-            return stored.document
-        }
+        state.withLock { $0.use(digest) }
     }
 
     /// Holds a document from now on; the first owner keeps it.
@@ -47,7 +49,7 @@ public final class PersistedQueries: Sendable {
         let bytes = document.byteCount + 300
         guard bytes <= shareBytes else { return }
         state.withLock { state in
-            guard state.documents.use(digest) == nil else { return }
+            guard state.use(digest) == nil else { return }
             let share = LeastRecentlyUsed<DocumentDigest, Void>(maximumEntries: shareEntries, maximumBytes: shareBytes)
             for gone in state.shares[owner, default: share].insert((), for: digest, bytes: bytes) {
                 state.documents.remove(gone.key)

@@ -12,6 +12,9 @@ public final class PlanCache: Sendable {
     private struct Key: Hashable {
         let document: DocumentText
         let operationName: String?
+
+        /// The name is left to comparison: a document has few operations, and only those it has are held.
+        func hash(into hasher: inout Hasher) { hasher.combine(document) }
     }
 
     /// A cache that holds at most so many plans and, roughly, so many bytes.

@@ -37,6 +37,9 @@ package struct RequestDocuments: Sendable {
     /// Any text, and no names.
     package static let freeTexts = RequestDocuments(hash: { _ in [] }, persisted: nil)
 
+    /// How many documents were known before the first request; 0 where they are not looked at.
+    package var trustedCount: Int { mode == .off ? 0 : trusted.count }
+
     /// The document a request asks for, or why it is not served.
     func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {
         let reference = try DocumentReference(request)

@@ -57,6 +57,47 @@ struct PersistedQueriesTests {
         #expect(queries.document(try Self.digest(499)) != nil)
     }
 
+    @Test("what is held is what a plain model of the rules holds, in whatever order", arguments: [1, 2, 3, 4])
+    func model(seed: UInt64) throws {
+        var random = Seeded(state: seed)
+        let parts = Int(seed)
+        let queries = PersistedQueries(maximumEntries: 24, maximumBytes: 24_000, ownerParts: parts)
+        var model = Model(entries: 24, bytes: 24_000, parts: parts)
+        for step in 0..<5000 {
+            let number = Int.random(in: 0..<80, using: &random)
+            let digest = try Self.digest(number)
+            if Bool.random(using: &random) {
+                #expect((queries.document(digest) != nil) == model.use(number), "seed \(seed), step \(step)")
+            } else {
+                let size = Int.random(in: 1..<2000, using: &random)
+                let owner = Int.random(in: 0..<5, using: &random)
+                let document = DocumentText(String(repeating: "x", count: size))
+                queries.store(document, digest: digest, owner: "owner \(owner)")
+                model.store(number, bytes: size + 300, owner: owner)
+            }
+            #expect(queries.count == model.entries.count, "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test("many tasks at once keep the bounds")
+    func concurrent() async throws {
+        let queries = PersistedQueries(maximumEntries: 50, maximumBytes: 100_000)
+        let digests = try (0..<200).map { try Self.digest($0) }
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for round in 0..<2000 {
+                        let digest = digests[(round * 7 + task * 13) % 200]
+                        if queries.document(digest) == nil {
+                            queries.store(DocumentText("{ a\(round) }"), digest: digest, owner: "owner \(task)")
+                        }
+                    }
+                }
+            }
+        }
+        #expect((1...50).contains(queries.count))
+    }
+
     @Test(
         "a digest is 64 hexadecimal digits and nothing else",
         arguments: [
@@ -78,5 +119,61 @@ struct PersistedQueriesTests {
         #expect(DocumentDigest(bytes)?.description == digits)
         #expect(DocumentDigest(bytes) == DocumentDigest(hex: digits))
         #expect(DocumentDigest(bytes.dropLast()) == nil)
+    }
+}
+
+/// The rules of `PersistedQueries` written down without any thought of speed.
+private struct Model {
+    struct Entry {
+        let number: Int
+        let bytes: Int
+        let owner: Int
+    }
+
+    let maximumEntries: Int
+    let maximumBytes: Int
+    let parts: Int
+    /// The one used least recently comes first.
+    var entries: [Entry] = []
+
+    init(entries: Int, bytes: Int, parts: Int) {
+        maximumEntries = entries
+        maximumBytes = bytes
+        self.parts = parts
+    }
+
+    mutating func use(_ number: Int) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return false }
+        entries.append(entries.remove(at: index))
+        return true
+    }
+
+    mutating func store(_ number: Int, bytes: Int, owner: Int) {
+        guard bytes <= maximumBytes / parts, !entries.contains(where: { $0.number == number }) else {
+            if bytes <= maximumBytes / parts { _ = use(number) }
+            return
+        }
+        while let index = entries.firstIndex(where: { $0.owner == owner }),
+            isFull(entries.filter { $0.owner == owner }, parts, bytes)
+        { entries.remove(at: index) }
+        while !entries.isEmpty, isFull(entries, 1, bytes) { entries.removeFirst() }
+        entries.append(Entry(number: number, bytes: bytes, owner: owner))
+    }
+
+    private func isFull(_ some: [Entry], _ parts: Int, _ bytes: Int) -> Bool {
+        some.count >= maximumEntries / parts || some.map(\.bytes).reduce(bytes, +) > maximumBytes / parts
+    }
+}
+
+/// Numbers that a seed decides (SplitMix64).
+private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

@@ -52,6 +52,30 @@ struct VariableCostTests {
     }
 
     @Test(
+        "a size costs the same from a variable as written in the document",
+        arguments: [
+            "{ topics(limit: $n) { items { id name } nextToken } }",
+            "{ topics(limit: $n) { items { related(first: $n) { id } topics { items { id } } } } }",
+            "{ a: topics(limit: $n) { ...P } b: topics(first: $n) { ...P } } fragment P on Page { items { id } }",
+            "{ one { related(first: $n) { grid { id } topics(limit: 2) { nextToken } } } }",
+            "{ one { topics(limit: $n) { items { grid { id name } } } } __schema { types { name } } }",
+        ]
+    )
+    func equal(document: String) throws {
+        for size in [1, 7, 100, 1000, 2000] {
+            var limits = ValidationLimits.standard
+            limits.maximumCost = 0
+            let written = document.replacing("$n", with: "\(size)")
+            let stated = validate(try parse(written), against: try schema.get(), limits: limits)
+            limits.maximumCost = 1
+            let tree = try parse("query ($n: Int) " + document)
+            let operation = try PlannedOperation(document: tree, schema: try schema.get(), limits: limits)
+            let cost = operation.variableCost?.cost(variables: ["n": .int(Int64(size))])
+            #expect(try stated.first?.extensions["cost"]?.intValue == Int64(#require(cost)))
+        }
+    }
+
+    @Test(
         "an operation that no variable can make too expensive is not measured",
         arguments: ["{ topics(limit: 5) { items { id } } }", "query ($n: Int) { topics(limit: $n) { items { id } } }"]
     )
