@@ -25,10 +25,10 @@ enum AppSyncErrorEncoding {
         }
         writer.raw("],\"message\":")
         writer.string(error.message)
-        if let code = error.extensions["code"] {
-            writer.raw(",\"extensions\":{\"code\":")
-            writer.value(code)
-            writer.byte(UInt8(ascii: "}"))
+        let extensions = error.extensions.filter { $0.key != "errorType" && $0.key != "errorInfo" }
+        if !extensions.isEmpty {
+            writer.raw(",\"extensions\":")
+            writer.value(.object(JSONObject(extensions.map { ($0.key, $0.value) })))
         }
         writer.byte(UInt8(ascii: "}"))
     }
