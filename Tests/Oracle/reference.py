@@ -5,6 +5,7 @@ import re
 
 import graphql as gql
 from graphql.language.ast import Node
+from graphql.validation.validate import validate_sdl
 
 schemas = {}
 
@@ -14,18 +15,33 @@ def answer(case):
 
 
 def built(sdl):
+    """The schema, or the errors that forbid it, with the phase they were found in: `syntax`, `definitions`, `types`, or
+    `making` where graphql-core throws an exception of its own words."""
     if sdl not in schemas:
-        try:
-            made = gql.build_schema(sdl)
-            errors = gql.validate_schema(made)
-            schemas[sdl] = made if not errors else errors
-        except gql.GraphQLSyntaxError as error:
-            schemas[sdl] = [error]
-        except TypeError as error:
-            schemas[sdl] = [gql.GraphQLError(part) for part in str(error).split("\n\n")]
-        except Exception as error:  # graphql-core throws plain errors for some type systems
-            schemas[sdl] = [gql.GraphQLError(str(error))]
+        schemas[sdl] = make(sdl)
     return schemas[sdl]
+
+
+def make(sdl):
+    try:
+        document = gql.parse(sdl)
+    except gql.GraphQLSyntaxError as error:
+        return Refusal("syntax", [error])
+    errors = validate_sdl(document)
+    if errors:
+        return Refusal("definitions", errors)
+    try:
+        schema = gql.build_ast_schema(document, assume_valid_sdl=True)
+        errors = gql.validate_schema(schema)
+    except Exception as error:
+        return Refusal("making", [gql.GraphQLError(str(error))])
+    return Refusal("types", errors) if errors else schema
+
+
+class Refusal(list):
+    def __init__(self, phase, errors):
+        super().__init__(errors)
+        self.phase = phase
 
 
 def units(text):
@@ -94,7 +110,7 @@ def print_(case):
 
 def schema(case):
     made = built(case["sdl"])
-    return refusal(made, case["sdl"]) if isinstance(made, list) else {"errors": []}
+    return refusal(made, case["sdl"]) | {"phase": made.phase} if isinstance(made, Refusal) else {"errors": []}
 
 
 def validate(case):
