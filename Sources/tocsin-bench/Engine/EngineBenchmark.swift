@@ -14,7 +14,7 @@ struct EngineBenchmark {
         defer { documents.remove() }
         let subjects = try Subjects(documents, peers: options.peers)
         let pace = MeasurementRequest.Pace(seconds: options.seconds)
-        print(EngineReport.head(pace, programs: subjects.all.map(\.name)))
+        print(EngineReport.head(pace, programs: subjects.all.map(\.fullName)))
         for text in subjects.absent { print("# " + text) }
         var report = EngineReport(documents: documents)
         for row in EngineRow.allCases {
@@ -81,12 +81,13 @@ struct Subjects {
         let counter = folder?.appending(path: "liballocations.so").path()
         let preload = counter.flatMap { FileManager.default.fileExists(atPath: $0) ? ["LD_PRELOAD": $0] : nil }
         let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        ours = try PeerProcess(program: own, arguments: ["engine-subject", path])
+        ours = try PeerProcess("Tocsin", program: own, arguments: ["engine-subject", path])
         var counted: [String: PeerProcess] = [:]
         var absent: [String] = []
         var peers: [PeerProcess] = []
         if let preload {
             counted[ours.name] = try PeerProcess(
+                ours.name,
                 program: own,
                 arguments: ["engine-subject", path],
                 environment: preload
@@ -101,11 +102,11 @@ struct Subjects {
                 absent.append(words)
                 continue
             }
-            let peer = try PeerProcess(program: program, arguments: [path])
+            let peer = try PeerProcess(file, program: program, arguments: [path])
             peers.append(peer)
             // The others have memory managers of their own, whose calls the counter does not see.
             guard file == "libgraphqlparser", let preload else { continue }
-            counted[peer.name] = try PeerProcess(program: program, arguments: [path], environment: preload)
+            counted[peer.name] = try PeerProcess(file, program: program, arguments: [path], environment: preload)
         }
         (self.peers, self.absent, self.counted) = (peers, absent, counted)
     }

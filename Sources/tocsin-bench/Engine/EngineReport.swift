@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// Prints rows, keeps what the last lines need, and holds the answers against each other.
 struct EngineReport {
@@ -45,7 +46,7 @@ struct EngineReport {
         isFloor: Bool = false
     ) -> String {
         let cpu = figures.medianMicroseconds
-        var text = "  " + padded(name, 66) + leading(String(format: "%.2f µs CPU", cpu), 18)
+        var text = "  " + padded(name, 62) + leading(String(format: "%.2f µs CPU", cpu), 18)
         text += leading(bytes.map { String(format: "%.1f MB/s", Double($0) / cpu) } ?? "", 14)
         text += leading(String(format: "%.0f/s", figures.perSecond), 13)
         text += leading(String(format: "%.1f MB", Double(figures.memoryBytes) / 1_048_576), 11)
@@ -73,7 +74,7 @@ struct EngineReport {
             if let answer = peer.answer, try documents.bytes(answer) == bytes {
                 agreeing.append(name)
             } else if row == .introspection {
-                lines.append("  \(name) answers with other bytes, which its own texts and order of types may explain")
+                lines.append("  " + (try introspectionAgreement(bytes, name, peer)))
             } else {
                 disagreements.append("\(name) answers \(row.rawValue) with other bytes")
             }
@@ -82,6 +83,22 @@ struct EngineReport {
             lines.append("  the same \(bytes.count) bytes from \(agreeing.joined(separator: ", "))")
         }
         return lines
+    }
+
+    /// Peers list types in an order of their own and implement other editions of the built-in ones, so only the schema's
+    /// own types must be equal.
+    private mutating func introspectionAgreement(_ own: [UInt8], _ name: String, _ peer: Measurement) throws -> String {
+        func types(_ bytes: [UInt8]) throws -> [String: JSONValue] {
+            let all = try JSONParser.parse(bytes)["data"]?["__schema"]?["types"]?.arrayValue ?? []
+            let named = all.map { ($0["name"]?.stringValue ?? "", $0) }
+            return Dictionary(named.filter { !$0.0.hasPrefix("__") && $0.0 != "Float" }) { first, _ in first }
+        }
+        let (ours, theirs) = (try types(own), try types(peer.answer.map(documents.bytes) ?? []))
+        guard ours == theirs else {
+            disagreements.append("\(name) answers the introspection query with other types")
+            return "\(name) describes other types"
+        }
+        return "\(name) describes the schema's own \(ours.count) types alike, in another order"
     }
 
     private func verdict(_ target: EngineRow.Target, _ figures: MeasuredRow, _ bytes: Int?) -> String {

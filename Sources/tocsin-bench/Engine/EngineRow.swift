@@ -83,8 +83,8 @@ enum EngineFloor: String, CaseIterable {
     var title: String {
         switch self {
         case .checkedText: "floor: the same bytes checked as UTF-8 by the standard library"
-        case .source20, .source200: "floor: the source of rows alone, as resolvers hand them over"
-        case .byHand20, .byHand200: "floor: the same bytes written by hand from the rows"
+        case .source20, .source200: "floor: the source of rows alone"
+        case .byHand20, .byHand200: "floor: the same bytes by hand with the engine's JSON writer"
         case .dictionaryHit: "floor: the text looked up in a dictionary"
         }
     }

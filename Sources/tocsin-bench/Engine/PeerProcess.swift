@@ -3,8 +3,10 @@ import JSON
 
 /// A program that measures on request, by lines (`scripts/peers/README.md`).
 final class PeerProcess {
-    /// What it calls itself.
+    /// Its name in the lines of the report.
     let name: String
+    /// What it calls itself, with versions.
+    let fullName: String
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -13,7 +15,8 @@ final class PeerProcess {
     /// A round may overrun by one operation, a slow peer's first ones are slow, and the machine may be busy.
     private static let patience = 5.0
 
-    init(program: URL, arguments: [String], environment: [String: String] = [:]) throws {
+    init(_ name: String, program: URL, arguments: [String], environment: [String: String] = [:]) throws {
+        self.name = name
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -22,7 +25,7 @@ final class PeerProcess {
         try process.run()
         do {
             let line = try Self.line(from: output, until: Date(timeIntervalSinceNow: Self.startSeconds), &pending)
-            name = line["name"]?.stringValue ?? program.lastPathComponent
+            fullName = line["name"]?.stringValue ?? name
         } catch {
             process.terminate()
             throw error
