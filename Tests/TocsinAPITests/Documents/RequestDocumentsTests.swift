@@ -187,6 +187,16 @@ struct RequestDocumentsTests {
         }
     }
 
+    @Test("no answer tells more errors than allowed")
+    func errors() async throws {
+        var limits = ValidationLimits.standard
+        limits.maximumErrors = 2
+        let api = try await APIHarness(validationLimits: limits)
+        let query = "{ \((0..<5).map { "a\($0): listTopics(limit: 0) { nextToken } " }.joined()) }"
+        let response = try await api.run(query)
+        #expect(response["errors"]?.arrayValue?.count == 2, "\(response.serializedString())")
+    }
+
     @Test("variables that make a request cost too much are refused with the cost", arguments: ResponseStyle.both)
     func cost(style: ResponseStyle) async throws {
         var limits = ValidationLimits.standard
