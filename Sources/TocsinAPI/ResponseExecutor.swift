@@ -53,8 +53,9 @@ package final class ResponseExecutor: Sendable {
             maximumEntries: planLimits.maximumPlans,
             maximumBytes: planLimits.maximumBytes
         )
-        appSyncOptions = ExecutionOptions(errorEncoding: AppSyncErrorEncoding.write)
-        standardOptions = ExecutionOptions(errorEncoding: StandardErrorEncoding.write)
+        let maximumErrors = validationLimits.maximumErrors
+        appSyncOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: AppSyncErrorEncoding.write)
+        standardOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: StandardErrorEncoding.write)
     }
 
     /// The validated operation that a request names, from the cache where possible.

@@ -3,8 +3,8 @@ public import JSON
 /// The cost of an operation whose pages have sizes from variables, ready to be computed for each request.
 ///
 /// It counts as validation does, on the merged fields of the plan: each costs one, times the pages it stands in. Each
-/// selection's cost is a fixed part and a part for each row of the page it inherits, so that one pass over the
-/// selections, inner ones first, is enough however often they are used.
+/// selection's cost is a fixed part and a part for each row of the page it inherits, so that each is looked at once
+/// however often it is used.
 public struct VariableCost: Sendable {
     /// How large a page is.
     enum PageSize: Sendable {
@@ -73,21 +73,20 @@ public struct VariableCost: Sendable {
     }
 
     private func cost(_ value: (String, Int?) -> Int?) -> Int {
-        var measures: [Measure] = []
-        measures.reserveCapacity(selections.count)
-        for selection in selections { measures.append(measure(selection, measures, value)) }
-        return total(measures[root], page: defaultSize)
+        var known = [Measure?](repeating: nil, count: selections.count)
+        return total(measure(root, &known, value), page: defaultSize)
     }
 
-    private func measure(_ selection: CostSelection, _ known: [Measure], _ value: (String, Int?) -> Int?) -> Measure {
-        var sum = Measure(fixed: selection.leaves)
-        for field in selection.fields {
+    /// Measures each selection once, however many fields it is below of.
+    private func measure(_ number: Int, _ known: inout [Measure?], _ value: (String, Int?) -> Int?) -> Measure {
+        if let measure = known[number] { return measure }
+        var sum = Measure(fixed: selections[number].leaves)
+        for field in selections[number].fields {
             let own = size(of: field.page, value)
+            let page = field.lists == 0 ? own ?? defaultSize : defaultSize
             // An object is of one type only, so of several selections the dearest counts.
             var inner = 0
-            for number in field.selections where number < known.count {
-                inner = max(inner, total(known[number], page: field.lists == 0 ? own ?? defaultSize : defaultSize))
-            }
+            for below in field.selections { inner = max(inner, total(measure(below, &known, value), page: page)) }
             for _ in 1..<max(1, field.lists) { inner = Self.capped(inner, times: defaultSize) }
             if field.lists > 0, own == nil {
                 sum.fixed += 1
@@ -97,6 +96,7 @@ public struct VariableCost: Sendable {
                 sum.fixed = min(sum.fixed + 1 + Self.capped(inner, times: rows), Self.infinity)
             }
         }
+        known[number] = sum
         return sum
     }
 

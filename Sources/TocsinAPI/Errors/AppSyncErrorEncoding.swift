@@ -25,10 +25,10 @@ enum AppSyncErrorEncoding {
         }
         writer.raw("],\"message\":")
         writer.string(error.message)
-        let extensions = error.extensions.filter { $0.key != "errorType" && $0.key != "errorInfo" }
-        if !extensions.isEmpty {
+        let shown = ["code", "cost", "maximumCost"].compactMap { key in error.extensions[key].map { (key, $0) } }
+        if !shown.isEmpty {
             writer.raw(",\"extensions\":")
-            writer.value(.object(JSONObject(extensions.map { ($0.key, $0.value) })))
+            writer.value(.object(JSONObject(shown)))
         }
         writer.byte(UInt8(ascii: "}"))
     }
