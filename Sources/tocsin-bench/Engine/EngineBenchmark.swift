@@ -22,6 +22,7 @@ struct EngineBenchmark {
             print(try report.printed(row, measured))
         }
         print(report.rowsWithoutAllocations())
+        print("\n" + report.summary(peers: subjects.peers.map(\.name)))
         guard report.disagreements.isEmpty else {
             throw BenchFailure(report.disagreements.joined(separator: "\n"))
         }
@@ -37,7 +38,7 @@ struct EngineBenchmark {
             floors: try row.floors.map { ($0, try subjects.measureOurs($0.rawValue, pace)) }
         )
         guard row.hasPeers else { return measured }
-        for peer in subjects.peers {
+        for peer in subjects.peers where row.isParsing || !Subjects.onlyParsing.contains(peer.name) {
             switch try peer.measure(row.rawValue, pace) {
             case .success(var figures):
                 if let counted = subjects.counted[peer.name] {
@@ -117,6 +118,9 @@ struct Subjects {
         ("graphql-core", "graphql-core is not there: its rows are left out."),
         ("libgraphqlparser", "libgraphqlparser is not there; measured elsewhere, not in this run: it parses 33 MB/s."),
     ]
+
+    /// The peers that are asked for no more than parsing.
+    static let onlyParsing: Set = ["libgraphqlparser"]
 
     /// Our own figures, with the calls for memory counted in a second process.
     func measureOurs(_ row: String, _ pace: MeasurementRequest.Pace) throws -> Measurement {

@@ -6,7 +6,7 @@ struct EngineReport {
     let documents: EngineDocuments
     /// Where a peer's answer differs from ours in a row that must agree.
     private(set) var disagreements: [String] = []
-    private var measured: [EngineRow: MeasuredRow] = [:]
+    private(set) var measured: [EngineRow: MeasuredRow] = [:]
 
     init(documents: EngineDocuments) {
         self.documents = documents
