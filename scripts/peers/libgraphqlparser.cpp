@@ -73,22 +73,22 @@ static void measure(const std::string &row, const std::string &line, const std::
     long batch = 1;
     auto repeat = [&](double seconds) {
         long operations = 0;
-        double start = now();
+        double start = cpu();
         do {
-            double began = now();
+            double began = cpu();
             for (long index = 0; index < batch; index++) parse(nullptr);
             operations += batch;
-            if (now() - began < 0.001) batch *= 2;
-        } while (now() - start < seconds);
+            if (cpu() - began < 0.001) batch *= 2;
+        } while (cpu() - start < seconds);
         return operations;
     };
     repeat(number(line, "warmUpSeconds"));
     std::string rounds;
     long operations = 0;
-    double start = now();
+    double start = now(), startCPU = cpu();
     double slowSeconds = 2 * number(line, "roundSeconds") * number(line, "rounds");
     for (int round = 0; round < number(line, "rounds"); round++) {
-        if (round >= 3 && now() - start > slowSeconds) break;
+        if (round >= 3 && cpu() - startCPU > slowSeconds) break;
         double before = cpu();
         long done = repeat(number(line, "roundSeconds"));
         char figure[32];

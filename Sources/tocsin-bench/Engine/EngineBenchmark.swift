@@ -1,9 +1,10 @@
 import Foundation
 import JSON
 
-/// The engine alone beside its peers: the same documents and data, row by row, each program in a process of its own.
+/// The engine alone beside its peers: the same documents and data, row by row.
 ///
-/// A row goes through all programs before the next begins, so that a busy hour of the machine hits all alike.
+/// A row goes through all programs before the next begins, so that a busy hour of the machine hits all alike; each row
+/// gets a fresh process, so that none inherits what a large document left behind.
 struct EngineBenchmark {
     let options: BenchOptions
 
@@ -12,16 +13,16 @@ struct EngineBenchmark {
         signal(SIGPIPE, SIG_IGN)
         let documents = try EngineDocuments()
         defer { documents.remove() }
-        let subjects = try Subjects(documents, peers: options.peers)
+        let subjects = Subjects(documents, peers: options.peers)
         let pace = MeasurementRequest.Pace(seconds: options.seconds)
-        print(EngineReport.head(pace, programs: subjects.all.map(\.fullName)))
+        print(EngineReport.head(pace, programs: subjects.fullNames()))
         for text in subjects.absent { print("# " + text) }
         var report = EngineReport(documents: documents)
         for row in EngineRow.allCases {
-            let measured = try measure(row, subjects, pace)
-            print(try report.printed(row, measured))
+            print(try report.printed(row, try measure(row, subjects, pace)))
         }
         print(report.rowsWithoutAllocations())
+        print("\n" + report.summary(peers: subjects.peers.map(\.name)))
         guard report.disagreements.isEmpty else {
             throw BenchFailure(report.disagreements.joined(separator: "\n"))
         }
@@ -33,18 +34,14 @@ struct EngineBenchmark {
         _ pace: MeasurementRequest.Pace
     ) throws -> MeasuredRow {
         var measured = MeasuredRow(
-            ours: try subjects.measureOurs(row.rawValue, pace),
-            floors: try row.floors.map { ($0, try subjects.measureOurs($0.rawValue, pace)) }
+            ours: try subjects.ours.measure(row.rawValue, pace),
+            floors: try row.floors.map { ($0, try subjects.ours.measure($0.rawValue, pace)) }
         )
-        guard row.hasPeers else { return measured }
-        for peer in subjects.peers {
-            switch try peer.measure(row.rawValue, pace) {
-            case .success(var figures):
-                if let counted = subjects.counted[peer.name] {
-                    figures.allocations = try counted.measure(row.rawValue, .counting).get().allocations
-                }
-                measured.peers.append((peer.name, figures))
-            case .failure(let reason): measured.absent.append((peer.name, reason.description))
+        for peer in subjects.peers where row.hasPeers && (row.isParsing || !peer.onlyParses) {
+            do {
+                measured.peers.append((peer.name, try peer.measure(row.rawValue, pace)))
+            } catch {
+                measured.absent.append((peer.name, "\(error)"))
             }
         }
         return measured
@@ -56,7 +53,7 @@ struct MeasuredRow {
     var ours: Measurement
     var floors: [(floor: EngineFloor, figures: Measurement)]
     var peers: [(name: String, figures: Measurement)] = []
-    /// The peers that do not serve it, and why.
+    /// The peers that did not serve it, and why.
     var absent: [(name: String, reason: String)] = []
 
     init(ours: Measurement, floors: [(EngineFloor, Measurement)]) {
@@ -65,65 +62,89 @@ struct MeasuredRow {
     }
 }
 
+/// A program that is measured.
+struct Subject {
+    var name: String
+    var program: URL
+    var arguments: [String]
+    /// What preloads the counter of calls for memory; `nil` where it is not there, or would not see the calls.
+    var counter: String?
+    var onlyParses = false
+
+    func start(counting: Bool = false) throws -> PeerProcess {
+        let environment = counting ? counter.map { ["LD_PRELOAD": $0] } : nil
+        return try PeerProcess(name, program: program, arguments: arguments, environment: environment ?? [:])
+    }
+
+    /// Measures in a fresh process, and counts calls for memory in another, so that counting costs the first nothing.
+    func measure(_ row: String, _ pace: MeasurementRequest.Pace) throws -> Measurement {
+        var figures = try measureOnce(row, pace, counting: false)
+        if counter != nil { figures.allocations = try measureOnce(row, .counting, counting: true).allocations }
+        return figures
+    }
+
+    private func measureOnce(
+        _ row: String,
+        _ pace: MeasurementRequest.Pace,
+        counting: Bool
+    ) throws -> Measurement {
+        let process = try start(counting: counting)
+        defer { process.stop() }
+        return try process.measure(row, pace)
+    }
+}
+
 /// Our engine and those of the peers that are there.
 struct Subjects {
-    let peers: [PeerProcess]
+    let ours: Subject
+    let peers: [Subject]
     /// What is to be said about those that are not.
     let absent: [String]
-    /// The same programs with the counter of calls for memory, for those whose calls it sees.
-    let counted: [String: PeerProcess]
-    private let ours: PeerProcess
-
-    var all: [PeerProcess] { [ours] + peers }
-
-    init(_ documents: EngineDocuments, peers folder: URL?) throws {
-        let path = documents.folder.path()
-        let counter = folder?.appending(path: "liballocations.so").path()
-        let preload = counter.flatMap { FileManager.default.fileExists(atPath: $0) ? ["LD_PRELOAD": $0] : nil }
-        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        ours = try PeerProcess("Tocsin", program: own, arguments: ["engine-subject", path])
-        var counted: [String: PeerProcess] = [:]
-        var absent: [String] = []
-        var peers: [PeerProcess] = []
-        if let preload {
-            counted[ours.name] = try PeerProcess(
-                ours.name,
-                program: own,
-                arguments: ["engine-subject", path],
-                environment: preload
-            )
-        } else {
-            absent.append("Calls for memory are not counted: the counter is not there (scripts/bench.sh builds it).")
-        }
-        for (file, words) in Self.known {
-            guard let program = folder?.appending(path: file),
-                FileManager.default.isExecutableFile(atPath: program.path())
-            else {
-                absent.append(words)
-                continue
-            }
-            let peer = try PeerProcess(file, program: program, arguments: [path])
-            peers.append(peer)
-            // The others have memory managers of their own, whose calls the counter does not see.
-            guard file == "libgraphqlparser", let preload else { continue }
-            counted[peer.name] = try PeerProcess(file, program: program, arguments: [path], environment: preload)
-        }
-        (self.peers, self.absent, self.counted) = (peers, absent, counted)
-    }
 
     /// The programs in the folder of peers, and what is said where one is missing.
     private static let known = [
         ("graphql-js", "graphql-js is not there: its rows are left out."),
         ("graphql-core", "graphql-core is not there: its rows are left out."),
-        ("libgraphqlparser", "libgraphqlparser is not there; measured elsewhere, not in this run: it parses 33 MB/s."),
+        (onlyParser, "libgraphqlparser is not there; its published figure, not of this run, is 33 MB/s."),
     ]
+    /// It has no validation and no execution; it also is the one peer that gets its memory where the counter looks.
+    private static let onlyParser = "libgraphqlparser"
 
-    /// Our own figures, with the calls for memory counted in a second process.
-    func measureOurs(_ row: String, _ pace: MeasurementRequest.Pace) throws -> Measurement {
-        var figures = try ours.measure(row, pace).get()
-        if let counted = counted[ours.name] {
-            figures.allocations = try counted.measure(row, .counting).get().allocations
+    init(_ documents: EngineDocuments, peers folder: URL?) {
+        let path = documents.folder.path()
+        let library = folder?.appending(path: "liballocations.so").path()
+        let counter = library.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+        let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        ours = Subject(name: "Tocsin", program: own, arguments: ["engine-subject", path], counter: counter)
+        var peers: [Subject] = []
+        var absent: [String] = []
+        if counter == nil {
+            absent.append("Calls for memory are not counted: the counter is not there (scripts/bench.sh builds it).")
         }
-        return figures
+        for (name, words) in Self.known {
+            guard let program = folder?.appending(path: name),
+                FileManager.default.isExecutableFile(atPath: program.path())
+            else {
+                absent.append(words)
+                continue
+            }
+            var peer = Subject(name: name, program: program, arguments: [path])
+            if name == Self.onlyParser { (peer.onlyParses, peer.counter) = (true, counter) }
+            peers.append(peer)
+        }
+        (self.peers, self.absent) = (peers, absent)
+    }
+
+    /// What the programs call themselves, with their versions.
+    func fullNames() -> [String] {
+        ([ours] + peers).map { subject in
+            do {
+                let process = try subject.start()
+                defer { process.stop() }
+                return process.fullName
+            } catch {
+                return "\(error)"
+            }
+        }
     }
 }

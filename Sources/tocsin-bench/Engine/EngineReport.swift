@@ -6,7 +6,7 @@ struct EngineReport {
     let documents: EngineDocuments
     /// Where a peer's answer differs from ours in a row that must agree.
     private(set) var disagreements: [String] = []
-    private var measured: [EngineRow: MeasuredRow] = [:]
+    private(set) var measured: [EngineRow: MeasuredRow] = [:]
 
     init(documents: EngineDocuments) {
         self.documents = documents
@@ -14,7 +14,8 @@ struct EngineReport {
 
     static func head(_ pace: MeasurementRequest.Pace, programs: [String]) -> String {
         String(
-            format: "# engine: medians of %d rounds of %.2f s after %.2f s of warm-up; CPU is user and system time "
+            format:
+                "# engine: medians of %d rounds of %.2f s of CPU after %.2f of warm-up; CPU is user and system time "
                 + "of the process measured, memory its highest",
             pace.rounds,
             pace.roundSeconds,

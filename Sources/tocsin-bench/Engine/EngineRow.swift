@@ -38,6 +38,9 @@ enum EngineRow: String, CaseIterable {
         }
     }
 
+    /// Whether it is nothing but parsing.
+    var isParsing: Bool { self == .parseOperations || self == .parseSchema || self == .parseQuery }
+
     /// Whether peers can do it too.
     var hasPeers: Bool { self != .planCacheHit }
 
