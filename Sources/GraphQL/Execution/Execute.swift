@@ -35,7 +35,7 @@ extension ExecutableSchema {
         options: ExecutionOptions = ExecutionOptions()
     ) async -> ExecutionResult {
         let column = ResolvedColumn(values: ValueColumn([.object(event)])) { values, call, gathering in
-            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).values, of: call)
+            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
         }
         return await core.execute(
             plan,

@@ -72,7 +72,8 @@ final class PlanSteps: @unchecked Sendable {
     let ranges: [Range<Int>]
     let memory: UnsafeMutablePointer<Step>
     private let keys: UnsafeMutableRawPointer
-    private let count: Int
+    /// How many steps there are.
+    let count: Int
     private let lastLength = Atomic<Int>(512)
     private static let maximumExpectedLength = 1 << 20
 
