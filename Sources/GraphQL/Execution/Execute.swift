@@ -23,7 +23,9 @@ extension ExecutableSchema {
         )
     }
 
-    /// Answers one event of a subscription, whose root field has the event as its value (GraphQL §6.2.3.2).
+    /// Answers one event of a subscription (GraphQL §6.2.3.2).
+    ///
+    /// The event is the value of the root field, or its parent where that field has a resolver of its own.
     @inlinable
     public func executeEvent(
         _ plan: ExecutionPlan,
@@ -33,7 +35,7 @@ extension ExecutableSchema {
         options: ExecutionOptions = ExecutionOptions()
     ) async -> ExecutionResult {
         let column = ResolvedColumn(values: ValueColumn([.object(event)])) { values, call, gathering in
-            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).values, of: call)
+            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
         }
         return await core.execute(
             plan,

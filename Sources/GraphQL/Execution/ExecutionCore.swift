@@ -38,6 +38,7 @@ struct ExecutionCore: Sendable {
         let stop =
             switch subject {
             case .operation: await resolver.resolve(root: root)
+            case .event where hasRootResolver(request): await resolver.resolve(root: root)
             case .event(let event): await resolver.resolve(event: event, root: root)
             }
         guard let stop else { return ResponseWriter.response(resolver, options) }
@@ -45,6 +46,12 @@ struct ExecutionCore: Sendable {
             stop == .cancelled ? "The request was cancelled." : "The request took too long; ask for less at once."
         )
         return ExecutionResult(refused: RequestErrors(kind: .operation, errors: [error]), options: options)
+    }
+
+    /// Whether the root field of a subscription is resolved, and not itself the event.
+    private func hasRootResolver(_ request: PreparedRequest) -> Bool {
+        guard let field = request.fields[request.tree.root].first else { return false }
+        return bindings.erased.resolvers[field.field.coordinate] != nil
     }
 
     /// Checks a plan and coerces the variables of a request.

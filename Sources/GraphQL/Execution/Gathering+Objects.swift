@@ -2,7 +2,7 @@
 extension Gathering {
     /// Puts the values of a column into its cells, and their objects among the parents of the next level.
     @inlinable
-    mutating func place<Object: Sendable>(_ values: [ResolvedValue<Object>], of call: FieldCall) {
+    mutating func place<Object: Sendable>(_ values: consuming [ResolvedValue<Object>], of call: FieldCall) {
         let first = reserveColumn(values.count)
         if call.naming != nil { return placeByType(values, at: first, of: call) }
         guard call.selection >= 0 else {
@@ -16,17 +16,21 @@ extension Gathering {
     }
 
     /// Objects of one type are put into their group together: `place` says where the first goes.
+    ///
+    /// They are moved out of the values, because a copy retains, and later releases, every string an object holds.
     @inlinable
     mutating func place<Object: Sendable>(
-        _ values: [ResolvedValue<Object>],
+        _ values: consuming [ResolvedValue<Object>],
         at first: Int,
         of call: FieldCall,
         _ place: (group: Int, row: Int),
         _ objects: inout [Object]
     ) {
-        var cell = first
-        for value in values {
-            switch value {
+        for index in values.indices {
+            let cell = first + index
+            var value = ResolvedValue<Object>.null
+            swap(&value, &values[index])
+            switch consume value {
             case .null: break
             case .leaf(let value): setLeaf(cell, value)
             case .failure(let error): setFailure(cell, error)
@@ -40,33 +44,32 @@ extension Gathering {
                 if objects.isEmpty { objects = list } else { objects += list }
             case .list(let list): placeList(list, at: cell, of: call, place, &objects)
             }
-            cell += 1
         }
     }
 
     @inlinable
     mutating func placeList<Object: Sendable>(
-        _ list: [ResolvedValue<Object>],
+        _ list: consuming [ResolvedValue<Object>],
         at cell: Int,
         of call: FieldCall,
         _ place: (group: Int, row: Int),
         _ objects: inout [Object]
     ) {
-        let before = objects.count
-        if place.group >= 0 {
-            objects.reserveCapacity(before + list.count)
-            for value in list {
-                guard case .object(let object) = value else { break }
-                objects.append(object)
-            }
-            if objects.count - before == list.count {
-                return setObjects(cell, group: place.group, first: place.row + before, count: list.count)
-            }
-            objects.removeLast(objects.count - before)
+        guard place.group >= 0, list.allSatisfy({ if case .object = $0 { true } else { false } }) else {
+            let first = reserve(list.count)
+            setList(cell, first: first, count: list.count)
+            return self.place(list, at: first, of: call, place, &objects)
         }
-        let first = reserve(list.count)
-        setList(cell, first: first, count: list.count)
-        self.place(list, at: first, of: call, place, &objects)
+        setObjects(cell, group: place.group, first: place.row + objects.count, count: list.count)
+        // Only at first: asking for exact room again and again would move all objects each time.
+        if objects.isEmpty { objects.reserveCapacity(list.count) }
+        list.withUnsafeMutableBufferPointer { list in
+            for index in list.indices {
+                var value = ResolvedValue<Object>.null
+                swap(&value, &list[index])
+                if case .object(let object) = consume value { objects.append(object) }
+            }
+        }
     }
 
     @inlinable

@@ -40,7 +40,6 @@ struct Gathering {
     private(set) var failures: [GraphQLError] = []
     /// The group of the level being gathered, by the selection's number; below zero where there is none.
     private var openGroups: [Int]
-    /// How many fields each selection has.
     private let steps: PlanSteps
     private var firstOfLevel = 0
     /// The column being placed.
@@ -50,6 +49,7 @@ struct Gathering {
         self.steps = steps
         openGroups = Array(repeating: -1, count: steps.ranges.count)
         groups.reserveCapacity(steps.ranges.count)
+        columns.reserveCapacity(steps.count)
         cells.reserveCapacity(8)
     }
 

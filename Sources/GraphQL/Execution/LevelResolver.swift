@@ -34,7 +34,7 @@ struct LevelResolver {
     mutating func resolve(root: Rows) async -> Stop? {
         addRoot(root)
         switch operationKind {
-        case .query:
+        case .query where hasSeveralWaitingRoots:
             if let stop { return stop }
             await resolveTogether()
             return await resolveLevels(from: 1)
@@ -48,7 +48,7 @@ struct LevelResolver {
                 if let stop = await resolveLevels(from: first) { return stop }
             }
             return nil
-        case .subscription: return await resolveLevels(from: 0)
+        case .query, .subscription: return await resolveLevels(from: 0)
         }
     }
 
@@ -135,6 +135,14 @@ extension LevelResolver {
         }
     }
 
+    private var hasSeveralWaitingRoots: Bool {
+        var count = 0
+        for step in steps.ranges[request.tree.root] {
+            if case .batch? = steps.memory[step].resolver { count += 1 }
+        }
+        return count > 1
+    }
+
     private mutating func resolveTogether() async {
         gathering.beginLevel()
         var waiting: [Waiting] = []
@@ -151,8 +159,6 @@ extension LevelResolver {
             }
         }
         guard let root = gathering.groups[0].owner, let first = waiting.first else { return }
-        // One alone needs no task of its own.
-        guard waiting.count > 1 else { return place(await first.column(root), of: first) }
         let columns = await withTaskGroup(of: (Int, Result<ResolvedColumn, GraphQLError>).self) { group in
             for (index, field) in waiting.enumerated().dropFirst() {
                 group.addTask { (index, await field.column(root)) }

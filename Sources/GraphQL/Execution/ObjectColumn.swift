@@ -81,11 +81,20 @@ final class ContextBox<Context: Sendable>: Sendable {
 /// What resolvers gave for one field, with their type forgotten.
 @usableFromInline
 final class ValueColumn<Object: Sendable>: Sendable {
-    @usableFromInline let values: [ResolvedValue<Object>]
+    // Unsafe without harm: only the execution that made the column takes from it, once.
+    @usableFromInline nonisolated(unsafe) var values: [ResolvedValue<Object>]
 
     @usableFromInline
     init(_ values: [ResolvedValue<Object>]) {
         self.values = values
+    }
+
+    /// Gives the values away, so that their objects can be moved instead of copied.
+    @inlinable
+    func take() -> [ResolvedValue<Object>] {
+        var taken: [ResolvedValue<Object>] = []
+        swap(&taken, &values)
+        return taken
     }
 }
 

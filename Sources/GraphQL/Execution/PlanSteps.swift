@@ -72,7 +72,8 @@ final class PlanSteps: @unchecked Sendable {
     let ranges: [Range<Int>]
     let memory: UnsafeMutablePointer<Step>
     private let keys: UnsafeMutableRawPointer
-    private let count: Int
+    /// How many steps there are.
+    let count: Int
     private let lastLength = Atomic<Int>(512)
     private static let maximumExpectedLength = 1 << 20
 
@@ -131,6 +132,8 @@ final class PlanSteps: @unchecked Sendable {
 final class StepCache: Sendable {
     private let state = Mutex(State())
     private static let maximumVariants = 16
+    /// How many steps all variants together may have; a plan of many fields keeps fewer variants, or none.
+    private static let maximumSteps = 4096
 
     private struct State {
         var bindings: Bindings?
@@ -160,8 +163,11 @@ final class StepCache: Sendable {
         let held = state.withLock { $0.bindings === bindings ? $0.steps[key] : nil }
         if let held { return held }
         let made = PlanSteps(request.fields, of: tree, bindings)
+        guard made.count <= Self.maximumSteps else { return made }
         state.withLock { state in
-            if state.bindings !== bindings || state.steps.count >= Self.maximumVariants { state = State() }
+            let steps = state.steps.values.reduce(made.count) { $0 + $1.count }
+            let isFull = steps > Self.maximumSteps || state.steps.count >= Self.maximumVariants
+            if isFull || state.bindings !== bindings { state = State() }
             state.bindings = bindings
             state.steps[key] = made
         }

@@ -67,7 +67,7 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
             let values = try await resolve(parents, FieldInvocation(call))
             guard values.count == parents.count else { throw call.wrongCount(values.count, parents: parents.count) }
             return ResolvedColumn(values: ValueColumn(values)) { values, call, gathering in
-                gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).values, of: call)
+                gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
             }
         }
     }
