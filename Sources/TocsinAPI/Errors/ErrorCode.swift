@@ -15,6 +15,9 @@ package enum ErrorCode: String, Sendable, CaseIterable {
     case parseFailed = "GRAPHQL_PARSE_FAILED"
     case validationFailed = "GRAPHQL_VALIDATION_FAILED"
     case operationFailed = "OPERATION_RESOLUTION_FAILURE"
+    case persistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND"
+    case persistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
+    case documentNotTrusted = "DOCUMENT_NOT_TRUSTED"
     case `internal` = "INTERNAL"
 
     /// AppSync's `errorType`.
@@ -27,7 +30,9 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .versionConflict: "ConflictUnhandled"
         case .limit: "LimitExceededError"
         case .unavailable, .timeout, .internal: "InternalFailure"
-        case .parseFailed, .operationFailed: "MalformedHttpRequestException"
+        case .parseFailed, .operationFailed, .persistedQueryNotFound, .persistedQueryNotSupported:
+            "MalformedHttpRequestException"
+        case .documentNotTrusted: "Unauthorized"
         case .validationFailed: "ValidationError"
         }
     }

@@ -92,7 +92,7 @@ private struct CostMeasure {
             let name = argument.text
             guard name == "limit" || name == "first" || name == "last" else { continue }
             switch argument.value.kind {
-            case .variable: return limits.maximumPageSize
+            case .variable: return limits.defaultPageSize
             case .int: return Int(argument.value.name).map { min(max(1, $0), limits.maximumPageSize) }
             default: return nil
             }
