@@ -8,8 +8,15 @@ struct GraphQLTool {
     struct Answer {
         var exit: Int32
         var out: [UInt8] = []
-        /// For people, on standard error.
+        /// For people, on standard error: why there was nothing to do.
         var complaint: String?
+
+        /// A call that cannot be carried out: programs get it as an error like any other.
+        static func refusal(_ complaint: String) -> Answer {
+            var answer = errors([GraphQLError(complaint)])
+            answer.complaint = complaint
+            return answer
+        }
 
         static func errors(_ errors: [GraphQLError]) -> Answer {
             Answer(exit: 1, out: ExecutionResult(refused: RequestErrors(kind: .validation, errors: errors)).bytes)
@@ -55,7 +62,7 @@ struct GraphQLTool {
             case .execute: return try await executed(source, call, files)
             }
         } catch {
-            return Answer(exit: 2, complaint: error.description)
+            return .refusal(error.description)
         }
     }
 
