@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes the GraphQL engine with libFuzzer: fuzz.sh [SECONDS], which the four parts share; 60 unless told. Inputs that
-# break something are kept in .build-fuzz/found.
+# break something are kept in .build-fuzz/found. FUZZ_SANITIZE=fuzzer,address also watches memory.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,9 +11,14 @@ seconds=${1:-60}
 [[ "$seconds" =~ ^[0-9]+$ ]] || give_up "'$seconds' is no number of seconds."
 build="$root/.build-fuzz"
 mkdir -p "$build/found"
+if [ "$(cat "$build/sanitizers" 2>/dev/null)" != "${FUZZ_SANITIZE:-fuzzer}" ]; then
+    rm -f "$build"/*.o
+    printf '%s' "${FUZZ_SANITIZE:-fuzzer}" >"$build/sanitizers"
+fi
 
 # The same settings as Package.swift, and what the fuzzer needs; a package of its own would resolve every dependency.
-flags=(-O -wmo -swift-version 6 -sanitize=fuzzer -parse-as-library -I "$build")
+sanitize=${FUZZ_SANITIZE:-fuzzer}
+flags=(-O -wmo -swift-version 6 -sanitize="$sanitize" -parse-as-library -I "$build")
 for feature in ExistentialAny InternalImportsByDefault MemberImportVisibility NonisolatedNonsendingByDefault; do
     flags+=(-enable-upcoming-feature "$feature")
 done
@@ -32,7 +37,7 @@ build_module() {
 build_module JSON Sources/JSON
 build_module GraphQL Sources/GraphQL
 build_module EngineFuzz Tests/Fuzz
-swiftc -sanitize=fuzzer "$build"/{JSON,GraphQL,EngineFuzz}.o -o "$build/fuzz"
+swiftc -sanitize="$sanitize" "$build"/{JSON,GraphQL,EngineFuzz}.o -o "$build/fuzz"
 
 PYTHONDONTWRITEBYTECODE=1 python3 Tests/Fuzz/corpus.py "$build/seeds"
 export FUZZ_SCHEMA="$root/Tests/Oracle/schemas/pets.graphql"

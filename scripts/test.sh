@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check on the project: format, build, all tests, the comparison with graphql-core,
-# a short fuzz. Options are handed to
-# `swift test`, which then is all that runs.
+# Runs every check on the project: format, build, all tests, the comparison with graphql-core, a short fuzz. Options are
+# handed to `swift test`, which then is all that runs after the build.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

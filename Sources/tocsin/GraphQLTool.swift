@@ -2,7 +2,7 @@ import Foundation
 import GraphQL
 import JSON
 
-/// Answers calls of the GraphQL tool; keeps the schema of the call before, which a suite uses for many in a row.
+/// Answers calls of the GraphQL tool; keeps the schemas of the calls before, which suites use again and again.
 struct GraphQLTool {
     /// What a call prints, and its exit code.
     struct Answer {
@@ -23,7 +23,9 @@ struct GraphQLTool {
         }
     }
 
-    private var lastSchema: (text: [UInt8], result: Result<Schema, RequestErrors>)?
+    /// The last schemas, the newest last.
+    private var schemas: [(text: [UInt8], result: Result<Schema, RequestErrors>)] = []
+    private static let maximumSchemas = 16
 
     /// Limits that keep the tool alive, and refuse nothing a suite would feed it.
     private static let jsonLimits = JSONLimits(
@@ -111,12 +113,13 @@ struct GraphQLTool {
     }
 
     private mutating func schema(_ text: [UInt8]) -> Result<Schema, RequestErrors> {
-        if let lastSchema, lastSchema.text == text { return lastSchema.result }
+        if let known = schemas.first(where: { $0.text == text }) { return known.result }
         let result: Result<Schema, RequestErrors> = Self.document(text).flatMap { document in
             Result { () throws(SchemaErrors) in try Schema(documents: [document]) }
                 .mapError { RequestErrors(kind: .validation, errors: $0.errors) }
         }
-        lastSchema = (text, result)
+        if schemas.count == Self.maximumSchemas { schemas.removeFirst() }
+        schemas.append((text, result))
         return result
     }
 
