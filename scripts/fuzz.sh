@@ -9,15 +9,15 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 seconds=${1:-60}
 [[ "$seconds" =~ ^[0-9]+$ ]] || give_up "'$seconds' is no number of seconds."
+sanitize=${FUZZ_SANITIZE:-fuzzer}
 build="$root/.build-fuzz"
 mkdir -p "$build/found"
-if [ "$(cat "$build/sanitizers" 2>/dev/null)" != "${FUZZ_SANITIZE:-fuzzer}" ]; then
+if [ "$(cat "$build/sanitize" 2>/dev/null)" != "$sanitize" ]; then
     rm -f "$build"/*.o
-    printf '%s' "${FUZZ_SANITIZE:-fuzzer}" >"$build/sanitizers"
+    printf '%s' "$sanitize" >"$build/sanitize"
 fi
 
 # The same settings as Package.swift, and what the fuzzer needs; a package of its own would resolve every dependency.
-sanitize=${FUZZ_SANITIZE:-fuzzer}
 flags=(-O -wmo -swift-version 6 -sanitize="$sanitize" -parse-as-library -I "$build")
 for feature in ExistentialAny InternalImportsByDefault MemberImportVisibility NonisolatedNonsendingByDefault; do
     flags+=(-enable-upcoming-feature "$feature")
