@@ -18,7 +18,7 @@ if [ "$(cat "$build/sanitize" 2>/dev/null)" != "$sanitize" ]; then
 fi
 
 # The same settings as Package.swift, and what the fuzzer needs; a package of its own would resolve every dependency.
-flags=(-O -wmo -swift-version 6 -sanitize="$sanitize" -parse-as-library -I "$build")
+flags=(-O -wmo -swift-version 6 -package-name tocsin -sanitize="$sanitize" -parse-as-library -I "$build")
 for feature in ExistentialAny InternalImportsByDefault MemberImportVisibility NonisolatedNonsendingByDefault; do
     flags+=(-enable-upcoming-feature "$feature")
 done
