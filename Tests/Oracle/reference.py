@@ -4,10 +4,22 @@ import json
 import re
 
 import graphql as gql
+from graphql.language import DirectiveLocation
 from graphql.language.ast import Node
+from graphql.validation.rules import known_directives
 from graphql.validation.validate import validate_sdl
 
 schemas = {}
+place_of_directive = known_directives.get_directive_location_for_ast_path
+
+
+def place_of_directive_mended(ancestors):
+    """The reference takes the fields of extended input objects for arguments."""
+    is_input = len(ancestors) > 2 and getattr(ancestors[-3], "kind", "") == "input_object_type_extension"
+    return DirectiveLocation.INPUT_FIELD_DEFINITION if is_input else place_of_directive(ancestors)
+
+
+known_directives.get_directive_location_for_ast_path = place_of_directive_mended
 
 
 def answer(case):
@@ -115,8 +127,8 @@ def schema(case):
 
 def validate(case):
     made = built(case["sdl"])
-    if isinstance(made, list):
-        return refusal(made, case["sdl"])
+    if isinstance(made, Refusal):
+        return refusal(made, case["sdl"]) | {"phase": made.phase}
     try:
         return refusal(gql.validate(made, gql.parse(case["document"])), case["document"])
     except gql.GraphQLSyntaxError as error:

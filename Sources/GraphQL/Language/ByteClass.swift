@@ -41,6 +41,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     /// The first byte from here on that belongs to no name (GraphQL §2.1.9); eight bytes at a time.
+    @inline(__always)
     func endOfName(from start: Int) -> Int {
         var position = start
         while position + 8 <= count {
@@ -82,7 +83,9 @@ extension UnsafeBufferPointer<UInt8> {
         }
         while position < count {
             let byte = self[unchecked: position]
-            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x2C else { break }
+            guard byte <= 0x2C, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x2C else {
+                break
+            }
             position += 1
         }
         return position

@@ -51,7 +51,7 @@ extension Lexer {
         var length = 6
         if peek(position + 2) == UInt8(ascii: "{") {
             length = 3
-            while length < 12, let byte = peek(position + length), StringEscape.hexadecimal(byte) != nil { length += 1 }
+            while length < 11, let byte = peek(position + length), StringEscape.hexadecimal(byte) != nil { length += 1 }
             length += 1
         }
         return error("Invalid Unicode escape sequence: \"\(piece(position, length: length))\".", at: position)
@@ -107,7 +107,7 @@ struct StringEscape {
     private static func braced(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> StringEscape? {
         var value: UInt32 = 0
         var position = start + 3
-        while position < min(start + 12, bytes.count), let digit = hexadecimal(bytes[position]) {
+        while position < min(start + 11, bytes.count), let digit = hexadecimal(bytes[position]) {
             value = value << 4 | digit
             position += 1
         }

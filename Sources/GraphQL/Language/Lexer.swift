@@ -29,6 +29,26 @@ struct Lexer {
     mutating func advance() throws(SyntaxError) {
         previousEnd = end
         var position = end
+        // Two tests that are mostly foreseen instead of a jump by class that is not: a third of the time of parsing.
+        if position < bytes.count, classes[Int(bytes[unchecked: position])] == ByteClass.blank {
+            position = bytes.endOfBlanks(from: position + 1)
+        }
+        if position < bytes.count {
+            let byte = bytes[unchecked: position]
+            let byteClass = classes[Int(byte)]
+            if byteClass == ByteClass.nameStart {
+                return try take(.name, from: position, to: bytes.endOfName(from: position + 1))
+            }
+            if byteClass == ByteClass.punctuator {
+                return try take(Token(code: byte), from: position, to: position + 1)
+            }
+        }
+        try advance(from: position)
+    }
+
+    /// The same for whatever may follow the last token.
+    private mutating func advance(from start: Int) throws(SyntaxError) {
+        var position = start
         while position < bytes.count {
             let byte = bytes[unchecked: position]
             switch classes[Int(byte)] {
@@ -43,10 +63,11 @@ struct Lexer {
             }
         }
         token = .endOfFile
-        start = position
+        self.start = position
         end = position
     }
 
+    @inline(__always)
     private mutating func take(_ token: Token, from start: Int, to end: Int) throws(SyntaxError) {
         self.token = token
         self.start = start

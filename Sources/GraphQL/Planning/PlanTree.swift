@@ -82,17 +82,19 @@ final class PlannedField: Sendable {
 
     init(
         _ group: FieldGroup,
+        field: Schema.Field,
         arguments: ArgumentPlan,
-        kind: Kind
+        kind: Kind,
+        occurrences: [Occurrence]
     ) {
-        field = group.definition
+        self.field = field
         responseKey = group.responseKey
         keyBytes = group.keyBytes
         furtherKeyBytes = [UInt8(ascii: ",")] + keyBytes
         self.arguments = arguments
-        shape = TypeShape(group.definition.type)
+        shape = TypeShape(field.type)
         self.kind = kind
-        occurrences = group.occurrences
+        self.occurrences = occurrences
     }
 }
 

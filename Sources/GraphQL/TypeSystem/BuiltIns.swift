@@ -223,3 +223,8 @@ enum BuiltIns {
         }
         """#
 }
+
+extension BuiltIns {
+    /// The definitions, made once for all schemas.
+    static let definitions = document.definitions
+}

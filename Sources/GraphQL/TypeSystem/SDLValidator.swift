@@ -11,13 +11,13 @@ struct SDLValidator {
     private(set) var errors: [GraphQLError] = []
     let suggestions = Suggestions(isOn: true)
 
-    static let builtInTypes = Set(BuiltIns.document.definitions.compactMap { TypeDraft($0)?.name })
+    static let builtInTypes = Set(BuiltIns.definitions.compactMap { TypeDraft($0)?.name })
 
     init(_ definitions: [Definition]) {
         self.definitions = definitions
         let drafts = definitions.filter { !$0.isExtension }.compactMap(TypeDraft.init)
         types = Dictionary(drafts.map { ($0.name, $0) }) { first, _ in first }
-        let known = (definitions + BuiltIns.document.definitions).compactMap(\.directive)
+        let known = (definitions + BuiltIns.definitions).compactMap(\.directive)
         directives = Dictionary(known.map { ($0.name, $0) }) { first, _ in first }
     }
 

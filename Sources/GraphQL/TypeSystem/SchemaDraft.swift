@@ -58,8 +58,8 @@ struct SchemaDraft {
 
     /// Adds what is built in and was not defined by hand; of the scalars those that are used (GraphQL §3.5).
     private mutating func addBuiltIns(usedBy definitions: [Definition]) {
-        let used = Self.namesUsed(by: definitions + BuiltIns.document.definitions)
-        for definition in BuiltIns.document.definitions {
+        let used = Self.namesUsed(by: definitions + BuiltIns.definitions)
+        for definition in BuiltIns.definitions {
             if case .directive(let node) = definition {
                 guard directiveNames.insert(node.name).inserted else { continue }
                 directives.append(node)

@@ -118,6 +118,14 @@ extension SchemaIndex {
         names.find(name, in: Scope.types).map(TypeNumber.init)
     }
 
+    /// The number of a type of the schema.
+    func type(object: Schema.NamedType) -> TypeNumber? {
+        var name = object.name
+        return name.withUTF8 { bytes in
+            bytes.baseAddress.flatMap { type(named: NameSlice(start: $0, length: bytes.count)) }
+        }
+    }
+
     func directive(named name: NameSlice) -> DirectiveNumber? {
         names.find(name, in: Scope.directives).map(DirectiveNumber.init)
     }

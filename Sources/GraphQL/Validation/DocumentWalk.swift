@@ -166,7 +166,8 @@ extension DocumentWalk {
             }
         case .object:
             facts.objects.append(value)
-            let object = type.flatMap { index[$0].element == nil ? index[$0].namedType : nil }
+            // Where a list belongs, the object stands for a list of one.
+            let object = type.flatMap { index[$0].namedType }
             let isOneOf = object.map { index[$0].isOneOf } ?? false
             let isSingle = value[value.index + 1].index < value.next && value[value.index + 1].next == value.next
             for field in value.children {

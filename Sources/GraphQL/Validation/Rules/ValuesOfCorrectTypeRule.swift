@@ -2,18 +2,29 @@ extension ValidationRule {
     /// Values fit the types of their places (GraphQL §5.6.1, §5.6.2, §5.6.4).
     static let valuesOfCorrectType = ValidationRule("ValuesOfCorrectType") { context in
         for (value, type) in context.facts.defaults {
-            checkValue(value, written: type, &context)
+            checkValue(value, written: type, place: type, &context)
             if context.isFull { return }
         }
         for use in context.facts.values where use.node.kind != .variable {
-            checkValue(use.node, use.type, &context)
+            checkValue(use.node, use.type, place: .schema(use.type), &context)
             if context.isFull { return }
         }
     }
 }
 
-/// A value in a place of the schema.
-private func checkValue(_ value: NodeView, _ type: ReferenceNumber, _ context: inout ValidationContext) {
+/// Where a value stands, told in messages: the whole type, also when the value is one item for a list.
+private enum Place {
+    case schema(ReferenceNumber)
+    case written(NodeView)
+}
+
+/// A value in a place of the schema, or in one of its lists.
+private func checkValue(
+    _ value: NodeView,
+    _ type: ReferenceNumber,
+    place: Place,
+    _ context: inout ValidationContext
+) {
     let reference = context.index[type]
     switch value.kind {
     case .variable: return
@@ -22,18 +33,23 @@ private func checkValue(_ value: NodeView, _ type: ReferenceNumber, _ context: i
         context.report("Expected value of type \"\(context.written(type))\", found null.", value.start)
     case .list where reference.element != nil:
         guard let element = reference.element else { return }
-        for item in value.children { checkValue(item, element, &context) }
+        for item in value.children { checkValue(item, element, place: .schema(element), &context) }
     default:
         if let element = reference.element {
-            checkValue(value, element, &context)
+            checkValue(value, element, place: place, &context)
         } else if let named = reference.namedType {
-            checkValue(value, of: named, &context)
+            checkValue(value, of: named, place, &context)
         }
     }
 }
 
 /// The default value of a variable, whose type the document writes.
-private func checkValue(_ value: NodeView, written type: NodeView, _ context: inout ValidationContext) {
+private func checkValue(
+    _ value: NodeView,
+    written type: NodeView,
+    place: NodeView,
+    _ context: inout ValidationContext
+) {
     let element = type.kind == .listType ? type[type.index + 1] : nil
     switch value.kind {
     case .null:
@@ -41,17 +57,17 @@ private func checkValue(_ value: NodeView, written type: NodeView, _ context: in
         context.report("Expected value of type \"\(type.typeReference)\", found null.", value.start)
     case .list where element != nil:
         guard let element else { return }
-        for item in value.children { checkValue(item, written: element, &context) }
+        for item in value.children { checkValue(item, written: element, place: element, &context) }
     default:
         if let element {
-            checkValue(value, written: element, &context)
+            checkValue(value, written: element, place: place, &context)
         } else if let named = context.index.type(named: type.text) {
-            checkValue(value, of: named, &context)
+            checkValue(value, of: named, .written(place), &context)
         }
     }
 }
 
-private func checkValue(_ value: NodeView, of type: TypeNumber, _ context: inout ValidationContext) {
+private func checkValue(_ value: NodeView, of type: TypeNumber, _ place: Place, _ context: inout ValidationContext) {
     switch context.index[type].kind {
     case .scalar: checkScalar(value, type, &context)
     case .enumeration:
@@ -62,7 +78,16 @@ private func checkValue(_ value: NodeView, of type: TypeNumber, _ context: inout
             ? "Value \"\(text)\" does not exist in \"\(object.name)\" enum."
             : "Enum \"\(object.name)\" cannot represent non-enum value: \(text)."
         context.report(message + context.suggestions.values(like: text, of: object), value.start)
-    case .inputObject: checkObject(value, type, &context)
+    case .inputObject:
+        guard value.kind != .object else { return checkObject(value, type, &context) }
+        let whole =
+            switch place {
+            case .schema(let type): context.written(type)
+            case .written(let type): type.typeReference
+            }
+        // The reference looks at a list from inside, past the mark of its place.
+        let told = value.kind == .list ? whole.nullable : whole
+        context.report("Expected value of type \"\(told)\", found \(context.written(value)).", value.start)
     case .object, .interface, .union: return
     }
 }
@@ -95,10 +120,6 @@ extension NodeView {
 
 private func checkObject(_ value: NodeView, _ type: TypeNumber, _ context: inout ValidationContext) {
     let (index, object) = (context.index, context.object(type))
-    guard value.kind == .object else {
-        let message = "Expected value of type \"\(object.name)\", found \(context.written(value))."
-        return context.report(message, value.start)
-    }
     for field in index[type].inputs.lazy.map({ InputNumber(Int($0)) }) where index[field].isRequired {
         guard !value.children.contains(where: { index.inputField(named: $0.text, of: type) == field }) else { continue }
         let (name, type) = ("\(object.name).\(context.name(field))", context.written(index[field].type))
@@ -111,7 +132,7 @@ private func checkObject(_ value: NodeView, _ type: TypeNumber, _ context: inout
             context.report(message, field.start)
             continue
         }
-        checkValue(field.value, index[definition].type, &context)
+        checkValue(field.value, index[definition].type, place: .schema(index[definition].type), &context)
     }
     if index[type].isOneOf { checkOneOf(value, object, &context) }
 }
