@@ -72,7 +72,7 @@ private struct CostMeasure {
         let use = facts.field(node)
         guard let set = use.selectionSet, let definition = use.definition else { return 1 }
         var spread: [Int] = []
-        let own = pageSize(of: node)
+        let own = pageSize(of: node, definition)
         guard index[definition].isList, !index[definition].isIntrospection else {
             return 1 + cost(of: set, page: own, &spread)
         }
@@ -87,15 +87,18 @@ private struct CostMeasure {
         return 1 + inner
     }
 
-    private func pageSize(of field: NodeView) -> Int? {
-        for argument in field.children where argument.kind == .argument {
-            let name = argument.text
-            guard name == "limit" || name == "first" || name == "last" else { continue }
-            switch argument.value.kind {
-            case .variable: return limits.defaultPageSize
-            case .int: return Int(argument.value.name).map { min(max(1, $0), limits.maximumPageSize) }
-            default: return nil
-            }
+    /// A size that is a variable counts as one row here; each request is checked once its variables are known.
+    private func pageSize(of field: NodeView, _ definition: FieldNumber) -> Int? {
+        for (place, name) in SchemaIndex.pageArguments.enumerated() {
+            let argument = field.children.first { $0.kind == .argument && $0.text == name }
+            let size: Int? =
+                switch argument?.value.kind {
+                case .variable: 1
+                case .int: argument.flatMap { Int($0.value.name) }
+                case nil: index[definition].defaultPageSizes[place]
+                default: nil
+                }
+            if let size { return min(max(1, size), limits.maximumPageSize) }
         }
         return nil
     }
