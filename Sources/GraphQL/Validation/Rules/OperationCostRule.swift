@@ -45,21 +45,20 @@ private struct CostMeasure {
         let key = Key(definition: definition, page: page)
         if !facts.spreads.isEmpty, let cost = known[key] { return cost }
         guard let set = facts.definitions[definition].node.selectionSet else { return 0 }
-        var spread: [Int] = []
+        var spread: Set<Int> = []
         let cost = cost(of: set, page: page, &spread)
         if !facts.spreads.isEmpty { known[key] = cost }
         return cost
     }
 
     /// Within one selection a fragment counts once, because spread twice it gives the same fields.
-    private mutating func cost(of set: NodeView, page: Int?, _ spread: inout [Int]) -> Int {
+    private mutating func cost(of set: NodeView, page: Int?, _ spread: inout Set<Int>) -> Int {
         var total = 0
         for node in set.children {
             switch node.kind {
             case .field: total += cost(ofField: node, page: page)
             case .fragmentSpread:
-                guard let fragment = facts.fragment(node), !spread.contains(fragment) else { continue }
-                spread.append(fragment)
+                guard let fragment = facts.fragment(node), spread.insert(fragment).inserted else { continue }
                 total += cost(ofDefinition: fragment, page: page)
             default: total += node.selectionSet.map { cost(of: $0, page: page, &spread) } ?? 0
             }
@@ -71,7 +70,7 @@ private struct CostMeasure {
     private mutating func cost(ofField node: NodeView, page: Int?) -> Int {
         let use = facts.field(node)
         guard let set = use.selectionSet, let definition = use.definition else { return 1 }
-        var spread: [Int] = []
+        var spread: Set<Int> = []
         let own = pageSize(of: node, definition)
         guard index[definition].isList, !index[definition].isIntrospection else {
             return 1 + cost(of: set, page: own, &spread)
