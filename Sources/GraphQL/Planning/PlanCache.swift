@@ -35,6 +35,9 @@ public final class PlanCache: Sendable {
     public var count: Int { state.withLock { $0.count } }
 
     /// The plan of an operation: the one held, or a new one after parsing, validating and planning.
+    ///
+    /// Pages whose sizes are variables were counted as common ones; who serves strangers takes `operation(of:named:)` and
+    /// checks its `variableCost` for each request.
     public func plan(text: String, operationName: String? = nil) throws(RequestErrors) -> ExecutionPlan {
         try operation(of: DocumentText(text), named: operationName).plan
     }
