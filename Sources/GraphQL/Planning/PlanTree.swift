@@ -11,6 +11,8 @@ final class PlanTree: Sendable {
     let isConditional: Bool
     /// The variables that decide what is included.
     let switches: [String]
+    /// What executions have worked out from the plan and keep for the next.
+    let stepCache = StepCache()
 
     init(
         schema: Schema,
