@@ -22,7 +22,6 @@ REQUIRED = re.compile(r"^Required .* cannot be deprecated\.$")
 # Where the words differ: what both are read as.
 WORDS = [
     (r"to be a mapping\.", "to be an object."),
-    (r"Expected value of type '[^']+', found", "Expected value, found"),
     (r"(Syntax Error: Invalid Unicode escape sequence).*", r"\1"),
     (r"Unexpected description, .*", "Unexpected description"),
     (r"(Abstract type '\w+') .*", r"\1"),
