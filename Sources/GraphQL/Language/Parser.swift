@@ -83,8 +83,10 @@ struct Parser {
         } else if isKeyword("fragment") {
             try readFragmentDefinition(definition)
         } else if try !readTypeSystemDefinition(definition) {
+            if isDescribed {
+                throw lexer.error("Unexpected description, only GraphQL definitions support descriptions.", at: start)
+            }
             guard isKeyword("extend") else { throw unexpected() }
-            if isDescribed { throw lexer.error("Unexpected description, extensions cannot have one.", at: start) }
             try lexer.advance()
             guard lexer.token == .name else { throw unexpected() }
             nodes[definition].flags = .isExtension

@@ -34,7 +34,8 @@ struct ParserTests {
             ("type T { a }", "Syntax Error: Expected \":\", found \"}\".", 1, 12),
             ("extend type T", "Syntax Error: Unexpected <EOF>.", 1, 14),
             (
-                "\"d\" extend type T { a: A }", "Syntax Error: Unexpected description, extensions cannot have one.", 1,
+                "\"d\" extend type T { a: A }",
+                "Syntax Error: Unexpected description, only GraphQL definitions support descriptions.", 1,
                 1
             ),
             ("enum E { true }", "Syntax Error: Name \"true\" is reserved and cannot be used for an enum value.", 1, 10),
