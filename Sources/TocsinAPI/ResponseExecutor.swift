@@ -3,17 +3,20 @@ import GraphQLTransport
 import JSON
 package import TocsinCore
 
-/// How many plans are kept for further requests.
-package struct PlanLimits: Sendable, Hashable {
+/// How plans are made, and how many are kept for further requests.
+package struct PlanOptions: Sendable, Hashable {
     /// How many there are at most.
     package var maximumPlans: Int
     /// How much memory they take at most, roughly, in bytes.
     package var maximumBytes: Int
+    /// Whether errors about unknown names tell similar ones.
+    package var suggests: Bool
 
-    /// Limits with their defaults.
-    package init(maximumPlans: Int = 1000, maximumBytes: Int = 32_000_000) {
+    /// Options with their defaults.
+    package init(maximumPlans: Int = 1000, maximumBytes: Int = 32_000_000, suggests: Bool = true) {
         self.maximumPlans = maximumPlans
         self.maximumBytes = maximumBytes
+        self.suggests = suggests
     }
 }
 
@@ -29,7 +32,7 @@ package final class ResponseExecutor: Sendable {
         sealer: any Sealer,
         parseLimits: ParseLimits = .standard,
         validationLimits: ValidationLimits = .standard,
-        planLimits: PlanLimits = PlanLimits()
+        planOptions: PlanOptions = PlanOptions()
     ) throws(SchemaBindingErrors) {
         var map = ResolverMap<APIObject, RequestContext>()
         RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
@@ -50,12 +53,16 @@ package final class ResponseExecutor: Sendable {
             schema: executable.schema,
             parseLimits: parseLimits,
             validationLimits: validationLimits,
-            maximumEntries: planLimits.maximumPlans,
-            maximumBytes: planLimits.maximumBytes
+            suggests: planOptions.suggests,
+            maximumEntries: planOptions.maximumPlans,
+            maximumBytes: planOptions.maximumBytes
         )
         let maximumErrors = validationLimits.maximumErrors
-        appSyncOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: AppSyncErrorEncoding.write)
-        standardOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: StandardErrorEncoding.write)
+        var options = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: AppSyncErrorEncoding.write)
+        options.suggests = planOptions.suggests
+        appSyncOptions = options
+        options.errorEncoding = StandardErrorEncoding.write
+        standardOptions = options
     }
 
     /// The validated operation that a request names, from the cache where possible.

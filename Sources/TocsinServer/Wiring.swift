@@ -60,7 +60,7 @@ enum Wiring {
                 sealer: sealer,
                 parseLimits: limits.ofParsing,
                 validationLimits: limits.ofValidation,
-                planLimits: limits.ofPlans
+                planOptions: limits.ofPlans
             )
         } catch {
             throw StartError("The schema and the resolvers disagree:\n\(error.description)")

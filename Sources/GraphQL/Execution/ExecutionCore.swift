@@ -24,7 +24,7 @@ struct ExecutionCore: Sendable {
     ) async -> ExecutionResult {
         let request: PreparedRequest
         do throws(RequestErrors) {
-            request = try prepare(plan, variables)
+            request = try prepare(plan, variables, suggests: options.suggests)
         } catch {
             return ExecutionResult(refused: error, options: options)
         }
@@ -55,12 +55,16 @@ struct ExecutionCore: Sendable {
     }
 
     /// Checks a plan and coerces the variables of a request.
-    func prepare(_ plan: ExecutionPlan, _ variables: JSONObject) throws(RequestErrors) -> PreparedRequest {
+    func prepare(
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject,
+        suggests: Bool = true
+    ) throws(RequestErrors) -> PreparedRequest {
         guard plan.tree.schema.parts === schema.parts else {
             throw RequestErrors(kind: .operation, errors: [GraphQLError("The plan was made for another schema.")])
         }
         guard !plan.tree.variables.isEmpty else { return PreparedRequest(plan.tree, variables: JSONObject()) }
-        let coerced = coerceVariableValues(plan.tree.variables, variables, schema: schema)
+        let coerced = coerceVariableValues(plan.tree.variables, variables, schema: schema, suggests: suggests)
         guard coerced.errors.isEmpty else { throw RequestErrors(kind: .variables, errors: coerced.errors) }
         try plan.variableCost?.check(variables: coerced.values)
         return PreparedRequest(plan.tree, variables: coerced.values)

@@ -7,6 +7,7 @@ public final class PlanCache: Sendable {
     private let schema: Schema
     private let parseLimits: ParseLimits
     private let validationLimits: ValidationLimits
+    private let suggests: Bool
     private let state: Mutex<LeastRecentlyUsed<Key, ExecutionPlan>>
 
     private struct Key: Hashable {
@@ -18,16 +19,20 @@ public final class PlanCache: Sendable {
     }
 
     /// A cache that holds at most so many plans and, roughly, so many bytes.
+    ///
+    /// With `suggests`, errors about unknown names end in similar names of the schema.
     public init(
         schema: Schema,
         parseLimits: ParseLimits = .standard,
         validationLimits: ValidationLimits = .standard,
+        suggests: Bool = true,
         maximumEntries: Int = 1000,
         maximumBytes: Int = 32_000_000
     ) {
         self.schema = schema
         self.parseLimits = parseLimits
         self.validationLimits = validationLimits
+        self.suggests = suggests
         state = Mutex(LeastRecentlyUsed(maximumEntries: maximumEntries, maximumBytes: maximumBytes))
     }
 
@@ -80,7 +85,7 @@ public final class PlanCache: Sendable {
         } catch {
             throw RequestErrors(kind: .syntax, errors: [GraphQLError(error)])
         }
-        let errors = validate(document, against: schema, limits: validationLimits)
+        let errors = validate(document, against: schema, limits: validationLimits, suggests: suggests)
         guard errors.isEmpty else { throw RequestErrors(kind: .validation, errors: errors) }
         return document
     }

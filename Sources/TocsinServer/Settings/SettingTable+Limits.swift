@@ -32,6 +32,7 @@ extension SettingTable {
         .integer("document-cost", \.limits.documentCost, 100...1_000_000_000, "Fields times page sizes."),
         .integer("plans", \.limits.plans, 1...1_000_000, "Plans of operations kept."),
         .integer("plan-bytes", \.limits.planBytes, 10_000...(1 << 40), "Memory of kept plans.").unit("bytes"),
+        .flag("suggestions", \.limits.suggests, "Similar names in errors about unknown ones."),
         .integer("persisted-query-count", \.limits.persistedQueries, 1...1_000_000, "Documents stored by clients."),
         .integer("persisted-query-bytes", \.limits.persistedQueryBytes, 1000...(1 << 40), "Memory of these.")
             .unit("bytes"),

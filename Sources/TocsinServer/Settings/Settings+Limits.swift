@@ -36,6 +36,8 @@ extension Settings {
         /// Plans kept for further requests, and the memory they take.
         package var plans = 1000
         package var planBytes = 32_000_000
+        /// Whether errors about unknown names tell similar ones.
+        package var suggests = true
         /// Documents that clients stored, and the memory they take; one owner's are a quarter of both at most.
         package var persistedQueries = 1000
         package var persistedQueryBytes = 8_000_000

@@ -83,8 +83,8 @@ extension Settings.Limits {
         ParseLimits(maximumBytes: documentBytes, maximumTokens: documentTokens, maximumDepth: documentNesting)
     }
 
-    /// The limits of plans kept.
-    var ofPlans: PlanLimits { PlanLimits(maximumPlans: plans, maximumBytes: planBytes) }
+    /// How plans are made and how many are kept.
+    var ofPlans: PlanOptions { PlanOptions(maximumPlans: plans, maximumBytes: planBytes, suggests: suggests) }
 
     /// The limits of documents that parsed.
     var ofValidation: ValidationLimits {

@@ -81,4 +81,24 @@ struct SuggestionsTests {
     func off() throws {
         try expectErrors([#"Cannot query field "NAME" on type "Dog". (1:9)"#], in: "{ dog { NAME } }", suggests: false)
     }
+
+    @Test("a cache of plans and an execution keep names to themselves when told to")
+    func switches() async throws {
+        let schema = try Schema(sdl: "type Query { field(in: In): String } input In { width: Int }")
+        let quiet = PlanCache(schema: schema, suggests: false)
+        let refusal = #expect(throws: RequestErrors.self) { try quiet.plan(text: "{ fields }") }
+        #expect(refusal?.errors.first?.message == #"Cannot query field "fields" on type "Query"."#)
+        var resolvers = ResolverMap<Void, Void>()
+        resolvers.leaf("Query.field") { _, out in out.string("x") }
+        let service = try ExecutableSchema(schema: schema, resolvers: resolvers)
+        let plan = try quiet.plan(text: "query ($in: In) { field(in: $in) }")
+        for suggests in [true, false] {
+            var options = ExecutionOptions()
+            options.suggests = suggests
+            let variables: JSONObject = ["in": ["widths": 1]]
+            let result = await service.execute(plan, variables: variables, root: (), context: (), options: options)
+            let message = try #require(result.errors.first?.message)
+            #expect(message.contains("Did you mean \"width\"?") == suggests, "\(message)")
+        }
+    }
 }
