@@ -38,7 +38,8 @@ enum BuiltInScalar: String {
 
     /// Input coercion of a value written in a document.
     func coerceLiteral(_ value: Value) throws(CoercionError) -> JSONValue {
-        let text = printValue(value)
+        // Printed for errors alone.
+        var text: String { printValue(value) }
         switch (self, value.kind) {
         case (.int, .int(let digits)):
             guard let number = Int32(digits) else {
