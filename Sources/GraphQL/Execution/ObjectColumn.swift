@@ -54,7 +54,7 @@ struct Rows {
 /// One row, seen in its place.
 ///
 /// Noncopyable, so that a leaf borrows the object instead of copying it, which would retain and release every string
-/// it holds.
+/// it holds. It has the layout of the object, its one member, so that a column's memory can be read as rows.
 @usableFromInline
 struct Row<Object: Sendable>: ~Copyable {
     @usableFromInline let object: Object

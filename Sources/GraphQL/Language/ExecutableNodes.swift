@@ -1,5 +1,5 @@
 /// What an operation does.
-public enum OperationKind: String, Sendable, Hashable {
+public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     /// Reads.
     case query
     /// Changes, then reads.

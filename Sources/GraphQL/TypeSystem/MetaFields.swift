@@ -38,16 +38,3 @@ enum MetaFields {
         return Schema.Field(node, parentName: "Query", index: index)
     }
 }
-
-extension Schema {
-    /// The field of this name that may be selected from the type, the engine's own included.
-    func selectableField(named name: String, of type: NamedType) -> Field? {
-        if let field = type.field(named: name) { return field }
-        switch name {
-        case "__typename": return type.isComposite ? MetaFields.typename : nil
-        case "__schema": return type === queryType ? MetaFields.schema : nil
-        case "__type": return type === queryType ? MetaFields.type : nil
-        default: return nil
-        }
-    }
-}

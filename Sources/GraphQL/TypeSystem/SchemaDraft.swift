@@ -27,7 +27,7 @@ struct SchemaDraft {
 
     /// What the schema prints: its own definitions, the schema definition only where convention does not say it.
     var printedDefinitions: [Definition] {
-        let isConventional = [OperationKind.query, .mutation, .subscription].allSatisfy { kind in
+        let isConventional = OperationKind.allCases.allSatisfy { kind in
             let name = Self.conventionalName(kind)
             return rootTypeName(kind).map { $0 == name } ?? (indices[name] == nil)
         }
@@ -110,7 +110,7 @@ struct SchemaDraft {
     }
 
     private mutating func nameRootTypesByConvention() {
-        for kind in [OperationKind.query, .mutation, .subscription] where rootTypeName(kind) == nil {
+        for kind in OperationKind.allCases where rootTypeName(kind) == nil {
             let name = Self.conventionalName(kind)
             guard let index = indices[name] else { continue }
             schema.rootTypes.append(RootTypeDefinition(kind: kind, type: name, location: types[index].location))

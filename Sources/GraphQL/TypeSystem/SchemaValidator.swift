@@ -43,7 +43,7 @@ struct SchemaValidator {
     /// GraphQL §3.3.1: the root types are objects, and no two are the same.
     private mutating func validateRootTypes() {
         var kinds: [String: [RootTypeDefinition]] = [:]
-        for kind in [OperationKind.query, .mutation, .subscription] {
+        for kind in OperationKind.allCases {
             let word = kind.rawValue.prefix(1).uppercased() + kind.rawValue.dropFirst()
             let condition = kind == .query ? "" : " if provided"
             guard let root = schema.parts.definition.rootTypes.first(where: { $0.kind == kind }) else {

@@ -167,19 +167,22 @@ extension DocumentWalk {
         case .object:
             facts.objects.append(value)
             // Where a list belongs, the object stands for a list of one.
-            let object = type.flatMap { index[$0].namedType }
-            let isOneOf = object.map { index[$0].isOneOf } ?? false
-            let isSingle = value[value.index + 1].index < value.next && value[value.index + 1].next == value.next
-            for field in value.children {
-                let definition = object.flatMap { index.inputField(named: field.text, of: $0) }
-                walk(
-                    field.value,
-                    type: definition.map { index[$0].type },
-                    hasDefault: definition.map { index[$0].hasDefault } ?? false,
-                    oneOf: isOneOf && isSingle ? object : nil
-                )
-            }
+            walk(fieldsOf: value, type: type.flatMap { index[$0].namedType })
         default: break
+        }
+    }
+
+    private mutating func walk(fieldsOf object: NodeView, type: TypeNumber?) {
+        let isOneOf = type.map { index[$0].isOneOf } ?? false
+        let isSingle = object[object.index + 1].index < object.next && object[object.index + 1].next == object.next
+        for field in object.children {
+            let definition = type.flatMap { index.inputField(named: field.text, of: $0) }
+            walk(
+                field.value,
+                type: definition.map { index[$0].type },
+                hasDefault: definition.map { index[$0].hasDefault } ?? false,
+                oneOf: isOneOf && isSingle ? type : nil
+            )
         }
     }
 }
