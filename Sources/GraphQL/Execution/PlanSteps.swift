@@ -143,6 +143,12 @@ final class StepCache: Sendable {
 
     init() {}
 
+    /// How many steps may come to be held of a plan with so many fields and so many variables that decide about them.
+    static func capacity(fields: Int, switches: Int) -> Int {
+        let variants = min(1 << min(switches, 32), maximumVariants)
+        return variants == 1 ? fields : min(fields * variants, maximumSteps)
+    }
+
     /// The steps for the fields that a request includes.
     func steps(for request: PreparedRequest, _ bindings: Bindings) -> PlanSteps {
         let tree = request.tree

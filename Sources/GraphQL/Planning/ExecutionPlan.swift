@@ -48,9 +48,11 @@ public final class ExecutionPlan: Sendable {
         tree.selections[tree.root].fields.map { RootField(responseKey: $0.responseKey, fieldName: $0.field.name) }
     }
 
-    /// Roughly how much memory the plan takes, in bytes.
+    /// Roughly how much memory the plan takes, in bytes, with all that executions may keep of it.
     public var estimatedBytes: Int {
-        tree.selections.reduce(1000) { $0 + 200 + $1.fields.count * 400 }
+        let fields = tree.selections.reduce(0) { $0 + $1.fields.count }
+        let steps = StepCache.capacity(fields: fields, switches: tree.switches.count)
+        return 1000 + tree.selections.count * 200 + fields * 400 + steps * 200
     }
 
     /// A field at the root.

@@ -67,6 +67,16 @@ struct PlanCacheTests {
         #expect(none.count == 0)
     }
 
+    @Test("a plan whose fields depend on variables counts for what is kept of each choice")
+    func conditionalBytes() throws {
+        let cache = try Self.cache()
+        let plain = try cache.plan(text: "{ a: field b: field }")
+        let conditional = try cache.plan(
+            text: "query ($a: Boolean!, $b: Boolean!) { a: field @include(if: $a) b: field @skip(if: $b) }"
+        )
+        #expect(conditional.estimatedBytes > plain.estimatedBytes)
+    }
+
     @Test("the plan used least recently goes first")
     func order() throws {
         let cache = try Self.cache(entries: 3)
