@@ -79,6 +79,18 @@ struct ResolvedObjectTests {
         #expect(try await Self.run("Query.found", .list(values.map { .object($0) }), document) == expected)
     }
 
+    @Test("an abstract type's own function names its objects, before the one for all types")
+    func ownNaming() async throws {
+        let service = try JSONService(Self.sdl) { resolvers in
+            resolvers.value("Query.named") { _, _ in .object(["__typename": "Item", "kind": "Other", "name": "o"]) }
+            resolvers.abstractType("Named") { $0["kind"]?.stringValue ?? "" }
+        }
+        #expect(
+            try await service.run("{ named { name ... on Other { size } ... on Item { items { name } } } }")
+                == #"{"data":{"named":{"name":"o","size":null}}}"#
+        )
+    }
+
     @Test(
         "values of the wrong shape are refused where they stand",
         arguments: [
