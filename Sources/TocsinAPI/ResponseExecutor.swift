@@ -95,7 +95,7 @@ package final class ResponseExecutor: Sendable {
         _ plan: ExecutionPlan,
         _ variables: JSONObject
     ) throws(RequestErrors) -> SubscriptionSource {
-        try executable.subscription(plan, variables: variables)
+        try executable.subscription(plan, variables: variables, options: standardOptions)
     }
 
     /// The response of one event for a whole group.

@@ -58,7 +58,7 @@ struct ExecutionCore: Sendable {
     func prepare(
         _ plan: ExecutionPlan,
         _ variables: JSONObject,
-        suggests: Bool = true
+        suggests: Bool
     ) throws(RequestErrors) -> PreparedRequest {
         guard plan.tree.schema.parts === schema.parts else {
             throw RequestErrors(kind: .operation, errors: [GraphQLError("The plan was made for another schema.")])

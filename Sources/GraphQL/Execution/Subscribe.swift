@@ -9,13 +9,15 @@ extension ExecutableSchema {
         _ plan: ExecutionPlan,
         variables: JSONObject = [:],
         root: Object,
-        context: Context
+        context: Context,
+        options: ExecutionOptions = ExecutionOptions()
     ) async throws(RequestErrors) -> SourceStream<Object> {
         let stream = try await core.openSource(
             plan,
             variables,
             root: Rows(ObjectColumn([root])),
-            context: ContextBox(context)
+            context: ContextBox(context),
+            options: options
         )
         return unsafeDowncast(stream.box, to: SourceStream<Object>.self)
     }
@@ -31,7 +33,13 @@ extension ExecutableSchema {
         context: Context,
         options: ExecutionOptions = ExecutionOptions()
     ) async throws(RequestErrors) -> ResponseStream {
-        let source = try await createSourceEventStream(plan, variables: variables, root: root, context: context)
+        let source = try await createSourceEventStream(
+            plan,
+            variables: variables,
+            root: root,
+            context: context,
+            options: options
+        )
         return ResponseStream { () async throws(GraphQLError) in
             guard let event = try await source.next() else { return nil }
             return await executeEvent(plan, variables: variables, event: event, context: context, options: options)
@@ -46,10 +54,11 @@ extension ExecutionCore {
         _ plan: ExecutionPlan,
         _ variables: JSONObject,
         root: Rows,
-        context: any Shared
+        context: any Shared,
+        options: ExecutionOptions
     ) async throws(RequestErrors) -> ErasedStream {
         guard plan.operationKind == .subscription else { throw refusal("The operation is no subscription.") }
-        let request = try prepare(plan, variables)
+        let request = try prepare(plan, variables, suggests: options.suggests)
         let resolver = LevelResolver(plan, request, bindings, context: context, hasTimeLeft: nil)
         guard let step = resolver.steps.ranges[request.tree.root].first else {
             throw refusal("The subscription selects no field.")

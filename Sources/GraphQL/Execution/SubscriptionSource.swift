@@ -5,9 +5,10 @@ extension ExecutableSchema {
     /// each with `executeEvent`.
     public func subscription(
         _ plan: ExecutionPlan,
-        variables: JSONObject = [:]
+        variables: JSONObject = [:],
+        options: ExecutionOptions = ExecutionOptions()
     ) throws(RequestErrors) -> SubscriptionSource {
-        try core.subscription(plan, variables)
+        try core.subscription(plan, variables, options)
     }
 }
 
@@ -24,11 +25,15 @@ public struct SubscriptionSource: Sendable {
 }
 
 extension ExecutionCore {
-    func subscription(_ plan: ExecutionPlan, _ variables: JSONObject) throws(RequestErrors) -> SubscriptionSource {
+    func subscription(
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject,
+        _ options: ExecutionOptions
+    ) throws(RequestErrors) -> SubscriptionSource {
         guard plan.operationKind == .subscription else {
             throw RequestErrors(kind: .operation, errors: [GraphQLError("The operation is no subscription.")])
         }
-        let request = try prepare(plan, variables)
+        let request = try prepare(plan, variables, suggests: options.suggests)
         guard let field = request.fields[plan.tree.root].first else {
             throw RequestErrors(kind: .operation, errors: [GraphQLError("The subscription selects no field.")])
         }

@@ -101,4 +101,28 @@ struct SuggestionsTests {
             #expect(message.contains("Did you mean \"width\"?") == suggests, "\(message)")
         }
     }
+
+    @Test("a subscription keeps names to itself when told to", arguments: [true, false])
+    func subscriptions(suggests: Bool) async throws {
+        let sdl = "type Query { a: Int } type Subscription { field(in: In): String } input In { width: Int }"
+        var resolvers = ResolverMap<Int, Int>()
+        resolvers.leaf("Query.a") { _, out in out.null() }
+        let service = try ExecutableSchema(schema: Schema(sdl: sdl), resolvers: resolvers)
+        let plan = try PlanCache(schema: service.schema).plan(text: "subscription ($in: In) { field(in: $in) }")
+        let variables: JSONObject = ["in": ["widths": 1]]
+        var options = ExecutionOptions()
+        options.suggests = suggests
+        let refusals = [
+            #expect(throws: RequestErrors.self) {
+                try service.subscription(plan, variables: variables, options: options)
+            },
+            await #expect(throws: RequestErrors.self) {
+                try await service.subscribe(plan, variables: variables, root: 0, context: 0, options: options)
+            },
+        ]
+        for refusal in refusals {
+            let message = try #require(refusal?.errors.first?.message)
+            #expect(message.contains("Did you mean \"width\"?") == suggests, "\(message)")
+        }
+    }
 }
