@@ -24,7 +24,8 @@ struct RootValueRequest: Sendable {
             plan = try ExecutionPlan.make(
                 document: document,
                 operationName: operationName,
-                schema: executable.schema
+                schema: executable.schema,
+                limits: .specification
             )
         } catch {
             throw RequestErrors(kind: .operation, errors: [error])

@@ -13,6 +13,8 @@ FILES = {
     "s": SCHEMA, "d": "{ a }", "broken": "{ a", "empty": "", "wrong": "{ b }", "r": '{"a": "$args", "u": {"__typename": "T", "x": 1}, "s": {"x": 2}}',
     "v": '{"i": {"c": {"c": {"b": 5}}}}', "two": "query A { a } query B { u { ... on T { x } } }", "sub": "subscription { s { x } }",
     "args": "query ($i: In) { a(in: $i) b: a(in: {b: 1, c: null}, n: null) }", "list": "[1]", "desc": '"""\n  D\n"""\ntype T @d(a: 1.50) { a: Int }',
+    "pages": "type Query { p(first: Int): [T] } type T { p(first: Int): [T] x: Int }", "many": '{"n": 1000}',
+    "dear": "query ($n: Int) { p(first: $n) { p(first: $n) { p(first: $n) { x } } } }",
     "repeat": "directive @d repeatable on FIELD", "emoji": '{ a(in: {e: "é😀"}) b }',
 }
 EXECUTE = ["execute", "--schema", "s", "--root-value", "r"]
@@ -42,6 +44,7 @@ CASES = [
     (EXECUTE + ["wrong"], 1, errors(('Cannot query field "b" on type "Query". Did you mean "a" or "u"?', 3))),
     (EXECUTE + ["--variables", "v", "--echo-args", "args"], 0,
      {"data": {"a": '{"in":{"c":{"c":{"b":[5],"d":4},"d":4},"d":4},"n":3}', "b": '{"in":{"b":[1],"c":null,"d":4},"n":null}'}}),
+    (["execute", "--schema", "pages", "--variables", "many", "dear"], 0, {"data": {"p": None}}),
     (EXECUTE + ["--variables", "list", "args"], 1, None),
     (EXECUTE + ["--variables", "broken", "args"], 1, None),
     (["validate", "d"], 1, None), (["parse"], 1, None), (["parse", "d", "d"], 1, None), (["parse", "--nope", "d"], 1, None),
