@@ -18,6 +18,8 @@ CREATE TABLE topics (
 ) STRICT;
 CREATE INDEX topics_by_owner ON topics (owner, id);
 CREATE INDEX topics_by_owner_and_name ON topics (owner, name, id);
+CREATE INDEX topics_by_change ON topics (owner, last_changed_at, id);
+CREATE INDEX topics_dead ON topics (last_changed_at) WHERE deleted = 1;
 
 -- `number` is dense in its topic, in order of commit. `topic_id` is a loose reference: messages may outlive a topic.
 CREATE TABLE messages (
@@ -46,6 +48,8 @@ CREATE UNIQUE INDEX messages_by_number ON messages (topic_id, number);
 CREATE UNIQUE INDEX messages_by_key ON messages (topic_id, key) WHERE key IS NOT NULL;
 CREATE INDEX messages_by_creation ON messages (topic_id, created_at, number);
 CREATE INDEX messages_by_owner ON messages (owner, id);
+CREATE INDEX messages_by_change ON messages (owner, last_changed_at, id);
+CREATE INDEX messages_dead ON messages (last_changed_at) WHERE deleted = 1;
 
 -- Records of every model that has no table of its own.
 CREATE TABLE records (
@@ -61,6 +65,8 @@ CREATE TABLE records (
     PRIMARY KEY (model, id)
 ) STRICT;
 CREATE INDEX records_by_owner ON records (model, owner, id);
+CREATE INDEX records_by_change ON records (model, owner, last_changed_at, id);
+CREATE INDEX records_dead ON records (model, last_changed_at) WHERE deleted = 1;
 
 -- People and their devices.
 

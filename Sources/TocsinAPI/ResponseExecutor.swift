@@ -58,7 +58,8 @@ package final class ResponseExecutor: Sendable {
             maximumBytes: planOptions.maximumBytes
         )
         let maximumErrors = validationLimits.maximumErrors
-        var options = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: AppSyncErrorEncoding.write)
+        let appSync = AppSyncErrorEncoding(schema: schema.schema)
+        var options = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: appSync.write)
         options.suggests = planOptions.suggests
         appSyncOptions = options
         options.errorEncoding = StandardErrorEncoding.write
@@ -67,7 +68,11 @@ package final class ResponseExecutor: Sendable {
 
     /// The validated operation that a request names, from the cache where possible.
     func plan(of document: DocumentText, operationName: String?) throws(RequestErrors) -> ExecutionPlan {
-        try plans.plan(of: document, operationName: operationName)
+        do {
+            return try plans.plan(of: document, operationName: operationName)
+        } catch {
+            throw AppSyncWording.worded(error, query: document.text)
+        }
     }
 
     /// Parses, validates and plans all operations of a document as if a request asked for them.
@@ -118,7 +123,8 @@ package final class ResponseExecutor: Sendable {
             case .operation: .operationFailed
             case .variables: .badUserInput
             }
-        let coded = errors.errors.map { error in
+        let worded = errors.kind == .variables ? AppSyncWording.worded(errors, query: "") : errors
+        let coded = worded.errors.map { error in
             var error = error
             if error.extensions["code"] == nil { error.extensions["code"] = .string(code.rawValue) }
             return error

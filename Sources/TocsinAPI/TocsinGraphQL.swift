@@ -177,11 +177,13 @@ package struct TocsinGraphQL: GraphQLService {
             case .onDelete(let model): (model, .deleted)
             default: throw .internal("subscription \(field.fieldName) has no source")
             }
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: model, for: caller) else {
+        guard case .allow(let visible) = AccessPolicy.decision(.listen, on: model, for: caller) else {
             throw .unauthorized
         }
-        let owner = field.arguments["owner"]?.stringValue ?? ""
-        guard owner.isEmpty || caller.ownerForms.contains(owner) else { throw .unauthorized }
+        for rule in model.ownerRules {
+            let owner = field.arguments[rule.field]?.stringValue ?? ""
+            guard owner.isEmpty || caller.ownerForms(of: rule.claim).contains(owner) else { throw .unauthorized }
+        }
         var interest = LiveInterest(
             model: model,
             change: change,
@@ -189,7 +191,8 @@ package struct TocsinGraphQL: GraphQLService {
                 try FilterTranslation.subscriptionPredicate(
                     field.arguments["filter"],
                     on: model,
-                    limits: services.checks.limits
+                    limits: services.checks.limits,
+                    caller: caller
                 )
             )
         )

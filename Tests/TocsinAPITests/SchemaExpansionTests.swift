@@ -56,17 +56,51 @@ struct SchemaExpansionTests {
         arguments: [
             ("type Note { id: ID! }", "Type Note has no @model"),
             ("type Note @model { id: ID! }", "has no rule"),
-            ("type Note @model @auth(rules: [{ allow: groups }]) { id: ID! }", "write allow: owner"),
+            ("type Note @model @auth(rules: [{ allow: groups }]) { id: ID! }", "allow: groups needs either"),
+            ("type Note @model @auth(rules: [{ allow: custom }]) { id: ID! }", "write allow: owner, groups"),
+            ("type Note @model @auth(rules: [{ allow: private, provider: iam }]) { id: ID! }", "provider: iam"),
+            ("type Note @model @auth(rules: [{ allow: owner, groups: [\"a\"] }]) { id: ID! }", "groups has no meaning"),
+            ("type Note @model @auth(rules: [{ allow: owner, operations: [fly] }]) { id: ID! }", "operation fly"),
+            (
+                "type Note @model @auth(rules: [{ allow: groups, groupsField: \"g\" }]) { id: ID! }",
+                "groupsField names g"
+            ),
+            ("type Note @model(queries: null) @auth(rules: [{ allow: owner }]) { id: ID! }", "@model(queries:)"),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Int @default(value: \"y\") }",
+                "no value of x"
+            ),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Int @mapsTo(name: \"y\") }",
+                "@mapsTo is not known"
+            ),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Topic @belongsTo }",
+                "no @hasOne or @hasMany"
+            ),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @hasMany(indexName: \"no\") }",
+                "names the index no"
+            ),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @manyToMany }",
+                "the model in between"
+            ),
+            ("type Note @model @auth(rules: [{ allow: owner }]) { a: ID @primaryKey }", "make it non-null"),
+            (
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! a: [Int] @index(name: \"x\") }",
+                "needs a single value"
+            ),
             ("type Note @model @auth(rules: [{ allow: owner }]) { text: String }", "needs the field `id: ID!`"),
             (
                 "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Strin }",
                 "The type Strin of x is not known"
             ),
             (
-                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: [Topic] @hasMany }",
-                "@hasMany on a field"
+                "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Topic @hasMany }",
+                "@hasMany stands on a field"
             ),
-            ("type Note @model @auth(rules: [{ allow: owner }]) { id: ID! owner: String }", "is the server's"),
+            ("type Note @model @auth(rules: [{ allow: private }]) { id: ID! owner: String }", "is the server's"),
             ("interface Note { id: ID! }", "Only object types"), ("type Note {", "Syntax Error"),
         ]
     )

@@ -63,7 +63,7 @@ struct AccessPolicyTests {
     func readOnly() {
         var caller = alice
         caller.scope = .readOnly
-        let topics = model("Topic", rules: [AccessRule(operations: Set(AccessRule.Operation.allCases))])
+        let topics = model("Topic", rules: [AccessRule(operations: AccessRule.Operation.all)])
         let own = record(topics, owner: alice.owner)
         #expect(isAllowed(.read, own, for: caller))
         for operation in [AccessRule.Operation.create, .update, .delete] {
@@ -75,7 +75,7 @@ struct AccessPolicyTests {
     func publishOnly() {
         var caller = alice
         caller.scope = .publish(topic: "t1")
-        let rule = AccessRule(operations: Set(AccessRule.Operation.allCases))
+        let rule = AccessRule(operations: AccessRule.Operation.all)
         let topics = model("Topic", rules: [rule])
         let messages = model("Message", rules: [rule])
         #expect(isAllowed(.create, record(messages, topic: "t1", owner: alice.owner), for: caller))

@@ -2,15 +2,20 @@ import GraphQL
 import JSON
 
 /// Error objects in AppSync's shape: `errorType`, `errorInfo` and `data` at the root (appsync.md 2.3).
-enum AppSyncErrorEncoding {
-    /// An error of a resolver (with a path), or of a request (without).
+///
+/// A resolver's error has all six members; one of the executor (null where none may be) or of the whole request has only
+/// path, locations and message. Our own `extensions.code` is beside them.
+struct AppSyncErrorEncoding: Sendable {
+    let schema: Schema
     @Sendable
-    static func write(_ error: GraphQLError, to writer: inout JSONWriter) {
+    func write(_ error: GraphQLError, to writer: inout JSONWriter) {
         writer.raw("{\"path\":")
-        if let path = error.path { write(path, to: &writer) } else { writer.null() }
-        if error.path != nil {
-            writer.raw(",\"data\":null,\"errorType\":")
-            writer.value(error.extensions["errorType"] ?? .null)
+        if let path = error.path { writer.value(.array(path.map(\.json))) } else { writer.null() }
+        if error.path != nil, let errorType = error.extensions["errorType"] {
+            writer.raw(",\"data\":")
+            writer.value(error.extensions["data"] ?? .null)
+            writer.raw(",\"errorType\":")
+            writer.value(errorType)
             writer.raw(",\"errorInfo\":")
             writer.value(error.extensions["errorInfo"] ?? .null)
         }
@@ -24,25 +29,37 @@ enum AppSyncErrorEncoding {
             writer.raw(",\"sourceName\":null}")
         }
         writer.raw("],\"message\":")
-        writer.string(error.message)
+        writer.string(message(of: error))
         let shown = ["code", "cost", "maximumCost"].compactMap { key in error.extensions[key].map { (key, $0) } }
         if !shown.isEmpty {
+            writer.raw(",\"extensions\":")
+            writer.value(.object(JSONObject(shown)))
             writer.raw(",\"extensions\":")
             writer.value(.object(JSONObject(shown)))
         }
         writer.byte(UInt8(ascii: "}"))
     }
 
-    private static func write(_ path: [PathElement], to writer: inout JSONWriter) {
-        writer.byte(UInt8(ascii: "["))
-        for (index, element) in path.enumerated() {
-            if index > 0 { writer.byte(UInt8(ascii: ",")) }
+    private func message(of error: GraphQLError) -> String {
+        if let message = error.appSyncMessage { return message }
+        guard let path = error.path, error.extensions["code"] == nil else { return error.message }
+        let place = path.map { element in
             switch element {
-            case .key(let key): writer.string(key)
-            case .index(let position): writer.int(Int64(position))
+            case .key(let key): "/\(key)"
+            case .index(let index): "[\(index)]"
             }
+        }.joined()
+        if let words = EngineWords(error.message, "Cannot return null for non-nullable field ", "."),
+            let coordinate = words.values.first
+        {
+            let names = coordinate.split(separator: ".")
+            let parent = names.first.map(String.init) ?? ""
+            let field = schema.type(named: parent)?.field(named: names.last.map(String.init) ?? "")
+            return "Cannot return null for non-nullable type: '\(field?.type.namedType ?? "Object")' "
+                + "within parent '\(parent)' (\(place))"
         }
-        writer.byte(UInt8(ascii: "]"))
+        return error.message.contains("cannot represent")
+            ? "Can't serialize value (\(place)) : \(error.message)" : error.message
     }
 }
 
@@ -64,20 +81,13 @@ enum StandardErrorEncoding {
         writer.byte(UInt8(ascii: "]"))
         if let path = error.path {
             writer.raw(",\"path\":")
-            writer.value(
-                .array(
-                    path.map { element in
-                        switch element {
-                        case .key(let key): .string(key)
-                        case .index(let position): .int(Int64(position))
-                        }
-                    }
-                )
-            )
+            writer.value(.array(path.map(\.json)))
         }
-        if !error.extensions.isEmpty {
+        var shown = error.extensions
+        shown[GraphQLError.wording] = nil
+        if !shown.isEmpty {
             writer.raw(",\"extensions\":")
-            writer.value(.object(error.extensions))
+            writer.value(.object(shown))
         }
         writer.byte(UInt8(ascii: "}"))
     }

@@ -10,7 +10,18 @@ struct FieldPlace {
 
 extension GraphQLError {
     /// A public error with its code and AppSync's error type.
-    init(_ code: ErrorCode, _ message: String, errorType: String? = nil, errorInfo: JSONValue = .null) {
+    ///
+    /// - Parameters:
+    ///   - data: the current item of a refused mutation, for its owner.
+    ///   - appSyncMessage: what AppSync's clients are told in place of the message.
+    init(
+        _ code: ErrorCode,
+        _ message: String,
+        errorType: String? = nil,
+        errorInfo: JSONValue = .null,
+        data: JSONValue = .null,
+        appSyncMessage: String? = nil
+    ) {
         self.init(
             message,
             extensions: [
@@ -18,35 +29,54 @@ extension GraphQLError {
                 "errorInfo": errorInfo,
             ]
         )
+        if !data.isNull { extensions["data"] = data }
+        self.appSyncMessage = appSyncMessage
     }
 
+    /// The words for clients that speak `application/json`, where they differ.
+    var appSyncMessage: String? {
+        get { extensions[Self.wording]?.stringValue }
+        set { extensions[Self.wording] = newValue.map(JSONValue.string) }
+    }
+
+    /// A member of `extensions` that is never sent.
+    static let wording = "appSyncMessage"
+
     /// The public form of a service's refusal (appsync.md 2.3).
-    init(_ error: ServiceError, at place: FieldPlace, report: (String) -> String) {
+    ///
+    /// - Parameter data: a record as the mutation selected it.
+    init(
+        _ error: ServiceError,
+        at place: FieldPlace,
+        report: (String) -> String,
+        data: (Record) -> JSONValue = { _ in .null }
+    ) {
         switch error {
         case .unauthorized:
             self.init(.unauthorized, "Not Authorized to access \(place.fieldName) on type \(place.parentType)")
         case .badInput(let text): self.init(.badUserInput, text)
-        case .badRequest(let text, let kind):
-            let errorType: String? =
-                switch kind {
-                case .filter: "Unrecognized Filter"
-                case .arguments: "InvalidArgumentsError"
-                case .other: nil
-                }
-            self.init(.badRequest, text, errorType: errorType)
+        case .badRequest(let text, let kind): self.init(badRequest: text, kind)
         case .conflict(let stored):
             self.init(
                 .conflict,
                 "The conditional request failed: the id or key is taken by other content. Use another one.",
-                errorInfo: stored.map { ["id": .string($0.id)] } ?? .null
+                errorInfo: stored.map { ["id": .string($0.id)] } ?? .null,
+                data: stored.map(data) ?? .null,
+                appSyncMessage: Self.conditionalRequestFailed
             )
-        case .conditionFailed:
-            self.init(.conditionFailed, "The conditional request failed: the condition does not hold.")
+        case .conditionFailed(let stored):
+            self.init(
+                .conditionFailed,
+                "The conditional request failed: the condition does not hold.",
+                data: stored.map(data) ?? .null,
+                appSyncMessage: Self.conditionalRequestFailed
+            )
         case .versionConflict(let stored, let expected):
             self.init(
                 .versionConflict,
                 "Conflict resolver rejects mutation.",
-                errorInfo: ["expectedVersion": .int(expected), "actualVersion": .int(stored.version)]
+                errorInfo: ["expectedVersion": .int(expected), "actualVersion": .int(stored.version)],
+                data: data(stored)
             )
         case .badCursor(let text): self.init(.badCursor, text)
         case .badPageToken:
@@ -63,4 +93,23 @@ extension GraphQLError {
             self.init(.internal, "Something went wrong inside the server. Its log has it under \(report(text)).")
         }
     }
+
+    private init(badRequest text: String, _ kind: ServiceError.BadRequestKind) {
+        switch kind {
+        case .filter:
+            self.init(
+                .badRequest,
+                text,
+                errorType: "Unrecognized Filter",
+                appSyncMessage: "Unable to process the filter expression"
+            )
+        case .arguments: self.init(.badRequest, text, errorType: "InvalidArgumentsError")
+        case .pageSize: self.init(.badRequest, text, errorType: "DynamoDB:DynamoDbException")
+        case .other: self.init(.badRequest, text)
+        }
+    }
+
+    /// Clients look for the words in the middle; the rest is AWS's.
+    private static let conditionalRequestFailed =
+        "The conditional request failed (Service: DynamoDb, Status Code: 400, Request ID: 0)"
 }

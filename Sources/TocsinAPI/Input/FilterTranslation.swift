@@ -5,13 +5,15 @@ import TocsinCore
 struct FilterTranslation {
     let model: ModelType
     private let limits: ServiceLimits
+    private let caller: Identity
     /// Subscription filters join several operators on one field by OR, all others by AND (appsync.md 4.7).
     private let joinsOperatorsByOr: Bool
     private var parts = 0
 
-    private init(model: ModelType, limits: ServiceLimits, joinsOperatorsByOr: Bool = false) {
+    private init(model: ModelType, limits: ServiceLimits, caller: Identity, joinsOperatorsByOr: Bool = false) {
         self.model = model
         self.limits = limits
+        self.caller = caller
         self.joinsOperatorsByOr = joinsOperatorsByOr
     }
 
@@ -19,10 +21,11 @@ struct FilterTranslation {
     static func predicate(
         _ filter: JSONValue?,
         on model: ModelType,
-        limits: ServiceLimits
+        limits: ServiceLimits,
+        caller: Identity
     ) throws(ServiceError) -> Predicate {
         guard let object = filter?.objectValue else { return .always }
-        var translation = FilterTranslation(model: model, limits: limits)
+        var translation = FilterTranslation(model: model, limits: limits, caller: caller)
         return try translation.group(object, depth: 1)
     }
 
@@ -30,30 +33,24 @@ struct FilterTranslation {
     static func subscriptionPredicate(
         _ filter: JSONValue?,
         on model: ModelType,
-        limits: ServiceLimits
+        limits: ServiceLimits,
+        caller: Identity
     ) throws(ServiceError) -> Predicate {
         guard let object = filter?.objectValue else { return .always }
-        var translation = FilterTranslation(model: model, limits: limits, joinsOperatorsByOr: true)
+        var translation = FilterTranslation(model: model, limits: limits, caller: caller, joinsOperatorsByOr: true)
         return try translation.group(object, depth: 1)
     }
 
-    /// The predicate of one key condition: at most one operator.
-    static func keyCondition(
-        _ condition: JSONValue?,
+    /// The operators of one field, where a key condition on it has been checked.
+    static func comparisons(
+        _ operators: JSONObject,
         on fieldName: String,
         of model: ModelType,
-        limits: ServiceLimits
+        limits: ServiceLimits,
+        caller: Identity
     ) throws(ServiceError) -> Predicate {
-        guard let object = condition?.objectValue else { return .always }
-        let given = object.filter { !$0.value.isNull }
-        guard given.count <= 1 else {
-            throw .badRequest(
-                "A key condition on \(fieldName) takes one operator; \(given.count) were given.",
-                .arguments
-            )
-        }
-        var translation = FilterTranslation(model: model, limits: limits)
-        return try translation.comparisons(object, field: fieldName)
+        var translation = FilterTranslation(model: model, limits: limits, caller: caller)
+        return try translation.comparisons(operators, field: fieldName)
     }
 
     private mutating func group(_ object: JSONObject, depth: Int) throws(ServiceError) -> Predicate {
@@ -98,11 +95,25 @@ struct FilterTranslation {
             guard parts <= limits.filterParts else {
                 throw .badRequest("A filter may have \(limits.filterParts) comparisons.")
             }
+            if member.key == "size" {
+                terms += try sizes(member.value, position)
+                continue
+            }
             guard let comparison = try comparison(member, field: model.fields[position]) else { continue }
             terms.append(.field(position, comparison))
         }
-        if joinsOperatorsByOr, terms.count > 1 { return .any(terms) }
-        return terms.reduce(.always) { $0.and($1) }
+        let isEither = joinsOperatorsByOr && terms.count > 1
+        let joined = isEither ? Predicate.any(terms) : terms.reduce(Predicate.always) { $0.and($1) }
+        return try protected(joined, field: position)
+    }
+
+    /// A field with rules of its own is compared only where the caller may read it: a filter must not tell what is in it.
+    private func protected(_ predicate: Predicate, field position: Int) throws(ServiceError) -> Predicate {
+        switch AccessPolicy.decision(.list, onField: position, of: model, for: caller) {
+        case nil: return predicate
+        case .deny?: throw .unauthorized
+        case .allow(let readable)?: return readable.and(predicate)
+        }
     }
 
     private func comparison(
@@ -132,7 +143,6 @@ struct FilterTranslation {
         case "attributeType": return .hasType(member.value.stringValue ?? "")
         case "notIn": return .isNoneOf((member.value.arrayValue ?? []).map(field.value(from:)))
         case "in": return .isOneOf((member.value.arrayValue ?? []).map(field.value(from:)))
-        case "size": return try size(member.value)
         default: throw .badRequest("A filter cannot use the operator \(member.key).")
         }
     }
@@ -144,27 +154,31 @@ struct FilterTranslation {
         return .between(field.value(from: bounds[0]), field.value(from: bounds[1]))
     }
 
-    private func size(_ value: JSONValue) throws(ServiceError) -> Comparison? {
-        guard let object = value.objectValue else { return nil }
-        let given = object.filter { !$0.value.isNull }
-        guard given.count == 1, let member = given.first else {
-            throw .badRequest("size takes exactly one operator.", .filter)
+    /// All operators given for the size must hold.
+    private func sizes(_ value: JSONValue, _ position: Int) throws(ServiceError) -> [Predicate] {
+        var terms: [Predicate] = []
+        for member in value.objectValue ?? [:] where !member.value.isNull {
+            terms.append(.field(position, .size(try size(member))))
         }
+        return terms
+    }
+
+    private func size(_ member: JSONObject.Element) throws(ServiceError) -> SizeComparison {
         let number = member.value.intValue ?? 0
         switch member.key {
-        case "eq": return .size(.equal(number))
-        case "ne": return .size(.notEqual(number))
-        case "lt": return .size(.less(number))
-        case "le": return .size(.lessOrEqual(number))
-        case "gt": return .size(.greater(number))
-        case "ge": return .size(.greaterOrEqual(number))
+        case "eq": return .equal(number)
+        case "ne": return .notEqual(number)
+        case "lt": return .less(number)
+        case "le": return .lessOrEqual(number)
+        case "gt": return .greater(number)
+        case "ge": return .greaterOrEqual(number)
         default:
             guard let bounds = member.value.arrayValue, bounds.count == 2, let low = bounds[0].intValue,
                 let high = bounds[1].intValue
             else {
                 throw .badRequest("Unable to process the filter expression: between takes exactly two values.", .filter)
             }
-            return .size(.between(low, high))
+            return .between(low, high)
         }
     }
 }

@@ -7,11 +7,12 @@ struct PageToken {
     /// What the token is good for: field, arguments without `limit` and `nextToken`, caller.
     let scope: String
 
-    init(sealer: any Sealer, field: String, arguments: JSONObject, caller: Identity) {
+    /// `parent`: what the field's own object is, where it is not the root.
+    init(sealer: any Sealer, field: String, parent: String = "", arguments: JSONObject, caller: Identity) {
         self.sealer = sealer
         let lasting = arguments.filter { $0.key != "limit" && $0.key != "nextToken" && !$0.value.isNull }
         let text = JSONValue.object(JSONObject(lasting.map { ($0.key, $0.value) })).serializedString()
-        scope = "page\n\(field)\n\(caller.owner)\n\(text)"
+        scope = "page\n\(field)\n\(caller.owner)\n\(text)" + (parent.isEmpty ? "" : "\n" + parent)
     }
 
     func text(for position: [FieldValue]) -> String {

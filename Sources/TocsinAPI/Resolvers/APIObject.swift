@@ -25,6 +25,8 @@ package enum APIObject: Sendable {
 package struct PageResult: Sendable {
     package var records: [Record]
     package var nextToken: String?
+    /// Of `sync` alone, in milliseconds (appsync.md 2.6, 2.9).
+    package var startedAt: Int64?
 }
 
 /// What registering or unregistering a token answers.

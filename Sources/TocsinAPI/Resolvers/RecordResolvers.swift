@@ -12,7 +12,9 @@ struct RecordResolvers {
             for field in model.fields where schema.schema.type(named: model.name)?.field(named: field.name) != nil {
                 registerField(field, of: model, in: &map)
             }
-            for relation in model.relations { registerRelation(relation, of: model, in: &map) }
+            for relation in model.relations {
+                RelationResolvers(schema: schema).register(relation, of: model, in: &map)
+            }
             registerConnection(of: model, in: &map)
         }
         registerMessageFields(in: &map)
@@ -25,10 +27,12 @@ struct RecordResolvers {
     ) {
         guard let position = model.position(of: field.name) else { return }
         let coordinate = "\(model.name).\(field.name)"
-        if field.name == "owner" {
+        if model.fieldRules[position] != nil {
+            registerProtected(position, of: model, in: &map)
+        } else if model.ownerRules.contains(where: { $0.field == field.name }) {
             map.leaf(coordinate) { object, out in
-                guard let owner = object.record?.values[position].text else { return out.null() }
-                out.string(Self.shownOwner(owner))
+                guard case .record(let record) = object else { return out.null() }
+                out.write(ShownOwner.value(record.values[position]))
             }
         } else {
             map.leaf(coordinate) { object, out in
@@ -38,35 +42,18 @@ struct RecordResolvers {
         }
     }
 
-    /// The part after the last `::` (appsync.md 2.1).
-    private static func shownOwner(_ owner: String) -> String {
-        guard let colon = owner.utf8.lastIndex(of: UInt8(ascii: ":")), colon > owner.startIndex,
-            owner.utf8[owner.utf8.index(before: colon)] == UInt8(ascii: ":")
-        else { return owner }
-        return String(owner[owner.utf8.index(after: colon)...])
-    }
-
-    /// One read for all parents of a level; what the caller may not read is as absent.
-    private func registerRelation(
-        _ relation: ModelRelation,
+    /// A field with rules of its own: null with an error for whom they do not let read it.
+    private func registerProtected(
+        _ position: Int,
         of model: ModelType,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
-        guard let target = schema.models.first(where: { $0.name == relation.target }),
-            let key = model.position(of: relation.keyField)
-        else { return }
-        map.batch("\(model.name).\(relation.fieldName)") { parents, invocation throws(GraphQLError) in
-            let keys = parents.map { $0.record?.values[key].text }
-            let found = try await invocation.serving { () throws(ServiceError) in
-                try await invocation.context.services.models.records(
-                    target,
-                    ids: keys.compactMap(\.self),
-                    caller: invocation.context.caller
-                )
+        map.value("\(model.name).\(model.fields[position].name)") { object, invocation in
+            guard let record = object.record else { return .null }
+            guard record.isReadable(at: position, by: invocation.context.caller) else {
+                return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
             }
-            return keys.map { key in
-                key.flatMap { found[$0] }.map { ResolvedValue.object(.record($0)) } ?? .null
-            }
+            return .leaf(record.values[position].json)
         }
     }
 
@@ -80,8 +67,10 @@ struct RecordResolvers {
             guard case .page(let page) = object, let token = page.nextToken else { return out.null() }
             out.string(token)
         }
-        // Only sync fills it (appsync.md 2.6).
-        map.leaf("\(name).startedAt") { _, out in out.null() }
+        map.leaf("\(name).startedAt") { object, out in
+            guard case .page(let page) = object else { return out.null() }
+            out.int(page.startedAt)
+        }
     }
 
     private func registerMessageFields(in map: inout ResolverMap<APIObject, RequestContext>) {
@@ -107,7 +96,7 @@ extension LeafWriter {
         case .int(let number): int(number)
         case .double(let number): double(number)
         case .text(let text): string(text)
-        case .json(let text): json((try? JSONParser.parse(text)) ?? .null)
+        case .json: json(value.json)
         }
     }
 }
@@ -122,7 +111,10 @@ extension FieldInvocation where Context == RequestContext {
         do {
             return try await body()
         } catch {
-            throw GraphQLError(error, at: place, report: context.services.report)
+            let caller = context.caller
+            throw GraphQLError(error, at: place, report: context.services.report) { record in
+                RecordProjection(caller: caller).json(of: record, selection)
+            }
         }
     }
 
@@ -134,7 +126,8 @@ extension FieldInvocation where Context == RequestContext {
         try FilterTranslation.predicate(
             arguments[argument],
             on: model,
-            limits: context.services.checks.limits
+            limits: context.services.checks.limits,
+            caller: context.caller
         )
     }
 

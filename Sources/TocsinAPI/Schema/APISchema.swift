@@ -47,19 +47,24 @@ package struct APISchema: Sendable {
     }
 
     private static func generatedSDL(_ models: [ModelDeclaration], enums: [EnumTypeDefinition]) -> String {
-        let expansions = models.map { SchemaExpansion(model: $0) }
+        let expansions = models.map { SchemaExpansion(model: $0, models: models) }
         func root(_ name: String, _ fields: [String]) -> String {
             "type \(name) {\n\(fields.joined(separator: "\n"))\n}"
         }
         let values = enums.map { "enum \($0.name) { \($0.values.map(\.name).joined(separator: " ")) }" }
-        let parts =
-            expansions.map(\.types) + values + [
+        let ofModels =
+            expansions.map(\.types) + [
                 root("Query", expansions.flatMap(\.queryFields)),
                 root("Mutation", expansions.flatMap(\.mutationFields)),
                 root("Subscription", expansions.flatMap(\.subscriptionFields)),
-                OperatorTypes.sdl,
             ]
-        return parts.joined(separator: "\n\n")
+        let text = ofModels.joined(separator: "\n")
+        let keys = OperatorTypes.keyConditions(usedIn: text)
+        // Only enums that models filter by have operators.
+        let filtered = Set(models.flatMap(\.valueFields).filter(\.isEnum).map(\.namedType))
+        let filters = enums.map(\.name).filter(filtered.contains)
+            .map { OperatorTypes.filters(ofEnum: $0, usedIn: text) }
+        return (ofModels + values + filters + [OperatorTypes.sdl, keys]).joined(separator: "\n\n")
     }
 }
 
@@ -67,6 +72,7 @@ package struct APISchema: Sendable {
 enum ModelOperation: Sendable {
     case get(ModelType)
     case list(ModelType)
+    case sync(ModelType)
     case byIndex(ModelType, ModelIndex)
     case create(ModelType)
     case update(ModelType)
@@ -80,6 +86,7 @@ enum ModelOperation: Sendable {
         for model in models {
             table["Query.get\(model.name)"] = .get(model)
             table["Query.list\(model.plural)"] = .list(model)
+            table["Query.sync\(model.plural)"] = .sync(model)
             for index in model.indexes {
                 guard let queryField = index.queryField else { continue }
                 table["Query.\(queryField)"] = .byIndex(model, index)

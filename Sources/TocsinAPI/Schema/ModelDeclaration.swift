@@ -11,21 +11,59 @@ package struct ModelDeclaration: Sendable {
         package var isList: Bool
         package var isRequired: Bool
         package var description: String?
-        package var relation: ModelRelation?
+        /// Set for fields that lead to other models.
+        package var relation: Relation?
         package var isEnum: Bool
+        /// What `@default` stores.
+        package var defaultValue: FieldValue?
+        /// The field's own `@auth`, in place of the model's.
+        package var rules: [AccessRule]?
+        package var line: Int
+    }
+
+    /// `@hasOne`, `@hasMany` or `@belongsTo` as written.
+    package struct Relation: Sendable {
+        package enum Kind: String, Sendable { case hasOne, hasMany, belongsTo }
+
+        package var kind: Kind
+        /// `fields`, or `references` of `@belongsTo`.
+        package var fields: [String]
+        /// `references` of `@hasMany`: fields of the target.
+        package var references: [String]
+        package var indexName: String?
+        package var line: Int
     }
 
     package var name: String
+    /// Of list and sync operations.
+    package var plural: String
     package var description: String?
     package var fields: [Field]
     package var indexes: [ModelIndex]
     package var rules: [AccessRule]
+    /// `id`, or the fields of `@primaryKey`.
+    package var keyFields = ["id"]
+    /// What the relations come to, once all models are known.
+    package var relations: [ModelRelation] = []
     package var line: Int
-
-    package var plural: String { Plural.of(name) }
 
     /// The fields that hold values: all but relations.
     package var valueFields: [Field] { fields.filter { $0.relation == nil } }
 
+    /// Whether records are named by `id` alone.
+    package var hasSimpleKey: Bool { keyFields == ["id"] }
+
     package func declares(_ fieldName: String) -> Bool { fields.contains { $0.name == fieldName } }
+
+    package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
+
+    /// Owner fields that the rules name and the model does not declare: the server alone writes them.
+    package var implicitOwners: [String] {
+        var names: [String] = []
+        for rule in rules {
+            guard let owner = rule.owner, !declares(owner.field), !names.contains(owner.field) else { continue }
+            names.append(owner.field)
+        }
+        return names
+    }
 }

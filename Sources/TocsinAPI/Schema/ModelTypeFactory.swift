@@ -48,25 +48,44 @@ struct ModelTypeFactory {
 
     func make() -> ModelType {
         let layout = ShippedTables.layout(of: declaration.name)
-        var fields = declaration.valueFields.map { field in
-            self.field(field.name, field.namedType, field.isList, field.isRequired, .declared, layout.columns)
+        var columns = layout.columns
+        // The row is named by the joined key then, and an `id` is a field like others.
+        if !declaration.hasSimpleKey { columns["id"] = nil }
+        var fields = declaration.valueFields.map { declared in
+            var field = self.field(
+                declared.name,
+                declared.namedType,
+                declared.isList,
+                declared.isRequired,
+                .declared,
+                columns
+            )
+            field.defaultValue = declared.defaultValue
+            return field
         }
         let generated = [
             ("createdAt", "AWSDateTime", true), ("updatedAt", "AWSDateTime", true), ("_version", "Int", true),
             ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true), ("owner", "String", false),
         ]
-        for (name, type, isRequired) in generated where !declaration.declares(name) {
-            fields.append(field(name, type, false, isRequired, .generated, layout.columns))
+        let owners = declaration.implicitOwners.filter { $0 != "owner" }.map { ($0, "String", false) }
+        for (name, type, isRequired) in generated + owners where !declaration.declares(name) {
+            fields.append(field(name, type, false, isRequired, .generated, columns))
         }
-        fields += ownFields(layout.columns)
+        fields += ownFields(columns)
+        if !declaration.hasSimpleKey {
+            fields.append(field(ModelType.joinedKey, "ID", false, true, .generated, [ModelType.joinedKey: "id"]))
+        }
+        let ruled = declaration.valueFields.compactMap { field in field.rules.map { (field.name, $0) } }
         return ModelType(
             name: declaration.name,
             plural: declaration.plural,
             table: layout.table,
             fields: fields,
             indexes: declaration.indexes,
-            relations: declaration.fields.compactMap(\.relation),
-            rules: declaration.rules
+            relations: declaration.relations,
+            rules: declaration.rules,
+            fieldRules: Dictionary(ruled, uniquingKeysWith: { first, _ in first }),
+            keyFields: declaration.keyFields
         )
     }
 

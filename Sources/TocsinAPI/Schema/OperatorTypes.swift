@@ -23,9 +23,6 @@ enum OperatorTypes {
         input ModelBooleanInput { ne: Boolean eq: Boolean attributeExists: Boolean attributeType: ModelAttributeTypes }
         input ModelSizeInput { ne: Int eq: Int le: Int lt: Int ge: Int gt: Int between: [Int] }
         \(keyCondition("String"))
-        \(keyCondition("ID"))
-        \(keyCondition("Int"))
-        \(keyCondition("Float"))
         \(subscriptionFilter("String", withText: true))
         \(subscriptionFilter("ID", withText: true))
         \(subscriptionFilter("Int", withText: false))
@@ -35,6 +32,20 @@ enum OperatorTypes {
         enum ModelSortDirection { ASC DESC }
         enum ModelAttributeTypes { binary binarySet bool list map number numberSet string stringSet _null }
         """
+
+    /// The key conditions that the SDL of models uses, beside that of `String`, which is always there.
+    static func keyConditions(usedIn sdl: String) -> String {
+        ["ID", "Int", "Float"].filter { sdl.contains(": Model\($0)KeyConditionInput") }.map(keyCondition)
+            .joined(separator: "\n")
+    }
+
+    /// The operators of an enum, and of lists of it.
+    static func filters(ofEnum name: String, usedIn sdl: String) -> String {
+        let single = "input Model\(name)Input { eq: \(name) ne: \(name) }"
+        guard sdl.contains(": Model\(name)ListInput") else { return single }
+        return single + "\ninput Model\(name)ListInput { eq: [\(name)] ne: [\(name)] contains: \(name) "
+            + "notContains: \(name) }"
+    }
 
     /// The scalars of AppSync beside GraphQL's own.
     static let scalarNames = [

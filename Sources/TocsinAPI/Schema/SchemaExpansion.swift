@@ -3,115 +3,86 @@ import TocsinCore
 /// Expands a model into the SDL that Amplify's transformer generates for it (appsync.md 1.1 to 1.3).
 struct SchemaExpansion {
     let model: ModelDeclaration
+    /// All models, for the arguments of `@hasMany` fields.
+    let models: [ModelDeclaration]
 
-    private var name: String { model.name }
+    var name: String { model.name }
 
     /// All types of the model; root fields come from `queryFields` and its siblings.
     var types: String {
-        [objectType, connection, createInput, updateInput, deleteInput, condition, filter, subscriptionFilter]
+        ([objectType, connection, createInput, updateInput, deleteInput, condition, filter, subscriptionFilter]
+            + compositeKeyInputs)
             .joined(separator: "\n")
     }
 
     var queryFields: [String] {
-        let filter = "filter: Model\(name)FilterInput, limit: Int, nextToken: String"
-        let indexed = model.indexes.compactMap { index -> String? in
-            guard let queryField = index.queryField else { return nil }
-            let sortKeys = index.sortFields.map { "\($0): Model\(operatorName(of: $0))KeyConditionInput, " }.joined()
-            return "\(queryField)(\(index.partitionField): \(namedType(of: index.partitionField))!, \(sortKeys)"
-                + "sortDirection: ModelSortDirection, \(filter)): Model\(name)Connection"
+        let paging = "filter: Model\(name)FilterInput, limit: Int, nextToken: String"
+        let connection = "Model\(name)Connection"
+        let keys = model.keyFields.map { "\($0): \(model.namedType(of: $0))!" }.joined(separator: ", ")
+        let list = model.hasSimpleKey ? paging : listKeys + paging + ", sortDirection: ModelSortDirection"
+        var fields = [
+            "get\(name)(\(keys)): \(name)", "list\(model.plural)(\(list)): \(connection)",
+            "sync\(model.plural)(\(paging), lastSync: AWSTimestamp): \(connection)",
+        ]
+        for index in model.indexes {
+            guard let queryField = index.queryField else { continue }
+            let sort = model.sortArgument(of: index).map { "\($0.name): \($0.type), " } ?? ""
+            let partition = "\(index.partitionField): \(model.namedType(of: index.partitionField))!"
+            fields.append(
+                "\(queryField)(\(partition), \(sort)sortDirection: ModelSortDirection, \(paging)): \(connection)"
+            )
         }
-        return ["get\(name)(id: ID!): \(name)", "list\(model.plural)(\(filter)): Model\(name)Connection"] + indexed
+        return fields
     }
 
     var mutationFields: [String] {
         ["create", "update", "delete"].map { verb in
-            let inputName = verb.prefix(1).uppercased() + verb.dropFirst() + name + "Input"
+            let inputName = verb.capitalizedFirst + name + "Input"
             return "\(verb)\(name)(input: \(inputName)!, condition: Model\(name)ConditionInput): \(name)"
         }
     }
 
     var subscriptionFields: [String] {
-        ["Create", "Update", "Delete"].map { verb in
+        let owners = SubscriptionArguments.owners(of: model.rules).map { ", \($0): String" }.joined()
+        return ["Create", "Update", "Delete"].map { verb in
             // `topicId` and `after` resume a feed (product.md 5); they exist where messages are created.
             let feed = name == "Message" && verb == "Create" ? ", topicId: ID, after: String" : ""
-            return "on\(verb)\(name)(filter: ModelSubscription\(name)FilterInput, owner: String\(feed)): \(name)"
+            return "on\(verb)\(name)(filter: ModelSubscription\(name)FilterInput\(owners)\(feed)): \(name)"
         }
     }
 
+    /// The arguments of `list` by a primary key of one's own.
+    private var listKeys: String {
+        let partition = "\(model.keyFields[0]): \(model.namedType(of: model.keyFields[0])), "
+        let sort = model.sortArgument(of: model.primaryIndex).map { "\($0.name): \($0.type), " } ?? ""
+        return partition + sort
+    }
+
     private var objectType: String {
-        var lines = model.fields.map { describe($0.description) + "\($0.name): \($0.typeText)" }
+        var lines = model.fields.map { describe($0.description) + $0.name + arguments(of: $0) + ": " + type(of: $0) }
         for timestamp in ["createdAt", "updatedAt"] where !model.declares(timestamp) {
             lines.append("\(timestamp): AWSDateTime!")
         }
-        lines += ["_version: Int!", "_deleted: Boolean", "_lastChangedAt: AWSTimestamp!", "owner: String"]
+        lines += ["_version: Int!", "_deleted: Boolean", "_lastChangedAt: AWSTimestamp!"]
+        lines += model.implicitOwners.map { "\($0): String" }
         return describe(model.description) + "type \(name) {\n\(lines.joined(separator: "\n"))\n}"
+    }
+
+    private func type(of field: ModelDeclaration.Field) -> String {
+        field.relation?.kind == .hasMany ? "Model\(field.namedType)Connection" : field.typeText
+    }
+
+    private func arguments(of field: ModelDeclaration.Field) -> String {
+        guard field.relation?.kind == .hasMany, let target = models.first(where: { $0.name == field.namedType }),
+            case .many(_, let index)? = model.relations.first(where: { $0.fieldName == field.name })?.kind
+        else { return "" }
+        let sort = target.sortArgument(of: index).map { "\($0.name): \($0.type), " } ?? ""
+        return "(\(sort)filter: Model\(target.name)FilterInput, sortDirection: ModelSortDirection, limit: Int, "
+            + "nextToken: String)"
     }
 
     private var connection: String {
         "type Model\(name)Connection { items: [\(name)]! nextToken: String startedAt: AWSTimestamp }"
-    }
-
-    private var createInput: String {
-        let made = Set(["id", "createdAt", "updatedAt"]).union(ShippedDefaults.serverMade[name] ?? [])
-        let fields = model.valueFields.map { field in
-            made.contains(field.name) ? "\(field.name): \(nullable(field))" : "\(field.name): \(field.typeText)"
-        }
-        return "input Create\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
-    }
-
-    private var updateInput: String {
-        let fields = model.valueFields.map { field in
-            field.name == "id" ? "id: ID!" : "\(field.name): \(nullable(field))"
-        }
-        return "input Update\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
-    }
-
-    private var deleteInput: String { "input Delete\(name)Input { id: ID! _version: Int }" }
-
-    private var condition: String {
-        let own = model.valueFields.filter { $0.name != "id" }
-        return filterInput("Model\(name)ConditionInput", own, withNot: true)
-    }
-
-    private var filter: String { filterInput("Model\(name)FilterInput", model.valueFields, withNot: true) }
-
-    private var subscriptionFilter: String {
-        filterInput("ModelSubscription\(name)FilterInput", model.valueFields, prefix: "Subscription", withNot: false)
-    }
-
-    private func filterInput(
-        _ inputName: String,
-        _ fields: [ModelDeclaration.Field],
-        prefix: String = "",
-        withNot: Bool
-    ) -> String {
-        var members = fields.map { "\($0.name): Model\(prefix)\(operatorName(of: $0.name))Input" }
-        for timestamp in ["createdAt", "updatedAt"] where !model.declares(timestamp) {
-            members.append("\(timestamp): Model\(prefix)StringInput")
-        }
-        members += ["and: [\(inputName)]", "or: [\(inputName)]"]
-        if withNot { members.append("not: \(inputName)") }
-        members += ["_deleted: ModelBooleanInput", "owner: ModelStringInput"]
-        return "input \(inputName) { \(members.joined(separator: " ")) }"
-    }
-
-    private func nullable(_ field: ModelDeclaration.Field) -> String {
-        field.typeText.hasSuffix("!") ? String(field.typeText.dropLast()) : field.typeText
-    }
-
-    private func namedType(of fieldName: String) -> String {
-        model.fields.first { $0.name == fieldName }?.namedType ?? "String"
-    }
-
-    /// The operator input of a field: by its own type for GraphQL's scalars, `String` for the others.
-    private func operatorName(of fieldName: String) -> String {
-        switch namedType(of: fieldName) {
-        case "ID": "ID"
-        case "Int", "AWSTimestamp": "Int"
-        case "Float": "Float"
-        case "Boolean": "Boolean"
-        default: "String"
-        }
     }
 
     private func describe(_ text: String?) -> String {
@@ -121,7 +92,14 @@ struct SchemaExpansion {
     }
 }
 
-/// Fields that the schema requires and the server makes when a client leaves them out.
-enum ShippedDefaults {
-    static let serverMade: [String: Set<String>] = ["Topic": ["arn"]]
+/// The arguments of subscriptions that come from rules.
+enum SubscriptionArguments {
+    /// The owner fields that a subscriber may name: those of rules that let owners listen.
+    static func owners(of rules: [AccessRule]) -> [String] {
+        var names: [String] = []
+        for rule in rules where rule.covers(.listen) {
+            if let owner = rule.owner, !names.contains(owner.field) { names.append(owner.field) }
+        }
+        return names
+    }
 }

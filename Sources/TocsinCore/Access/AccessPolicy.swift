@@ -13,23 +13,42 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        let rules = model.rules.filter { $0.operations.contains(operation) }
+        let rules = model.rules.filter { $0.covers(operation) }
         guard !rules.isEmpty else {
             return .deny(reason: "The schema's rules for \(model.name) allow nobody to \(operation.rawValue).")
         }
+        guard let granted = granted(rules, in: model, to: caller) else {
+            return .deny(reason: "No rule for \(model.name) allows this caller to \(operation.rawValue).")
+        }
         switch caller.scope {
-        case .readOnly where operation != .read:
+        case .readOnly where [.create, .update, .delete].contains(operation):
             return .deny(reason: "This token is read-only.")
         case .publish(let topic):
-            return publishDecision(operation, on: model, topic: topic, rules: rules, caller: caller)
+            return publishDecision(operation, on: model, topic: topic, granted: granted)
         case .full, .readOnly:
-            return .allow(where: ownership(rules, in: model, caller: caller))
+            return .allow(where: granted)
         }
+    }
+
+    /// Decides about one field that has rules of its own, which stand in place of the model's; nil where it has none.
+    package static func decision(
+        _ operation: AccessRule.Operation,
+        onField position: Int,
+        of model: ModelType,
+        for caller: Identity
+    ) -> AccessDecision? {
+        guard let rules = model.fieldRules[position] else { return nil }
+        guard let granted = granted(rules.filter { $0.covers(operation) }, in: model, to: caller) else {
+            let name = model.fields[position].name
+            return .deny(reason: "No rule for \(model.name).\(name) allows this caller to \(operation.rawValue).")
+        }
+        return .allow(where: granted)
     }
 
     /// Whether the caller may use what belongs to a person and not to a model: devices, memberships, redrives.
     package static func mayManageOwnThings(_ caller: Identity, writing: Bool) -> Bool {
-        switch caller.scope {
+        guard caller.provider != .apiKey else { return false }
+        return switch caller.scope {
         case .full: true
         case .readOnly: !writing
         case .publish: false
@@ -40,23 +59,49 @@ package enum AccessPolicy {
         _ operation: AccessRule.Operation,
         on model: ModelType,
         topic: String,
-        rules: [AccessRule],
-        caller: Identity
+        granted: Predicate
     ) -> AccessDecision {
         let keyField = model.name == "Topic" ? "id" : "topicId"
-        let isUseful = model.name == "Topic" && operation == .read || model.name == "Message" && operation == .create
+        let reads = [AccessRule.Operation.read, .get, .list].contains(operation)
+        let isUseful = model.name == "Topic" && reads || model.name == "Message" && operation == .create
         guard isUseful, let position = model.position(of: keyField) else {
             return .deny(reason: "This token may only publish to one topic.")
         }
-        let inTopic = Predicate.field(position, .equal(.text(topic)))
-        return .allow(where: ownership(rules, in: model, caller: caller).and(inTopic))
+        return .allow(where: granted.and(.field(position, .equal(.text(topic)))))
     }
 
-    private static func ownership(_ rules: [AccessRule], in model: ModelType, caller: Identity) -> Predicate {
-        let alternatives = rules.compactMap { rule -> Predicate? in
-            guard let position = model.position(of: rule.ownerField) else { return nil }
-            return .field(position, .isOneOf(caller.ownerForms.map(FieldValue.text)))
+    /// The records that the rules give to the caller; nil when no rule is about such a caller at all.
+    private static func granted(_ rules: [AccessRule], in model: ModelType, to caller: Identity) -> Predicate? {
+        var alternatives: [Predicate] = []
+        for rule in rules where caller.isFrom(rule.provider) {
+            switch granted(rule.grantee, in: model, to: caller) {
+            case nil: continue
+            case .always?: return .always
+            case let predicate?: alternatives.append(predicate)
+            }
         }
-        return alternatives.count == 1 ? alternatives[0] : .any(alternatives)
+        guard let first = alternatives.first else { return nil }
+        return alternatives.count == 1 ? first : .any(alternatives)
+    }
+
+    private static func granted(_ grantee: AccessRule.Grantee, in model: ModelType, to caller: Identity) -> Predicate? {
+        switch grantee {
+        case .owner(let field, let claim):
+            return named(by: field, in: model, values: caller.ownerForms(of: claim))
+        case .groups(let names, let claim):
+            return names.isDisjoint(with: caller.values(of: claim)) ? nil : .always
+        case .groupsField(let field, let claim):
+            return named(by: field, in: model, values: caller.values(of: claim))
+        case .signedIn, .keyBearer: return .always
+        }
+    }
+
+    /// The records whose field is, or as a list has, one of the values.
+    private static func named(by field: String, in model: ModelType, values: [String]) -> Predicate? {
+        guard !values.isEmpty, let position = model.position(of: field) else { return nil }
+        guard model.fields[position].isList else {
+            return .field(position, .isOneOf(values.map(FieldValue.text)))
+        }
+        return .any(values.map { .field(position, .contains($0)) })
     }
 }

@@ -10,6 +10,16 @@ package struct Identity: Hashable, Sendable {
         case publish(topic: String)
     }
 
+    /// Who vouches for the caller, in the words of `@auth(rules: [{ provider: … }])`.
+    package enum Provider: String, Hashable, Sendable {
+        /// Local accounts, and the issuer that stands for the user pool: satisfies rules for `oidc` too.
+        case userPools
+        /// An issuer beside the user pool.
+        case oidc
+        /// An API key that stands for nobody.
+        case apiKey
+    }
+
     /// `sub`: the key of devices and memberships.
     package var userID: UserID
     package var username: String
@@ -17,19 +27,26 @@ package struct Identity: Hashable, Sendable {
     /// Local tokens only, for revocation.
     package var tokenID: TokenID?
     package var expiresAt: Timestamp?
+    package var provider: Provider
+    /// Claims of the token that rules may name (`cognito:groups`, `email`), each with its values.
+    package var claims: [String: [String]]
 
     package init(
         userID: UserID,
         username: String,
         scope: Scope = .full,
         tokenID: TokenID? = nil,
-        expiresAt: Timestamp? = nil
+        expiresAt: Timestamp? = nil,
+        provider: Provider = .userPools,
+        claims: [String: [String]] = [:]
     ) {
         self.userID = userID
         self.username = username
         self.scope = scope
         self.tokenID = tokenID
         self.expiresAt = expiresAt
+        self.provider = provider
+        self.claims = claims
     }
 
     /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
@@ -37,4 +54,47 @@ package struct Identity: Hashable, Sendable {
 
     /// The stored owner texts that are this caller's: today's form and the two older ones.
     package var ownerForms: [String] { [owner, userID.text, username] }
+}
+
+extension Identity {
+    /// Whether rules for this provider are about the caller.
+    package func isFrom(_ provider: Provider) -> Bool {
+        switch self.provider {
+        case .userPools: provider != .apiKey
+        case .oidc: provider == .oidc
+        case .apiKey: provider == .apiKey
+        }
+    }
+
+    /// The values of a claim.
+    package func values(of claim: String) -> [String] {
+        switch claim {
+        case "sub": [userID.text]
+        case "username", "cognito:username": [username]
+        default: claims[claim] ?? []
+        }
+    }
+
+    /// The owner texts that are this caller's by a claim, the one to store first: of `a::b` both values joined, then each.
+    ///
+    /// Empty when the token lacks a part of the claim: such a caller owns nothing.
+    package func ownerForms(of claim: String) -> [String] {
+        if claim == AccessRule.ownerClaim { return ownerForms }
+        let parts = Self.parts(of: claim)
+        guard parts.count == 2 else { return values(of: claim) }
+        guard let first = values(of: parts[0]).first, let second = values(of: parts[1]).first else { return [] }
+        return [first + "::" + second, first, second]
+    }
+
+    /// The halves of `a::b`; claims such as `cognito:username` have single colons of their own.
+    private static func parts(of claim: String) -> [String] {
+        let bytes = Array(claim.utf8)
+        let colon = UInt8(ascii: ":")
+        guard let split = bytes.indices.dropLast().first(where: { bytes[$0] == colon && bytes[$0 + 1] == colon }) else {
+            return [claim]
+        }
+        return [
+            String(decoding: bytes[..<split], as: UTF8.self), String(decoding: bytes[(split + 2)...], as: UTF8.self),
+        ]
+    }
 }

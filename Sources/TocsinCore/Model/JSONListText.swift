@@ -24,6 +24,32 @@ struct JSONListText {
         return false
     }
 
+    /// A list of one text.
+    static func list(of text: String) -> FieldValue {
+        var json = "[\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": json += "\\" + String(scalar)
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                json += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return .json(json + "\"]")
+    }
+
+    /// The members of both lists, those of the first before those of the second.
+    static func joined(_ first: String, _ second: String) -> String {
+        let (left, right) = (inside(first), inside(second))
+        return "[" + left + (left.isEmpty || right.isEmpty ? "" : ",") + right + "]"
+    }
+
+    private static func inside(_ list: String) -> Substring {
+        guard list.hasPrefix("["), list.hasSuffix("]") else { return Substring(list) }
+        return list.dropFirst().dropLast()
+    }
+
     /// The unescaped bytes of a string whose opening quote has been read (RFC 8259 §7).
     private static func content(_ iterator: inout String.UTF8View.Iterator) -> [UInt8] {
         var content: [UInt8] = []

@@ -14,7 +14,25 @@ package final class ModelType: Sendable {
     package let indexes: [ModelIndex]
     package let relations: [ModelRelation]
     package let rules: [AccessRule]
+    /// Rules of single fields, by position, in place of the model's.
+    package let fieldRules: [Int: [AccessRule]]
+    /// The fields that name a record: `id`, or those of `@primaryKey`, the partition field first.
+    package let keyFields: [String]
+    /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
+    package let keyPosition: Int?
     private let positions: [String: Int]
+    /// Positions of what every record is asked for.
+    let places: Places
+
+    struct Places: Sendable {
+        var owner: Int?
+        var version: Int?
+        var deleted: Int?
+        var changed: Int?
+    }
+
+    /// The hidden field that joins the values of a `@primaryKey`.
+    package static let joinedKey = "_key"
 
     package init(
         name: String,
@@ -23,7 +41,9 @@ package final class ModelType: Sendable {
         fields: [ModelField],
         indexes: [ModelIndex],
         relations: [ModelRelation],
-        rules: [AccessRule]
+        rules: [AccessRule],
+        fieldRules: [String: [AccessRule]] = [:],
+        keyFields: [String] = ["id"]
     ) {
         self.name = name
         self.plural = plural
@@ -32,11 +52,45 @@ package final class ModelType: Sendable {
         self.indexes = indexes
         self.relations = relations
         self.rules = rules
-        positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.keyFields = keyFields
+        let positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.positions = positions
+        self.fieldRules = Dictionary(
+            fieldRules.compactMap { name, rules in positions[name].map { ($0, rules) } },
+            uniquingKeysWith: { first, _ in first }
+        )
+        keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
+        places = Places(
+            owner: positions["owner"],
+            version: positions["_version"],
+            deleted: positions["_deleted"],
+            changed: positions["_lastChangedAt"]
+        )
     }
 
     /// Position of a field in `fields` and in a record's values.
     package func position(of fieldName: String) -> Int? { positions[fieldName] }
+
+    /// The text that names the row with these values of the key fields; nil when one is missing.
+    package func key(of values: (String) -> FieldValue) -> String? {
+        if keyFields == ["id"] { return values("id").text }
+        var key = ""
+        for name in keyFields {
+            let text: String
+            switch values(name) {
+            case .text(let value): text = value
+            case .int(let value): text = String(value)
+            case .double(let value): text = String(value)
+            case .bool(let value): text = String(value)
+            case .null, .json: return nil
+            }
+            key += "\(text.utf8.count):\(text)"
+        }
+        return key
+    }
+
+    /// The fields that rules compare with a caller's claim, with that claim.
+    package var ownerRules: [(field: String, claim: String)] { rules.compactMap(\.owner) }
 }
 
 /// Where records of a model live.
@@ -62,6 +116,8 @@ package struct ModelField: Sendable, Hashable {
     package var isRequired: Bool
     package var storage: Storage
     package var role: Role
+    /// What a create stores when the client leaves the field out: `@default`.
+    package var defaultValue: FieldValue?
 
     /// How a value is kept and compared.
     package enum Kind: Sendable, Hashable { case text, int, double, bool, json }
@@ -87,7 +143,8 @@ package struct ModelField: Sendable, Hashable {
         isList: Bool = false,
         isRequired: Bool,
         storage: Storage,
-        role: Role = .declared
+        role: Role = .declared,
+        defaultValue: FieldValue? = nil
     ) {
         self.name = name
         self.typeName = typeName
@@ -96,6 +153,7 @@ package struct ModelField: Sendable, Hashable {
         self.isRequired = isRequired
         self.storage = storage
         self.role = role
+        self.defaultValue = defaultValue
     }
 }
 
@@ -114,16 +172,23 @@ package struct ModelIndex: Sendable, Hashable {
     }
 }
 
-/// A field that leads to another model: `@hasOne(fields: ["topicId"])`.
+/// A field that leads to another model.
 package struct ModelRelation: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// `@hasOne`, `@belongsTo`: the fields of this model that hold the target's key.
+        case one(keyFields: [String])
+        /// `@hasMany`: the target's records whose index has this model's field as its partition, in order of its sort
+        /// fields.
+        case many(field: String, index: ModelIndex)
+    }
+
     package var fieldName: String
     package var target: String
-    /// The field of this model that holds the target's id.
-    package var keyField: String
+    package var kind: Kind
 
-    package init(fieldName: String, target: String, keyField: String) {
+    package init(fieldName: String, target: String, kind: Kind) {
         self.fieldName = fieldName
         self.target = target
-        self.keyField = keyField
+        self.kind = kind
     }
 }

@@ -24,10 +24,15 @@ package struct Record: Sendable, Hashable {
         }
     }
 
-    package var id: String { self["id"].text ?? "" }
-    package var owner: String? { self["owner"].text }
-    package var version: Int64 { self["_version"].int ?? 0 }
-    package var isDeleted: Bool { self["_deleted"] == .bool(true) }
+    /// The text that names the row: `id`, or the joined values of a `@primaryKey`.
+    package var id: String { text(at: model.keyPosition) ?? "" }
+    package var owner: String? { text(at: model.places.owner) }
+    package var version: Int64 { model.places.version.flatMap { values[$0].int } ?? 0 }
+    package var isDeleted: Bool { model.places.deleted.map { values[$0] == .bool(true) } ?? false }
+    /// Milliseconds since 1970.
+    package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
+
+    private func text(at position: Int?) -> String? { position.flatMap { values[$0].text } }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.model === right.model && left.values == right.values

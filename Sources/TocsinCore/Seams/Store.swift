@@ -34,10 +34,30 @@ package protocol ModelReading {
     /// The records with these ids that satisfy the predicate, in no promised order.
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record]
     func records(_ query: ModelQuery) throws(StoreError) -> [Record]
+    /// The first records, in the query's order and up to its limit, of each of these distinct values of a field, all with
+    /// one statement where that can be; in no promised order among the values.
+    func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record]
     /// The message of a topic with the caller's dedupe key.
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record?
     /// The last number handed out in a topic; nil when there is no such topic.
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+}
+
+extension ModelReading {
+    /// One statement a value: for stores that cannot do better.
+    package func records(
+        _ query: ModelQuery,
+        of field: Int,
+        in values: [FieldValue]
+    ) throws(StoreError) -> [Record] {
+        var records: [Record] = []
+        for value in values {
+            var one = query
+            one.predicate = Predicate.field(field, .equal(value)).and(query.predicate)
+            records += try self.records(one)
+        }
+        return records
+    }
 }
 
 package protocol ModelWriting {
@@ -47,6 +67,9 @@ package protocol ModelWriting {
     func insert(_ record: Record) throws(StoreError) -> Record?
     /// Replaces all values of the row with the record's id.
     func update(_ record: Record) throws(StoreError)
+    /// Removes tombstones of the model that were last changed before `moment`, oldest first, with all that hangs on them; at
+    /// most `limit`. Answers how many.
+    func removeTombstones(_ model: ModelType, changedBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
     /// Hands out the next number of a topic, under its row; nil when there is no such topic.
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
 }

@@ -4,18 +4,25 @@ package struct ServiceEnvironment: Sendable {
     package var time: any TimeSource
     package var identifiers: any IdentifierSource
     package var limits: ServiceLimits
+    package var models: ModelSettings
+    private let changes = ChangeClock()
 
     package init(
         store: any Store,
         time: any TimeSource,
         identifiers: any IdentifierSource,
-        limits: ServiceLimits = ServiceLimits()
+        limits: ServiceLimits = ServiceLimits(),
+        models: ModelSettings = ModelSettings()
     ) {
         self.store = store
         self.time = time
         self.identifiers = identifiers
         self.limits = limits
+        self.models = models
     }
+
+    /// The time of a change; to be read inside a write.
+    package func changeTime() -> Timestamp { changes.now(time) }
 }
 
 /// Limits on what one owner may store (ops-promises section 5).

@@ -33,7 +33,7 @@ package struct InputChecks: Sendable {
     /// The size of a page: the default when absent, at most the maximum; 0 and less are refused.
     package func pageSize(_ limit: Int?) throws(ServiceError) -> Int {
         guard let limit else { return limits.defaultPage }
-        guard limit > 0 else { throw .badRequest("limit must be at least 1; it is \(limit).") }
+        guard limit > 0 else { throw .badRequest("limit must be at least 1; it is \(limit).", .pageSize) }
         return min(limit, limits.maximumPage)
     }
 

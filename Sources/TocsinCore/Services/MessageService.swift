@@ -5,6 +5,8 @@ package struct MessageService: Sendable {
     private let topics: ModelType
     private let checks: InputChecks
     private static let defaultPriority: Int64 = 3
+    /// A message stays in its topic, whose numbers have no holes.
+    package static let lastingFields: Set<String> = ["topicId"]
 
     package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
@@ -48,7 +50,7 @@ package struct MessageService: Sendable {
         limit: Int,
         caller: Identity
     ) async throws(ServiceError) -> [Record] {
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: messages, for: caller),
+        guard case .allow(let visible) = AccessPolicy.decision(.list, on: messages, for: caller),
             let topicField = messages.position(of: "topicId"), let numberField = messages.position(of: "number"),
             let deletedField = messages.position(of: "_deleted")
         else { throw .unauthorized }
@@ -104,10 +106,12 @@ package struct MessageService: Sendable {
                 defaults: defaults
             )
         }
-        let now = environment.time.now()
-        var record = factory.make(draft.input, id: draft.id, owner: draft.caller.owner, at: now)
+        let now = environment.changeTime()
+        var record = factory.make(draft.input, id: draft.id, caller: draft.caller, at: now)
         if record["priority"].isNull { record["priority"] = .int(Self.defaultPriority) }
-        guard draft.permitted.matches(record) else { return .failure(.unauthorized) }
+        guard draft.permitted.matches(record), draft.caller.mayWrite(draft.input, .create, to: record) else {
+            return .failure(.unauthorized)
+        }
         guard draft.condition.matches(Record(model: messages)) else { return .failure(.conditionFailed(nil)) }
         guard let number = try writer.takeNumber(of: draft.topicID) else { return .failure(.unauthorized) }
         record["number"] = .int(number)

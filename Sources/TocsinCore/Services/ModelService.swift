@@ -10,6 +10,18 @@ package struct ModelService: Sendable {
 
     // MARK: Reading
 
+    /// The record that a key names, or nil when it is absent or somebody else's.
+    ///
+    /// Refused when no rule lets such a caller read the model at all.
+    package func record(_ model: ModelType, key: String, caller: Identity) async throws(ServiceError) -> Record? {
+        guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) else {
+            throw .unauthorized
+        }
+        return try await environment.store.reading { reader throws(StoreError) in
+            try reader.records(model, ids: [key], where: visible).first
+        }
+    }
+
     /// Records with these ids that the caller may read; the others are as absent.
     package func records(
         _ model: ModelType,
@@ -18,6 +30,7 @@ package struct ModelService: Sendable {
     ) async throws(ServiceError) -> [String: Record] {
         guard case .allow(let visible) = AccessPolicy.decision(.read, on: model, for: caller) else { return [:] }
         let unique = Array(Set(ids))
+        guard !unique.isEmpty else { return [:] }
         let found = try await environment.store.reading { reader throws(StoreError) in
             try reader.records(model, ids: unique, where: visible)
         }
@@ -26,7 +39,7 @@ package struct ModelService: Sendable {
 
     /// A page of records that the caller may read; one more than the limit is looked for, to know whether more follow.
     package func page(_ query: ModelQuery, caller: Identity) async throws(ServiceError) -> RecordPage {
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: query.model, for: caller) else {
+        guard case .allow(let visible) = AccessPolicy.decision(.list, on: query.model, for: caller) else {
             throw .unauthorized
         }
         var query = query
@@ -55,31 +68,65 @@ package struct ModelService: Sendable {
         }
         try checks.check(input, of: model)
         let environment = environment
-        let id = input["id"]?.text ?? environment.identifiers.makeID()
+        var input = input
+        let id = try key(of: model, completing: &input)
+        let completed = input
         return try await environment.store.writing { writer throws(StoreError) in
             let factory = RecordFactory(model: model)
-            let record = factory.make(input, id: id, owner: caller.owner, at: environment.time.now())
-            guard permitted.matches(record) else { return .failure(.unauthorized) }
+            let record = factory.make(completed, id: id, caller: caller, at: environment.changeTime())
+            guard permitted.matches(record), caller.mayWrite(completed, .create, to: record) else {
+                return .failure(.unauthorized)
+            }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
             if let stored = try writer.insert(record) {
-                return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
+                return factory.outcome(ofRepeating: completed, stored: stored, caller: caller)
             }
             writer.note(.created(record))
             return .success(record)
         }
     }
 
+    /// The key of a record to be made; an `id` that is part of it is made when none is given.
+    private func key(of model: ModelType, completing input: inout RecordInput) throws(ServiceError) -> String {
+        if model.keyFields.contains("id"), input["id"]?.text == nil {
+            input["id"] = .text(environment.identifiers.makeID())
+        }
+        guard let key = model.key(of: { input[$0] ?? .null }) else {
+            throw .badInput("The key of \(model.name) needs \(model.keyFields.joined(separator: " and ")).")
+        }
+        return key
+    }
+
     /// Changes a record; the order of checks is owner, version, condition (appsync.md 2.8).
+    ///
+    /// `lasting` names fields that keep their first value.
     package func update(
         _ model: ModelType,
         _ input: RecordInput,
         guarded: WriteGuard,
+        lasting: Set<String> = [],
         caller: Identity
     ) async throws(ServiceError) -> Record {
         try checks.check(input, of: model)
-        let time = environment.time
-        return try await change(model, .update, guarded, caller) { record in
-            .updated(RecordFactory(model: model).changed(record, by: input, at: time.now()))
+        let environment = environment
+        let isMerging = environment.models.handler(of: model) == .automerge
+        return try await change(model, .update, guarded, caller) { stored in
+            guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
+            for name in lasting.sorted() {
+                guard let value = input[name], value != stored[name] else { continue }
+                return .failure(.badRequest("\(name) of a \(model.name) cannot be changed; create a new one."))
+            }
+            let expected = guarded.expected(of: stored, environment.models)
+            let fits = expected == stored.version
+            guard !stored.isDeleted, fits || isMerging else {
+                return .failure(.versionConflict(stored, expected: expected))
+            }
+            guard guarded.condition.matches(stored) else { return .failure(.conditionFailed(stored)) }
+            let factory = RecordFactory(model: model)
+            let now = environment.changeTime()
+            let record =
+                fits ? factory.changed(stored, by: input, at: now) : factory.merged(stored, with: input, at: now)
+            return .success(.updated(record))
         }
     }
 
@@ -89,9 +136,12 @@ package struct ModelService: Sendable {
         guarded: WriteGuard,
         caller: Identity
     ) async throws(ServiceError) -> Record {
-        let time = environment.time
-        return try await change(model, .delete, guarded, caller) { record in
-            .deleted(RecordFactory(model: model).tombstone(of: record, at: time.now()))
+        let environment = environment
+        return try await change(model, .delete, guarded, caller) { stored in
+            let expected = guarded.expected(of: stored, environment.models)
+            guard expected == stored.version else { return .failure(.versionConflict(stored, expected: expected)) }
+            guard guarded.condition.matches(stored) else { return .failure(.conditionFailed(stored)) }
+            return .success(.deleted(RecordFactory(model: model).tombstone(of: stored, at: environment.changeTime())))
         }
     }
 
@@ -105,7 +155,7 @@ package struct ModelService: Sendable {
         _ operation: AccessRule.Operation,
         _ guarded: WriteGuard,
         _ caller: Identity,
-        _ apply: @escaping @Sendable (Record) -> Change
+        _ decide: @escaping @Sendable (Record) -> Result<Change, ServiceError>
     ) async throws(ServiceError) -> Record {
         guard case .allow(let permitted) = AccessPolicy.decision(operation, on: model, for: caller) else {
             throw .unauthorized
@@ -114,16 +164,30 @@ package struct ModelService: Sendable {
             guard let stored = try writer.records(model, ids: [guarded.id], where: permitted).first else {
                 return .failure(.unauthorized)
             }
-            if let refusal = guarded.refusal(for: stored, operation: operation) { return .failure(refusal) }
-            switch apply(stored) {
-            case .updated(let record):
+            switch decide(stored) {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(.updated(let record)):
                 try writer.update(record)
                 writer.note(.updated(record))
                 return .success(record)
-            case .deleted(let record):
+            case .success(.deleted(let record)):
                 try writer.update(record)
                 writer.note(.deleted(record))
                 return .success(record)
+            }
+        }
+    }
+}
+
+extension Identity {
+    /// Whether the rules of single fields let the caller write what the input gives.
+    package func mayWrite(_ input: RecordInput, _ operation: AccessRule.Operation, to record: Record) -> Bool {
+        record.model.fieldRules.keys.allSatisfy { position in
+            guard input[record.model.fields[position].name] != nil else { return true }
+            switch AccessPolicy.decision(operation, onField: position, of: record.model, for: self) {
+            case nil: return true
+            case .deny?: return false
+            case .allow(let permitted)?: return permitted.matches(record)
             }
         }
     }
@@ -142,8 +206,9 @@ package struct RecordPage: Sendable, Hashable {
 
 /// What must hold of the stored record before it is changed.
 package struct WriteGuard: Sendable, Hashable {
+    /// The record's key.
     package var id: String
-    /// nil: whatever version is stored.
+    /// The version that the caller knows; nil when none was sent.
     package var version: Int64?
     package var condition: Predicate
 
@@ -153,13 +218,12 @@ package struct WriteGuard: Sendable, Hashable {
         self.condition = condition
     }
 
-    /// A tombstone is never brought back: an update of it is a version conflict, whatever version is named.
-    fileprivate func refusal(for stored: Record, operation: AccessRule.Operation) -> ServiceError? {
-        let expected = version ?? stored.version
-        if expected != stored.version || stored.isDeleted && (operation == .update || version == nil) {
-            return .versionConflict(stored, expected: expected)
-        }
-        return condition.matches(stored) ? nil : .conditionFailed(stored)
+    /// The version that the stored record must have: without one it is 0, which no record has, unless settings say
+    /// otherwise.
+    ///
+    /// A tombstone is never changed blindly.
+    fileprivate func expected(of stored: Record, _ settings: ModelSettings) -> Int64 {
+        version ?? (settings.takesAbsentVersion && !stored.isDeleted ? stored.version : 0)
     }
 }
 
@@ -172,9 +236,23 @@ extension RecordFactory {
         caller: Identity,
         defaults: RecordInput = [:]
     ) -> Result<Record, ServiceError> {
-        let isOwn = stored.owner.map(caller.ownerForms.contains) ?? false
-        guard isOwn else { return .failure(.conflict(nil)) }
-        return isRepeat(input, of: stored, defaults: defaults) && !stored.isDeleted
-            ? .success(stored) : .failure(.conflict(stored))
+        var isVisible = false
+        if case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) {
+            isVisible = visible.matches(stored)
+        }
+        let isOwn = model.ownerRules.isEmpty ? isVisible : isOwned(stored, by: caller)
+        if isOwn, !stored.isDeleted, isRepeat(input, of: stored, defaults: defaults) { return .success(stored) }
+        return .failure(.conflict(isOwn || isVisible ? stored : nil))
+    }
+
+    /// Whether an owner field of the record names the caller.
+    private func isOwned(_ stored: Record, by caller: Identity) -> Bool {
+        model.ownerRules.contains { rule in
+            guard let position = model.position(of: rule.field) else { return false }
+            let forms = caller.ownerForms(of: rule.claim)
+            return model.fields[position].isList
+                ? forms.contains { Predicate.field(position, .contains($0)).matches(stored) }
+                : stored.values[position].text.map(forms.contains) ?? false
+        }
     }
 }

@@ -15,26 +15,74 @@ package struct RecordFactory: Sendable {
         let text = moment.iso8601
         record["createdAt"] = .text(text)
         record["updatedAt"] = .text(text)
-        for field in model.fields where field.role == .declared {
-            guard let value = input[field.name], !value.isNull else { continue }
-            record[field.name] = value
+        for (position, field) in model.fields.enumerated() where field.role == .declared {
+            if let value = input[field.name], !value.isNull {
+                record.values[position] = value
+            } else if let value = field.defaultValue, input[field.name] == nil || field.isRequired {
+                record.values[position] = value
+            }
         }
-        record["id"] = .text(id)
+        if let position = model.keyPosition { record.values[position] = .text(id) }
         record["owner"] = .text(owner)
         record["_version"] = .int(1)
         record["_lastChangedAt"] = .int(moment.milliseconds)
         return record
     }
 
+    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
+    package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
+        var record = make(input, id: id, owner: caller.owner, at: moment)
+        guard !ownsSimply else { return record }
+        if let position = model.position(of: "owner"), model.fields[position].role == .generated {
+            record.values[position] = .null
+        }
+        for rule in model.ownerRules {
+            guard let position = model.position(of: rule.field), let owner = caller.ownerForms(of: rule.claim).first
+            else { continue }
+            let field = model.fields[position]
+            guard field.role == .generated || input[field.name] == nil else { continue }
+            record.values[position] = field.isList ? JSONListText.list(of: owner) : .text(owner)
+        }
+        return record
+    }
+
+    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
+    private var ownsSimply: Bool {
+        guard model.rules.count == 1, let owner = model.rules[0].owner, owner.field == "owner",
+            owner.claim == AccessRule.ownerClaim, let position = model.position(of: "owner")
+        else { return false }
+        return model.fields[position].role == .generated
+    }
+
     /// The record with the given fields set (null removes), the next version and the time of change.
     package func changed(_ record: Record, by input: RecordInput, at moment: Timestamp) -> Record {
         var record = record
-        for field in model.fields where field.role == .declared && field.name != "id" {
+        for (position, field) in model.fields.enumerated() where isChangeable(field) {
             guard let value = input[field.name] else { continue }
-            record[field.name] = value
+            record.values[position] = value
         }
         record["updatedAt"] = .text(moment.iso8601)
         return stepped(record, at: moment)
+    }
+
+    /// The record with an update that was made to another version merged in (appsync.md 2.8, AUTOMERGE): stored values
+    /// stay, missing ones are taken, lists are joined.
+    package func merged(_ record: Record, with input: RecordInput, at moment: Timestamp) -> Record {
+        var record = record
+        for (position, field) in model.fields.enumerated() where isChangeable(field) {
+            guard let value = input[field.name], !value.isNull else { continue }
+            switch (record.values[position], value) {
+            case (.null, _): record.values[position] = value
+            case (.json(let stored), .json(let given)) where field.isList:
+                record.values[position] = .json(JSONListText.joined(stored, given))
+            default: continue
+            }
+        }
+        return stepped(record, at: moment)
+    }
+
+    private func isChangeable(_ field: ModelField) -> Bool {
+        field.role == .declared && !model.keyFields.contains(field.name)
     }
 
     /// The tombstone of a record: all its fields, marked deleted.
@@ -50,10 +98,11 @@ package struct RecordFactory: Sendable {
     /// Timestamps made by the server do not count.
     package func isRepeat(_ input: RecordInput, of stored: Record, defaults: RecordInput = [:]) -> Bool {
         model.fields.allSatisfy { field in
-            guard field.role == .declared, field.name != "id" else { return true }
+            guard isChangeable(field) else { return true }
             if let given = input[field.name], !given.isNull { return given == stored[field.name] }
-            if field.name == "createdAt" || field.name == "arn" { return true }
-            return stored[field.name] == (defaults[field.name] ?? .null)
+            if field.name == "createdAt" || field.name == "updatedAt" || field.name == "arn" { return true }
+            if model.ownerRules.contains(where: { $0.field == field.name }) { return true }
+            return stored[field.name] == (defaults[field.name] ?? field.defaultValue ?? .null)
         }
     }
 

@@ -27,7 +27,7 @@ package enum ServiceError: Error, Sendable, Hashable {
 
     /// What AppSync's clients tell apart among bad requests.
     package enum BadRequestKind: Sendable, Hashable {
-        case filter, arguments, other
+        case filter, arguments, pageSize, other
     }
 
     package init(_ error: StoreError) {

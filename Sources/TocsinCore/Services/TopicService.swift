@@ -24,12 +24,14 @@ package struct TopicService: Sendable {
         let id = input["id"]?.text ?? environment.identifiers.makeID()
         return try await environment.store.writing { writer throws(StoreError) in
             let factory = RecordFactory(model: model)
-            let now = environment.time.now()
-            var record = factory.make(input, id: id, owner: caller.owner, at: now)
+            let now = environment.changeTime()
+            var record = factory.make(input, id: id, caller: caller, at: now)
             if record["arn"].isNull {
                 record["arn"] = .text("arn:tocsin:topic:\(caller.username):\(record["name"].text ?? "")")
             }
-            guard permitted.matches(record) else { return .failure(.unauthorized) }
+            guard permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+                return .failure(.unauthorized)
+            }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
             if let stored = try writer.insert(record) {
                 return factory.outcome(ofRepeating: input, stored: stored, caller: caller)

@@ -12,6 +12,8 @@ final class ModelStatements {
     let selectionByID: String
     let insertion: String
     let replacement: String
+    /// Removes tombstones changed before `$1`, oldest first, at most `$2`.
+    let removalOfTombstones: String
     /// What every statement on a table of several models begins its condition with.
     let discriminator: SQLValue?
     /// Fields in the order of the parameters of `insertion`, and of `replacement` up to the id.
@@ -23,7 +25,7 @@ final class ModelStatements {
 
     init(model: ModelType, dialect: Dialect) throws(StoreError) {
         try Self.check(model)
-        guard let idField = model.position(of: "id") else {
+        guard let idField = model.keyPosition else {
             throw .mismatch(reason: "Model \(model.name) has no field id.")
         }
         self.model = model
@@ -43,6 +45,10 @@ final class ModelStatements {
         replacedFields = columns.filter { $0 != idField } + members
         insertion = Self.insertion(model, dialect, table, columns, members)
         replacement = Self.replacement(model, dialect, table, replacedFields)
+        let ofModel = discriminator == nil ? "" : "model = $3 AND "
+        removalOfTombstones =
+            "DELETE FROM \(table) WHERE \(ofModel)id IN (SELECT id FROM \(table) "
+            + "WHERE \(ofModel)deleted = 1 AND last_changed_at < $1 ORDER BY last_changed_at LIMIT $2)"
     }
 
     func insertionBindings(of record: Record) -> [SQLValue] {

@@ -9,6 +9,8 @@ struct PageStatement {
     /// For each form the index gives rows in order, for all at once it does not; so a query by owner alone is one branch a
     /// form, merged by the database.
     private static let maximumBranches = 4
+    /// Values in one statement at most: databases limit how many selects can be joined.
+    static let maximumValues = 128
 
     static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {
         var statement = PageStatement(
@@ -18,22 +20,52 @@ struct PageStatement {
         return statement.build()
     }
 
+    /// A page of each of these values of a field: a branch a value, each with the query's own order and limit.
+    ///
+    /// The number of branches is filled up to a power of two with nulls, which nothing equals, so that few statements are
+    /// prepared.
+    static func make(
+        _ query: ModelQuery,
+        of field: Int,
+        in values: ArraySlice<FieldValue>,
+        _ statements: ModelStatements
+    ) -> SQLBuilder {
+        var statement = PageStatement(
+            query: query,
+            translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
+        )
+        var count = 1
+        while count < values.count { count *= 2 }
+        let filled = Array(values) + Array(repeating: FieldValue.null, count: count - values.count)
+        let branches = filled.map { value in
+            let place = statement.translation.builder.bind(stored: value)
+            let condition = "\(statements.expressions[field]) = \(place)"
+            let page = statement.branch(query.predicate.conjuncts, first: condition) + statement.ending()
+            return "SELECT * FROM (\(page))"
+        }
+        statement.translation.builder.text = branches.joined(separator: " UNION ALL ")
+        return statement.translation.builder
+    }
+
     private mutating func build() -> SQLBuilder {
         let conjuncts = query.predicate.conjuncts
         let branches = branches(of: conjuncts)
         let texts = branches.map { branch($0) }
+        translation.builder.text = texts.joined(separator: " UNION ALL ") + ending()
+        return translation.builder
+    }
+
+    /// Order and limit.
+    private mutating func ending() -> String {
         let terms = query.order.map { term in
             translation.statements.dialect.orderTerm(String(term.field + 1), ascending: term.ascending)
         }
-        var builder = translation.builder
-        builder.text = texts.joined(separator: " UNION ALL ")
-        if !terms.isEmpty { builder.text += " ORDER BY " + terms.joined(separator: ", ") }
-        builder.text += " LIMIT \(builder.bind(.int(Int64(query.limit))))"
-        return builder
+        let order = terms.isEmpty ? "" : " ORDER BY " + terms.joined(separator: ", ")
+        return order + " LIMIT \(translation.builder.bind(.int(Int64(query.limit))))"
     }
 
-    private mutating func branch(_ predicates: [Predicate]) -> String {
-        var conditions: [String] = []
+    private mutating func branch(_ predicates: [Predicate], first: String? = nil) -> String {
+        var conditions: [String] = first.map { [$0] } ?? []
         if let discriminator = translation.statements.discriminator {
             conditions.append("model = \(translation.builder.bind(discriminator))")
         }
@@ -98,7 +130,7 @@ extension PageStatement {
         guard let ascending = terms.first?.0.ascending else { return false }
         return terms.allSatisfy { term in
             let field = query.model.fields[term.0.field]
-            let mayBeNull = !field.isRequired && field.name != "id" && field.name != "number"
+            let mayBeNull = !field.isRequired && term.0.field != query.model.keyPosition && field.name != "number"
             return term.0.ascending == ascending && !term.1.isNull && (ascending || !mayBeNull)
         }
     }

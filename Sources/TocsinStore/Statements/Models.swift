@@ -35,6 +35,16 @@ extension SQLReading {
         return try connection.all(statement.text, statement.bindings) { statements.record($0) }
     }
 
+    func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record] {
+        let statements = try session.statements(for: query.model)
+        var records: [Record] = []
+        for chunk in values.chunks(of: PageStatement.maximumValues) {
+            let statement = PageStatement.make(query, of: field, in: chunk, statements)
+            records += try connection.all(statement.text, statement.bindings) { statements.record($0) }
+        }
+        return records
+    }
+
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? {
         let statements = try session.statements(for: model)
         return try connection.first(
@@ -65,6 +75,19 @@ extension SQLWriter {
         guard changes > 0 else {
             throw .mismatch(reason: "\(record.model.name) \(record.id) is not stored, so it cannot be updated.")
         }
+    }
+
+    func removeTombstones(
+        _ model: ModelType,
+        changedBefore moment: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> Int {
+        let statements = try session.statements(for: model)
+        let bindings: [SQLValue] = [.int(moment.milliseconds), .int(Int64(limit))]
+        return try connection.run(
+            statements.removalOfTombstones,
+            bindings + (statements.discriminator.map { [$0] } ?? [])
+        )
     }
 
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {

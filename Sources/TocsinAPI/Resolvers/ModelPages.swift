@@ -1,0 +1,122 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Pages of one model: lists, queries by an index, and sync (appsync.md 2.6, 2.9).
+struct ModelPages {
+    let model: ModelType
+    let invocation: FieldInvocation<RequestContext>
+
+    private var arguments: Arguments { invocation.arguments }
+    private var context: RequestContext { invocation.context }
+
+    /// All records, or those of one partition of a primary key of one's own.
+    func list() async throws(ServiceError) -> ResolvedValue<APIObject> {
+        if model.keyFields == ["id"] { return try await page(where: .always, sortedBy: []) }
+        let index = ModelIndex(
+            name: "primary",
+            partitionField: model.keyFields[0],
+            sortFields: Array(model.keyFields.dropFirst()),
+            queryField: nil
+        )
+        if arguments[index.partitionField].map({ !$0.isNull }) == true { return try await page(by: index) }
+        for name in [index.sortArgumentName, "sortDirection"] {
+            guard let value = arguments[name], !value.isNull else { continue }
+            throw .badRequest(
+                "When providing argument '\(name)' you must also provide arguments '\(index.partitionField)'.",
+                .arguments
+            )
+        }
+        return try await page(where: .always, sortedBy: [])
+    }
+
+    func page(by index: ModelIndex) async throws(ServiceError) -> ResolvedValue<APIObject> {
+        guard let partition = model.position(of: index.partitionField) else {
+            throw .internal("index \(index.name) names no field")
+        }
+        let value = model.fields[partition].value(from: arguments[index.partitionField] ?? .null)
+        let narrowed = try conditions(on: index)
+        return try await page(
+            where: Predicate.field(partition, .equal(value)).and(narrowed),
+            sortedBy: index.sortFields
+        )
+    }
+
+    /// The condition on the sort fields of an index; without any, an order cannot be asked for.
+    func conditions(on index: ModelIndex) throws(ServiceError) -> Predicate {
+        guard !index.sortFields.isEmpty else {
+            guard arguments["sortDirection"].map({ !$0.isNull }) == true else { return .always }
+            throw .badRequest(
+                "sortDirection is not supported for List operations without a Sort key defined.",
+                .arguments
+            )
+        }
+        return try KeyCondition(
+            model: model,
+            fields: index.sortFields,
+            limits: context.services.checks.limits,
+            caller: context.caller
+        ).predicate(arguments[index.sortArgumentName])
+    }
+
+    /// A total order: the sort fields, then `number` where the model has it, else the key.
+    func order(by sortFields: [String]) -> [ModelQuery.Order] {
+        let ascending = arguments["sortDirection"]?.stringValue != "DESC"
+        let number = sortFields.isEmpty ? nil : model.position(of: "number")
+        let last = number ?? model.keyPosition
+        return (sortFields.map { model.position(of: $0) } + [last]).compactMap(\.self)
+            .map { ModelQuery.Order(field: $0, ascending: ascending) }
+    }
+
+    private func page(
+        where predicate: Predicate,
+        sortedBy sortFields: [String]
+    ) async throws(ServiceError) -> ResolvedValue<APIObject> {
+        let order = order(by: sortFields)
+        let token = invocation.pageToken
+        let after = try token.position(from: arguments["nextToken"]?.stringValue)
+        guard after == nil || after?.count == order.count else { throw .badPageToken }
+        let query = ModelQuery(
+            model: model,
+            predicate: predicate.and(try invocation.predicate("filter", on: model)),
+            order: order,
+            after: after,
+            limit: try invocation.pageSize()
+        )
+        let page = try await context.services.models.page(query, caller: context.caller)
+        return .object(.page(PageResult(page, token: token, order: order)))
+    }
+
+    func sync() async throws(ServiceError) -> ResolvedValue<APIObject> {
+        let token = invocation.pageToken
+        let request = SyncRequest(
+            model: model,
+            filter: try invocation.predicate("filter", on: model),
+            lastSync: arguments["lastSync"]?.intValue,
+            limit: try invocation.pageSize(),
+            position: try token.position(from: arguments["nextToken"]?.stringValue).map(Self.position)
+        )
+        let page = try await context.services.models.sync(request, caller: context.caller)
+        let next = page.next.map { next in
+            token.text(for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null] + next.after)
+        }
+        return .object(.page(PageResult(records: page.records, nextToken: next, startedAt: page.startedAt)))
+    }
+
+    private static func position(_ values: [FieldValue]) throws(ServiceError) -> SyncPosition {
+        guard values.count > 2, let startedAt = values[0].int else { throw .badPageToken }
+        return SyncPosition(startedAt: startedAt, since: values[1].int, after: Array(values[2...]))
+    }
+}
+
+extension PageResult {
+    /// A page with the token of the next one.
+    init(_ page: RecordPage, token: PageToken, order: [ModelQuery.Order]) {
+        let last = page.hasMore ? page.records.last : nil
+        self.init(
+            records: page.records,
+            nextToken: last.map { last in token.text(for: order.map { last.values[$0.field] }) },
+            startedAt: nil
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Owners as clients see them: the part after the last `::` (appsync.md 2.1).
+enum ShownOwner {
+    /// Of a single owner or a list of them.
+    static func value(_ stored: FieldValue) -> FieldValue {
+        switch stored {
+        case .text(let owner): .text(text(owner))
+        case .json: .json(JSONValue.array((stored.json.arrayValue ?? []).map(shown)).serializedString())
+        default: stored
+        }
+    }
+
+    private static func shown(_ value: JSONValue) -> JSONValue {
+        value.stringValue.map { .string(text($0)) } ?? value
+    }
+
+    private static func text(_ owner: String) -> String {
+        guard let colon = owner.utf8.lastIndex(of: UInt8(ascii: ":")), colon > owner.startIndex,
+            owner.utf8[owner.utf8.index(before: colon)] == UInt8(ascii: ":")
+        else { return owner }
+        return String(owner[owner.utf8.index(after: colon)...])
+    }
+}
+
+/// A record as the `data` of an error: what the mutation selected of it, relations as null (appsync.md 2.3).
+struct RecordProjection {
+    let caller: Identity
+
+    func json(of record: Record, _ selection: SelectedFields) -> JSONValue {
+        var object = JSONObject()
+        for field in selection.fields {
+            object[field.responseKey] =
+                field.name == "__typename" ? .string(record.model.name) : value(of: field.name, in: record)
+        }
+        return .object(object)
+    }
+
+    private func value(of name: String, in record: Record) -> JSONValue {
+        guard let position = record.model.position(of: name), record.isReadable(at: position, by: caller) else {
+            return .null
+        }
+        let isOwner = record.model.ownerRules.contains { $0.field == name }
+        return (isOwner ? ShownOwner.value(record.values[position]) : record.values[position]).json
+    }
+}
+
+extension Record {
+    /// Whether the rules of a single field, if it has any, let the caller read it.
+    func isReadable(at position: Int, by caller: Identity) -> Bool {
+        switch AccessPolicy.decision(.get, onField: position, of: model, for: caller) {
+        case nil: true
+        case .deny?: false
+        case .allow(let readable)?: readable.matches(self)
+        }
+    }
+}
+
+extension FieldValue {
+    /// The value as JSON.
+    var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .int(let number): .int(number)
+        case .double(let number): .double(number)
+        case .text(let text): .string(text)
+        case .json(let text): (try? JSONParser.parse(text)) ?? .null
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Fields that lead to other models: one statement for all parents of a level; what the caller may not read is as absent.
+struct RelationResolvers {
+    let schema: APISchema
+
+    func register(
+        _ relation: ModelRelation,
+        of model: ModelType,
+        in map: inout ResolverMap<APIObject, RequestContext>
+    ) {
+        guard let target = schema.models.first(where: { $0.name == relation.target }) else { return }
+        let coordinate = "\(model.name).\(relation.fieldName)"
+        switch relation.kind {
+        case .one(let keyFields): registerOne(coordinate, keyFields, of: model, to: target, in: &map)
+        case .many(let field, let index): registerMany(coordinate, field, index, of: model, to: target, in: &map)
+        }
+    }
+
+    private func registerOne(
+        _ coordinate: String,
+        _ keyFields: [String],
+        of model: ModelType,
+        to target: ModelType,
+        in map: inout ResolverMap<APIObject, RequestContext>
+    ) {
+        let positions = Dictionary(zip(target.keyFields, keyFields.map { model.position(of: $0) })) { first, _ in first
+        }
+        map.batch(coordinate) { parents, invocation throws(GraphQLError) in
+            let keys = parents.map { parent -> String? in
+                guard let record = parent.record else { return nil }
+                return target.key { name in (positions[name] ?? nil).map { record.values[$0] } ?? .null }
+            }
+            let found = try await invocation.serving { () throws(ServiceError) in
+                try await invocation.context.services.models.records(
+                    target,
+                    ids: keys.compactMap(\.self),
+                    caller: invocation.context.caller
+                )
+            }
+            return keys.map { key in
+                key.flatMap { found[$0] }.map { ResolvedValue.object(.record($0)) } ?? .null
+            }
+        }
+    }
+
+    private func registerMany(
+        _ coordinate: String,
+        _ field: String,
+        _ index: ModelIndex,
+        of model: ModelType,
+        to target: ModelType,
+        in map: inout ResolverMap<APIObject, RequestContext>
+    ) {
+        guard let position = model.position(of: field), let partition = target.position(of: index.partitionField) else {
+            return
+        }
+        map.batch(coordinate) { parents, invocation throws(GraphQLError) in
+            let values = parents.map { $0.record?.values[position] ?? .null }
+            return try await invocation.serving { () throws(ServiceError) in
+                let pages = RelatedPages(target: target, partition: partition, index: index, invocation: invocation)
+                return try await pages.resolve(values)
+            }
+        }
+    }
+}
+
+/// The pages of one `@hasMany` field.
+private struct RelatedPages {
+    let target: ModelType
+    let partition: Int
+    let index: ModelIndex
+    let invocation: FieldInvocation<RequestContext>
+
+    func resolve(_ values: [FieldValue]) async throws(ServiceError) -> [ResolvedValue<APIObject>] {
+        let pages = ModelPages(model: target, invocation: invocation)
+        let order = pages.order(by: index.sortFields)
+        var query = RelatedQuery(
+            model: target,
+            field: partition,
+            predicate: try pages.conditions(on: index).and(try invocation.predicate("filter", on: target)),
+            order: order,
+            after: nil,
+            limit: try invocation.pageSize()
+        )
+        let (services, caller) = (invocation.context.services, invocation.context.caller)
+        var found: [FieldValue: RecordPage] = [:]
+        if let text = invocation.arguments["nextToken"]?.stringValue {
+            // A token is good for one parent, so that there is one to ask for.
+            for value in Set(values) where !value.isNull {
+                query.after = try token(for: value).position(from: text)
+                guard query.after?.count == order.count else { throw .badPageToken }
+                found.merge(try await services.models.pages(query, of: [value], caller: caller)) { first, _ in first }
+            }
+        } else {
+            found = try await services.models.pages(query, of: values, caller: caller)
+        }
+        return values.map { value in
+            let page = found[value] ?? RecordPage(records: [], hasMore: false)
+            return .object(.page(PageResult(page, token: token(for: value), order: order)))
+        }
+    }
+
+    private func token(for value: FieldValue) -> PageToken {
+        PageToken(
+            sealer: invocation.context.services.sealer,
+            field: "\(invocation.parentType).\(invocation.fieldName)",
+            parent: value.json.serializedString(),
+            arguments: invocation.arguments.object,
+            caller: invocation.context.caller
+        )
+    }
+}

@@ -1,0 +1,192 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Fields and their directives.
+extension ModelReader {
+    mutating func read(_ definition: FieldDefinition, into model: inout ModelDeclaration) {
+        var field = ModelDeclaration.Field(
+            name: definition.name,
+            typeText: definition.type.description,
+            namedType: definition.type.namedType,
+            isList: definition.type.isList,
+            isRequired: definition.type.isNonNull,
+            description: definition.description?.value,
+            relation: nil,
+            isEnum: enums[definition.type.namedType] != nil,
+            line: definition.location.line
+        )
+        for directive in definition.directives {
+            switch directive.name {
+            case "index": readIndex(directive, on: field, into: &model)
+            case "primaryKey": readPrimaryKey(directive, on: field, into: &model)
+            case "hasOne", "hasMany", "belongsTo": field.relation = relation(directive, of: field)
+            case "default": field.defaultValue = defaultValue(directive, of: field)
+            case "auth": field.rules = accessRules(directive)
+            case "manyToMany":
+                note(
+                    directive.location,
+                    "@manyToMany is not supported; declare the model in between, with two @belongsTo, and @hasMany to it."
+                )
+            default:
+                note(
+                    directive.location,
+                    "@\(directive.name) is not known; on a field write @index, @primaryKey, @hasOne, @hasMany, "
+                        + "@belongsTo, @default or @auth."
+                )
+            }
+        }
+        if !definition.arguments.isEmpty {
+            note(
+                definition.location,
+                "\(field.name) of \(model.name) has arguments, which a model's field cannot have."
+            )
+        }
+        check(field)
+        if model.declares(field.name) { note(field.line, "\(model.name) declares \(field.name) twice.") }
+        model.fields.append(field)
+    }
+
+    private mutating func check(_ field: ModelDeclaration.Field) {
+        let scalars = Set(["ID", "String", "Int", "Float", "Boolean"] + OperatorTypes.scalarNames)
+        if modelNames.contains(field.namedType) {
+            if field.relation == nil {
+                let use = field.isList ? "@hasMany" : "@hasOne(fields: [\"…Id\"])"
+                note(field.line, "\(field.name) leads to \(field.namedType); write \(use) on it.")
+            }
+            if field.rules != nil {
+                note(
+                    field.line,
+                    "@auth on \(field.name) is not supported: the rules of \(field.namedType) hold for it."
+                )
+            }
+        } else if !scalars.contains(field.namedType), enums[field.namedType] == nil {
+            note(field.line, "The type \(field.namedType) of \(field.name) is not known.")
+        }
+        if field.typeText.contains("[[") {
+            note(field.line, "\(field.name) is a list of lists, which cannot be stored.")
+        }
+    }
+
+    // MARK: Keys
+
+    private mutating func readIndex(
+        _ directive: Directive,
+        on field: ModelDeclaration.Field,
+        into model: inout ModelDeclaration
+    ) {
+        var index = ModelIndex(name: "", partitionField: field.name, sortFields: [], queryField: nil)
+        var isQueried = true
+        for argument in directive.arguments {
+            switch argument.name {
+            case "name": index.name = argument.value.text ?? ""
+            case "queryField":
+                index.queryField = argument.value.text
+                // Written as null: an index without a query.
+                isQueried = index.queryField != nil
+            case "sortKeyFields": index.sortFields = argument.value.texts
+            default:
+                note(
+                    directive.location,
+                    "@index(\(argument.name):) is not supported; use name, sortKeyFields, queryField."
+                )
+            }
+        }
+        let parts = ([field.name] + index.sortFields).map(\.capitalizedFirst)
+        if index.name.isEmpty {
+            // Amplify's default.
+            index.name = model.plural.loweredFirst + "By" + parts.joined(separator: "And")
+        }
+        if index.queryField == nil, isQueried {
+            index.queryField = model.plural.loweredFirst + "By" + parts.joined(separator: "And")
+        }
+        if field.isList || field.rules != nil {
+            note(directive.location, "@index on \(field.name) needs a single value that has no @auth of its own.")
+        }
+        if model.indexes.contains(where: { $0.name == index.name }) {
+            note(directive.location, "\(model.name) has two indexes named \(index.name); give each its own name.")
+        }
+        model.indexes.append(index)
+    }
+
+    private mutating func readPrimaryKey(
+        _ directive: Directive,
+        on field: ModelDeclaration.Field,
+        into model: inout ModelDeclaration
+    ) {
+        var sortFields: [String] = []
+        for argument in directive.arguments {
+            switch argument.name {
+            case "sortKeyFields": sortFields = argument.value.texts
+            default: note(directive.location, "@primaryKey(\(argument.name):) is not supported; use sortKeyFields.")
+            }
+        }
+        if model.keyFields != ["id"] { note(directive.location, "\(model.name) has two primary keys; keep one.") }
+        model.keyFields = [field.name] + sortFields
+    }
+
+    // MARK: Values and relations
+
+    private mutating func defaultValue(_ directive: Directive, of field: ModelDeclaration.Field) -> FieldValue? {
+        guard let text = directive.argument("value")?.stringValue, directive.arguments.count == 1 else {
+            note(directive.location, "@default needs its value as a text: @default(value: \"…\").")
+            return nil
+        }
+        let value: FieldValue?
+        switch field.namedType {
+        case _ where field.isList: value = nil
+        case "Int": value = Int32(text).map { .int(Int64($0)) }
+        case "AWSTimestamp": value = Int64(text).map(FieldValue.int)
+        case "Float": value = Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+        case "Boolean": value = ["true": .bool(true), "false": .bool(false)][text]
+        case _ where field.isEnum:
+            value = enums[field.namedType]?.values.contains { $0.name == text } == true ? .text(text) : nil
+        default:
+            let isCustom = OperatorTypes.scalarNames.contains(field.namedType)
+            let isTaken = !isCustom || AWSScalars.coerced(.string(text), as: field.namedType) != nil
+            value = isTaken ? .text(text) : nil
+        }
+        if value == nil {
+            note(directive.location, "@default(value: \"\(text)\") is no value of \(field.name): \(field.typeText).")
+        }
+        return value
+    }
+
+    private mutating func relation(
+        _ directive: Directive,
+        of field: ModelDeclaration.Field
+    ) -> ModelDeclaration.Relation? {
+        guard let kind = ModelDeclaration.Relation.Kind(rawValue: directive.name) else { return nil }
+        var relation = ModelDeclaration.Relation(
+            kind: kind,
+            fields: [],
+            references: [],
+            line: directive.location.line
+        )
+        for argument in directive.arguments {
+            switch (argument.name, kind) {
+            case ("fields", _), ("references", .belongsTo): relation.fields = argument.value.texts
+            case ("references", .hasMany): relation.references = argument.value.texts
+            case ("indexName", .hasMany): relation.indexName = argument.value.text
+            default:
+                let known = kind == .hasMany ? "fields, indexName or references" : "fields"
+                note(directive.location, "@\(directive.name)(\(argument.name):) is not supported; use \(known).")
+            }
+        }
+        let isMany = kind == .hasMany
+        guard modelNames.contains(field.namedType), field.isList == isMany else {
+            let form = isMany ? "a list of a model: comments: [Comment]" : "a model: topic: Topic"
+            note(directive.location, "@\(directive.name) stands on a field whose type is \(form).")
+            return nil
+        }
+        return relation
+    }
+}
+
+extension String {
+    /// With its first letter in upper case.
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+    /// With its first letter in lower case.
+    var loweredFirst: String { prefix(1).lowercased() + dropFirst() }
+}

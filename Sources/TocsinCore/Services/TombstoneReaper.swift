@@ -1,0 +1,41 @@
+/// Removes tombstones whose time is over, in small batches, so that no writer waits for long.
+package struct TombstoneReaper: Sendable {
+    private let environment: ServiceEnvironment
+    private let models: [ModelType]
+
+    package init(environment: ServiceEnvironment, models: [ModelType]) {
+        self.environment = environment
+        self.models = models
+    }
+
+    /// Removes all that is due now; answers how many.
+    package func runOnce() async throws(ServiceError) -> Int {
+        let (settings, store) = (environment.models, environment.store)
+        let end = environment.time.now().adding(seconds: -settings.tombstoneSeconds)
+        var total = 0
+        for model in models {
+            var removed: Int
+            repeat {
+                guard !Task.isCancelled else { return total }
+                removed = try await store.writing { writer throws(StoreError) in
+                    .success(try writer.removeTombstones(model, changedBefore: end, limit: settings.reaperBatch))
+                }
+                total += removed
+            } while removed >= settings.reaperBatch
+        }
+        return total
+    }
+
+    /// Runs at start and then every `reaperSeconds`, until the task is cancelled; what fails is told and tried again.
+    package func run(report: @Sendable (ServiceError) -> Void) async {
+        while !Task.isCancelled {
+            do throws(ServiceError) {
+                _ = try await runOnce()
+            } catch {
+                report(error)
+            }
+            let next = environment.time.now().adding(seconds: environment.models.reaperSeconds)
+            guard (try? await environment.time.sleep(until: next)) != nil else { return }
+        }
+    }
+}
