@@ -15,17 +15,29 @@ final class APIHarness: Sendable {
     let store: SQLStore
     let hub = EventHub()
     let revoked = RevocationList()
+    let time = SteppingTime()
+    let environment: ServiceEnvironment
     private let feeding: Task<Void, Never>
 
     init(
         model: String? = nil,
+        settings: ModelSettings = ModelSettings(),
+        database: (any SQLDatabase)? = nil,
         validationLimits: ValidationLimits = .standard,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
-        let time = SteppingTime()
         schema = try APISchema(modelText: model)
-        store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now(), commitObserver: hub.publish)
-        let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
+        store = try await SQLStore.open(
+            try database ?? SQLiteDatabase.temporary(),
+            at: time.now(),
+            commitObserver: hub.publish
+        )
+        environment = ServiceEnvironment(
+            store: store,
+            time: time,
+            identifiers: CountingIdentifiers(),
+            models: settings
+        )
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
         let executor = try ResponseExecutor(schema: schema, sealer: sealer, validationLimits: validationLimits)
@@ -145,6 +157,8 @@ final class SteppingTime: TimeSource, Sendable {
     func now() -> Timestamp { Timestamp(milliseconds: milliseconds.add(1, ordering: .relaxed).newValue) }
 
     func sleep(until moment: Timestamp) async throws {}
+
+    func advance(seconds: Double) { milliseconds.add(Int64(seconds * 1000), ordering: .relaxed) }
 }
 
 /// Ids that count up.

@@ -106,13 +106,9 @@ enum AppSyncWording {
     /// A null where none may be comes first: clients drop the record instead of trying again for ever.
     private static func variable(_ message: String) -> String {
         let null = "has coerced Null value for NonNull type"
-        if let words = EngineWords(message, "Variable \"$", "\" of required type \"", "\" was not provided") {
-            return "Variable '\(words.values[0])' \(null) '\(words.values[1])'"
+        guard let place = EngineWords(message, "Variable \"$", "\" got invalid value ") else {
+            return undefined(message, null)
         }
-        if let words = EngineWords(message, "Variable \"$", "\" of non-null type \"", "\" must not be null") {
-            return "Variable '\(words.values[0])' \(null) '\(words.values[1])'"
-        }
-        guard let place = EngineWords(message, "Variable \"$", "\" got invalid value ") else { return message }
         if let range = tail(message, "; Field \""),
             let words = EngineWords(range, "; Field \"", "\" of required type \"", "\" was not provided")
         {
@@ -133,6 +129,16 @@ enum AppSyncWording {
         }
         return "Variable '\(place.values[0])' has an invalid value."
             + (tail(message, "; ").map { " " + $0.dropFirst(2) } ?? "")
+    }
+
+    /// A variable that is missing or null as a whole.
+    private static func undefined(_ message: String, _ null: String) -> String {
+        for (type, end) in [("of required type", "was not provided"), ("of non-null type", "must not be null")] {
+            if let words = EngineWords(message, "Variable \"$", "\" \(type) \"", "\" \(end)") {
+                return "Variable '\(words.values[0])' \(null) '\(words.values[1])'"
+            }
+        }
+        return message
     }
 
     /// What begins with the last occurrence of a text: values of clients stand before it.

@@ -9,17 +9,18 @@ struct EngineWords {
         guard let first = parts.first, message.hasPrefix(first) else { return nil }
         var rest = message.dropFirst(first.count)
         var values: [String] = []
-        for part in parts.dropFirst() {
-            guard let (value, after) = Self.split(rest, before: part) else { return nil }
+        for (index, part) in parts.enumerated().dropFirst() {
+            let isLast = index == parts.count - 1
+            guard let (value, after) = Self.split(rest, before: part, isLast: isLast) else { return nil }
             values.append(String(value))
             rest = after
         }
         self.values = values
     }
 
-    /// The text before the first occurrence of a part, or before the last when the text ends with it.
-    private static func split(_ text: Substring, before part: String) -> (Substring, Substring)? {
-        if text.hasSuffix(part), part.count == 1 { return (text.dropLast(), "") }
+    /// The text before the first occurrence of a part; the last part may be a full stop, which ends the message.
+    private static func split(_ text: Substring, before part: String, isLast: Bool) -> (Substring, Substring)? {
+        if isLast, part == ".", text.hasSuffix(part) { return (text.dropLast(), "") }
         var start = text.startIndex
         while start < text.endIndex {
             if text[start...].hasPrefix(part) {

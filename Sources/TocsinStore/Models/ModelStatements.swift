@@ -12,8 +12,10 @@ final class ModelStatements {
     let selectionByID: String
     let insertion: String
     let replacement: String
-    /// Removes tombstones changed before `$1`, oldest first, at most `$2`.
-    let removalOfTombstones: String
+    /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
+    let selectionOfTombstones: String
+    /// `DELETE FROM table`.
+    let removal: String
     /// What every statement on a table of several models begins its condition with.
     let discriminator: SQLValue?
     /// Fields in the order of the parameters of `insertion`, and of `replacement` up to the id.
@@ -46,9 +48,10 @@ final class ModelStatements {
         insertion = Self.insertion(model, dialect, table, columns, members)
         replacement = Self.replacement(model, dialect, table, replacedFields)
         let ofModel = discriminator == nil ? "" : "model = $3 AND "
-        removalOfTombstones =
-            "DELETE FROM \(table) WHERE \(ofModel)id IN (SELECT id FROM \(table) "
-            + "WHERE \(ofModel)deleted = 1 AND last_changed_at < $1 ORDER BY last_changed_at LIMIT $2)"
+        selectionOfTombstones =
+            "SELECT id FROM \(table) WHERE \(ofModel)deleted = 1 AND last_changed_at < $1 "
+            + "ORDER BY last_changed_at LIMIT $2"
+        removal = "DELETE FROM \(table)"
     }
 
     func insertionBindings(of record: Record) -> [SQLValue] {

@@ -83,11 +83,18 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> Int {
         let statements = try session.statements(for: model)
-        let bindings: [SQLValue] = [.int(moment.milliseconds), .int(Int64(limit))]
-        return try connection.run(
-            statements.removalOfTombstones,
-            bindings + (statements.discriminator.map { [$0] } ?? [])
-        )
+        let ofModel = statements.discriminator.map { [$0] } ?? []
+        let due = try connection.all(
+            statements.selectionOfTombstones,
+            [.int(moment.milliseconds), .int(Int64(limit))] + ofModel
+        ) { $0.text(0) }
+        for chunk in due.chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            var sql = statements.removal + " WHERE id IN (\(list.placeholders))"
+            if !ofModel.isEmpty { sql += " AND model = $\(list.bindings.count + 1)" }
+            try connection.run(sql, list.bindings + ofModel)
+        }
+        return due.count
     }
 
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {

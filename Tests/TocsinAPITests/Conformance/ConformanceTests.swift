@@ -1,0 +1,97 @@
+import GraphQLTransport
+import JSON
+import Testing
+import TocsinAPI
+import TocsinCore
+import TocsinStore
+
+@Suite("Conformance to the contract")
+struct ConformanceTests {
+    @Test("every case", arguments: try ConformanceCase.all(), APIDatabase.available)
+    func each(item: ConformanceCase, database: APIDatabase) async throws {
+        let api = try await APIHarness(model: item.model, settings: item.settings, database: try database.make())
+        var expectation = Expectation()
+        for (number, step) in item.steps.enumerated() {
+            let place = "step \(number + 1)"
+            let answer = try await take(step, of: item, api, &expectation)
+            check(step, answer, &expectation, at: place)
+            #expect(
+                expectation.differences.isEmpty,
+                "\(place): \(expectation.differences.joined(separator: "; ")) in \(answer.serializedString())"
+            )
+            guard expectation.differences.isEmpty else { return }
+        }
+        await api.store.close()
+    }
+
+    @Test("there are enough cases, each with its own name and at least one step")
+    func complete() throws {
+        let cases = try ConformanceCase.all()
+        #expect(cases.count >= 150)
+        #expect(Set(cases.map(\.testDescription)).count == cases.count)
+        #expect(cases.allSatisfy { !$0.steps.isEmpty })
+    }
+
+    private func take(
+        _ step: JSONValue,
+        of item: ConformanceCase,
+        _ api: APIHarness,
+        _ expectation: inout Expectation
+    ) async throws -> JSONValue {
+        if let seconds = step["advance"]?.doubleValue { api.time.advance(seconds: seconds) }
+        if step["reap"] != nil {
+            let reaper = TombstoneReaper(environment: api.environment, models: api.schema.models)
+            return ["data": ["reaped": .int(Int64(try await reaper.runOnce()))]]
+        }
+        let name = step["document"]?.stringValue ?? ""
+        let query = try #require(
+            (step["query"] ?? item.documents[name])?.stringValue,
+            "\(item.testDescription) has no document \(name)"
+        )
+        return try await api.run(
+            expectation.filled(query),
+            expectation.filled(step["variables"] ?? [:]).objectValue ?? [:],
+            as: Self.caller(step["as"]?.stringValue ?? "alice"),
+            style: step["standard"] == nil ? .appSync : .standard
+        )
+    }
+
+    /// Without `error` and `errors` there must be none; `data` is compared as far as the step gives it.
+    private func check(
+        _ step: JSONValue,
+        _ answer: JSONValue,
+        _ expectation: inout Expectation,
+        at place: String
+    ) {
+        let errors = (answer["errors"]?.arrayValue ?? []).map { error in
+            // Ours, beside AppSync's.
+            var members = error.objectValue ?? [:]
+            if step["standard"] == nil { members["extensions"] = nil }
+            return JSONValue.object(members)
+        }
+        if let expected = step["error"] {
+            expectation.compare(errors.count == 1 ? errors[0] : .array(errors), with: expected, at: "error")
+        } else if let expected = step["errors"] {
+            expectation.compare(.array(errors), with: expected, at: "errors")
+        } else {
+            expectation.compare(.array(errors), with: [], at: "errors")
+        }
+        if let expected = step["data"] { expectation.compare(answer["data"], with: expected, at: "data") }
+    }
+
+    /// `alice`, `alice in admins,staff`, `alice by oidc`, `key`.
+    private static func caller(_ text: String) -> Identity {
+        let words = text.split(separator: " ").map(String.init)
+        var caller = APIHarness.identity(words[0])
+        if words[0] == "key" { caller.provider = .apiKey }
+        if words.count == 3, words[1] == "in" {
+            caller.claims[AccessRule.groupClaim] = words[2].split(separator: ",").map(String.init)
+        }
+        if words.count == 3, words[1] == "by" { caller.provider = .oidc }
+        if words.count == 3, words[1] == "has" {
+            let claim = words[2].split(separator: "=").map(String.init)
+            caller.claims[claim[0]] = [claim[1]]
+        }
+        return caller
+    }
+}
