@@ -18,6 +18,13 @@ package enum Dialect: String, Sendable, Hashable {
         }
     }
 
+    /// Selects the names of all indexes.
+    var indexNames: String {
+        switch self {
+        case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'index'"
+        }
+    }
+
     /// The value of a member of the JSON column `extra`, null when it is absent.
     func extraMember(_ name: String) -> String {
         switch self {

@@ -1,4 +1,5 @@
 import Foundation
+import GraphQL
 import TocsinAPI
 import TocsinCore
 import Testing
@@ -101,6 +102,9 @@ struct SchemaExpansionTests {
                 "@hasMany stands on a field"
             ),
             ("type Note @model @auth(rules: [{ allow: private }]) { id: ID! owner: String }", "is the server's"),
+            ("type Device @model @auth(rules: [{ allow: owner }]) { id: ID! }", "The name Device is taken"),
+            ("type Query @model @auth(rules: [{ allow: owner }]) { id: ID! }", "The name Query is taken"),
+            ("type Topics @model @auth(rules: [{ allow: owner }]) { id: ID! }", "the same name or plural"),
             ("interface Note { id: ID! }", "Only object types"), ("type Note {", "Syntax Error"),
         ]
     )
@@ -112,5 +116,48 @@ struct SchemaExpansionTests {
         let problem = try #require(problems.problems.first { $0.message.contains(message) })
         #expect(problem.file == "m.graphql")
         #expect(problem.line >= 10)
+    }
+}
+
+@Suite("What relations, keys and rules expand to")
+struct ModelExpansionTests {
+    private static let schema = Result {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Conformance/cases/models")
+        let texts = try ["relations", "rules", "things"].map { name in
+            try String(contentsOf: folder.appending(path: "\(name).graphql"), encoding: .utf8)
+        }
+        let seed = try String(contentsOf: folder.appending(path: "seed.graphql"), encoding: .utf8)
+        let own = texts.map { $0.replacing(seed, with: "") }
+        return try APISchema(modelText: seed + own.joined(separator: "\n"))
+    }
+
+    @Test(
+        "are what Amplify's transformer makes of them",
+        arguments: [
+            "comments(filter: ModelCommentFilterInput, sortDirection: ModelSortDirection, limit: Int, nextToken: String): ModelCommentConnection",
+            "notes(rank: ModelIntKeyConditionInput, filter: ModelNoteFilterInput, sortDirection: ModelSortDirection, limit: Int, nextToken: String): ModelNoteConnection",
+            "postCommentsId: ID", "postCoverId: ID", "postCommentsId: ModelIDInput",
+            "postCommentsId: ModelSubscriptionIDInput",
+            "getOrder(customer: ID!, placedAt: AWSDate!, number: Int!): Order",
+            "listOrders(customer: ID, placedAtNumber: ModelOrderPrimaryCompositeKeyConditionInput, filter: ModelOrderFilterInput, limit: Int, nextToken: String, sortDirection: ModelSortDirection): ModelOrderConnection",
+            "ordersByState(state: String!, placedAtCustomer: ModelOrderByStateCompositeKeyConditionInput, sortDirection: ModelSortDirection, filter: ModelOrderFilterInput, limit: Int, nextToken: String): ModelOrderConnection",
+            "input ModelOrderPrimaryCompositeKeyConditionInput {", "input ModelOrderPrimaryCompositeKeyInput {",
+            "between: [ModelOrderByStateCompositeKeyInput]", "input ModelIntKeyConditionInput {",
+            "getSetting(name: String!): Setting",
+            "listSettings(name: String, filter: ModelSettingFilterInput, limit: Int, nextToken: String, sortDirection: ModelSortDirection): ModelSettingConnection",
+            "onCreateShared(filter: ModelSubscriptionSharedFilterInput, editors: String, author: String): Shared",
+            "onCreateStaff(filter: ModelSubscriptionStaffFilterInput): Staff", "mood: ModelMoodInput",
+            "mood: ModelSubscriptionStringInput", "input ModelMoodInput {", "state: String!", "state: String",
+            "syncPeople(filter: ModelPersonFilterInput, limit: Int, nextToken: String, lastSync: AWSTimestamp): ModelPersonConnection",
+        ]
+    )
+    func lines(line: String) throws {
+        let lines = try Self.schema.get().sdl.split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(lines.contains(line[...]))
+    }
+
+    @Test("a model without owner rule shows no owner", arguments: ["Staff", "Team", "Board", "Person"])
+    func noOwner(model: String) throws {
+        #expect(try Self.schema.get().schema.type(named: model)?.field(named: "owner") == nil)
     }
 }

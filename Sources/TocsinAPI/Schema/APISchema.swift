@@ -20,8 +20,8 @@ package struct APISchema: Sendable {
     package init(modelText: String? = nil, modelFile: String = "schema/model.graphql") throws(SchemaProblems) {
         let text = modelText ?? Self.embedded("model.graphql")
         let own = Self.embedded("tocsin.graphql")
-        let (declarations, enums) = try ModelReader.read(text, file: modelFile)
         let extras = try OwnFields.read(own)
+        let (declarations, enums) = try ModelReader.read(text, file: modelFile, taken: extras.typeNames)
         let generated = Self.generatedSDL(declarations, enums: enums)
         do {
             schema = try Schema(sdl: generated + "\n" + own)

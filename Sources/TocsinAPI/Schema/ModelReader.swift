@@ -7,11 +7,13 @@ struct ModelReader {
 
     private let file: String
     private(set) var problems: [SchemaProblem] = []
+    /// Names of types that are Tocsin's own.
+    private let taken: Set<String>
     private(set) var modelNames: Set<String> = []
     private(set) var enums: [String: EnumTypeDefinition] = [:]
 
     /// The models of a document, and its enums.
-    static func read(_ text: String, file: String) throws(SchemaProblems) -> Models {
+    static func read(_ text: String, file: String, taken: Set<String> = []) throws(SchemaProblems) -> Models {
         let document: Document
         do {
             document = try parse(text, limits: .unlimited)
@@ -19,12 +21,14 @@ struct ModelReader {
             let line = error.locations.first?.line ?? 1
             throw SchemaProblems([SchemaProblem(file: file, line: line, message: error.message)])
         }
-        var reader = ModelReader(file: file)
+        var reader = ModelReader(file: file, taken: taken)
         return try reader.read(document)
     }
 
-    private init(file: String) {
+    private init(file: String, taken: Set<String>) {
         self.file = file
+        self.taken = taken.union(["Query", "Mutation", "Subscription", "ID", "String", "Int", "Float", "Boolean"])
+            .union(OperatorTypes.scalarNames)
     }
 
     private mutating func read(_ document: Document) throws(SchemaProblems) -> Models {
@@ -40,7 +44,16 @@ struct ModelReader {
         }
         modelNames = Set(types.map(\.name))
         enums = Dictionary(enumTypes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for (name, location) in types.map({ ($0.name, $0.location) }) + enumTypes.map({ ($0.name, $0.location) })
+        where taken.contains(name) || name.hasPrefix("Model") && name.hasSuffix("Input") {
+            note(location, "The name \(name) is taken by the server's own types; choose another.")
+        }
         var models = types.map { model($0) }
+        for (number, model) in models.enumerated() {
+            let same = models[..<number].first { $0.plural == model.plural || $0.name == model.name }
+            guard let same else { continue }
+            note(model.line, "\(model.name) and \(same.name) have the same name or plural; rename one.")
+        }
         for required in ["Topic", "Message"] where !modelNames.contains(required) {
             note(1, "The model \(required) is missing; Tocsin needs it.")
         }

@@ -13,6 +13,8 @@ struct OwnFields {
     var typeFields: [String: [Field]] = [:]
     /// By model name, from `extend input Create<Model>Input`.
     var inputFields: [String: [Field]] = [:]
+    /// Types that are declared, not extended.
+    var typeNames: Set<String> = []
 
     static func read(_ text: String) throws(SchemaProblems) -> OwnFields {
         let document: Document
@@ -34,6 +36,9 @@ struct OwnFields {
                 own.inputFields[String(type.name.dropFirst(6).dropLast(5))] = type.fields.map {
                     Field(name: $0.name, namedType: $0.type.namedType, isRequired: $0.type.isNonNull)
                 }
+            case .objectType(let type): own.typeNames.insert(type.name)
+            case .inputObjectType(let type): own.typeNames.insert(type.name)
+            case .enumType(let type): own.typeNames.insert(type.name)
             default: continue
             }
         }

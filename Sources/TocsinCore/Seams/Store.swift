@@ -70,6 +70,9 @@ package protocol ModelWriting {
     /// Removes tombstones of the model that were last changed before `moment`, oldest first, with all that hangs on them; at
     /// most `limit`. Answers how many.
     func removeTombstones(_ model: ModelType, changedBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
+    /// Makes the indexes that the models ask for and the database lacks, and drops those of models or fields that are gone.
+    /// Answers the names of those made; to be called once at start.
+    func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String]
     /// Hands out the next number of a topic, under its row; nil when there is no such topic.
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
 }

@@ -36,6 +36,8 @@ package struct ServiceLimits: Sendable, Hashable {
     /// Characters of a client's id.
     package var idCharacters = 64
     package var keyBytes = 256
+    /// All fields of a `@primaryKey` together.
+    package var recordKeyBytes = 1024
     package var tokenBytes = 4096
     package var devicesPerUser = 100
     package var defaultPage = 100

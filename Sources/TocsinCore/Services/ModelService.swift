@@ -94,6 +94,9 @@ package struct ModelService: Sendable {
         guard let key = model.key(of: { input[$0] ?? .null }) else {
             throw .badInput("The key of \(model.name) needs \(model.keyFields.joined(separator: " and ")).")
         }
+        guard key.utf8.count <= environment.limits.recordKeyBytes else {
+            throw .badRequest("The key of a \(model.name) may have \(environment.limits.recordKeyBytes) bytes.")
+        }
         return key
     }
 

@@ -18,6 +18,8 @@ final class ModelStatements {
     let removal: String
     /// What every statement on a table of several models begins its condition with.
     let discriminator: SQLValue?
+    /// The same in words, where an index is for one model alone: only then is it seen to serve.
+    let discriminatorCondition: String?
     /// Fields in the order of the parameters of `insertion`, and of `replacement` up to the id.
     private let insertedFields: [Int]
     private let replacedFields: [Int]
@@ -34,6 +36,7 @@ final class ModelStatements {
         self.dialect = dialect
         self.idField = idField
         discriminator = model.table.discriminator.map(SQLValue.text)
+        discriminatorCondition = model.table.discriminator.map { "model = '\($0)'" }
         expressions = model.fields.map { Self.expression(of: $0, dialect) }
         let table = "\"\(model.table.name)\""
         selection = "SELECT \(expressions.joined(separator: ", ")) FROM \(table)"
@@ -208,7 +211,7 @@ extension ModelStatements {
             case .column(let name), .extra(let name): name
             }
         }
-        for name in names + [model.table.name] where !isPlain(name) {
+        for name in names + [model.table.name, model.table.discriminator ?? "x"] where !isPlain(name) {
             throw .mismatch(
                 reason:
                     "Model \(model.name) is stored under the name \"\(name)\"; only letters, digits and _ are allowed."

@@ -66,9 +66,7 @@ struct PageStatement {
 
     private mutating func branch(_ predicates: [Predicate], first: String? = nil) -> String {
         var conditions: [String] = first.map { [$0] } ?? []
-        if let discriminator = translation.statements.discriminator {
-            conditions.append("model = \(translation.builder.bind(discriminator))")
-        }
+        if let condition = translation.statements.discriminatorCondition { conditions.append(condition) }
         for predicate in predicates where predicate != .always {
             conditions.append(translation.condition(predicate))
         }

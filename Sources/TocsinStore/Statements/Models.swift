@@ -77,6 +77,10 @@ extension SQLWriter {
         }
     }
 
+    func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String] {
+        try ModelIndexes.prepare(models, session)
+    }
+
     func removeTombstones(
         _ model: ModelType,
         changedBefore moment: Timestamp,

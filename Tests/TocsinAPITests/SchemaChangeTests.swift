@@ -1,0 +1,84 @@
+import Foundation
+import JSON
+import Testing
+import TocsinAPI
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+@Suite("A schema that changes")
+struct SchemaChangeTests {
+    private static func model(_ extra: String = "", _ more: String = "") -> String {
+        """
+        type Topic @model @auth(rules: [{ allow: owner }]) { id: ID! name: String! arn: String! }
+        type Message @model @auth(rules: [{ allow: owner }]) {
+          id: ID! type: Int! title: String! body: String! createdAt: AWSDateTime! topicId: ID! \(extra)
+        }
+        \(more)
+        """
+    }
+
+    /// Runs one installation after the other on the same file.
+    private func withFile(_ body: (SQLiteDatabase) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(SQLiteDatabase(path: folder.appending(path: "test.sqlite").path))
+    }
+
+    private static let list =
+        "query($f: ModelMessageFilterInput) { listMessages(filter: $f) { items { title severity } } }"
+
+    @Test("a field added to a model is there after a restart: old rows lack it, new ones are filtered by it")
+    func addsField() async throws {
+        try await withFile { database in
+            let before = try await APIHarness(model: Self.model(), database: database)
+            let topic = try await before.makeTopic()
+            try await before.publish("old", to: topic)
+            await before.store.close()
+
+            let after = try await APIHarness(model: Self.model("severity: String"), database: database)
+            after.time.advance(seconds: 60)
+            let made = try await after.publish("new", to: topic, with: ["id": "n", "severity": "high"])
+            #expect(made["number"] == 2, "\(made.serializedString())")
+            let all = try await after.run(Self.list)
+            let expected: JSONValue = [
+                ["title": "old", "severity": .null], ["title": "new", "severity": "high"],
+            ]
+            #expect(all["data"]?["listMessages"]?["items"] == expected)
+            let high = try await after.run(Self.list, ["f": ["severity": ["eq": "high"]]])
+            #expect(high["data"]?["listMessages"]?["items"] == [["title": "new", "severity": "high"]])
+            let none = try await after.run(Self.list, ["f": ["severity": ["attributeExists": false]]])
+            #expect(none["data"]?["listMessages"]?["items"] == [["title": "old", "severity": .null]])
+            await after.store.close()
+
+            let without = try await APIHarness(model: Self.model(), database: database)
+            let titles = try await without.run("{ listMessages { items { title } } }")
+            #expect(titles["data"]?["listMessages"]?["items"] == [["title": "old"], ["title": "new"]])
+            await without.store.close()
+        }
+    }
+
+    @Test("a model's indexes are made at start, kept at the next, and dropped when the schema drops them")
+    func indexes() async throws {
+        let note = """
+            type Note @model @auth(rules: [{ allow: owner }]) {
+              id: ID! text: String! @index(name: "byText", sortKeyFields: ["rank"], queryField: "notesByText") rank: Int!
+            }
+            """
+        try await withFile { database in
+            var made: [Int] = []
+            for text in [Self.model("", note), Self.model("", note), Self.model(), Self.model("", note)] {
+                let api = try await APIHarness(model: text, database: database)
+                let models = api.schema.models
+                made.append(
+                    try await api.store.write { writer throws(StoreError) in
+                        try writer.prepareIndexes(of: models).count
+                    }
+                )
+                await api.store.close()
+            }
+            #expect(made == [1, 0, 0, 1])
+        }
+    }
+}
