@@ -1,7 +1,8 @@
 -- Tables of the first release. Ids and texts compare by bytes; times are milliseconds since 1970 UTC, except a model's
 -- created_at and updated_at, which are kept as text exactly as given; lists and objects are JSON text.
 
--- Models with columns of their own. `extra` holds the fields that a schema declares beyond these.
+-- Models with columns of their own. `extra` holds the fields that a schema declares beyond these. `made_at` is the order of
+-- lists; `revised_at` is null until a row changes, so that making one costs no index of changes.
 
 CREATE TABLE topics (
     id TEXT NOT NULL PRIMARY KEY,
@@ -12,13 +13,15 @@ CREATE TABLE topics (
     version INTEGER,
     deleted INTEGER,
     last_changed_at INTEGER,
+    made_at INTEGER,
+    revised_at INTEGER,
     created_at TEXT,
     updated_at TEXT,
     extra TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
-CREATE INDEX topics_by_owner ON topics (owner, id);
+CREATE INDEX topics_by_owner ON topics (owner, made_at, id);
 CREATE INDEX topics_by_owner_and_name ON topics (owner, name, id);
-CREATE INDEX topics_by_change ON topics (owner, last_changed_at, id);
+CREATE INDEX topics_by_revision ON topics (owner, revised_at, id) WHERE revised_at IS NOT NULL;
 CREATE INDEX topics_dead ON topics (last_changed_at) WHERE deleted = 1;
 
 -- `number` is dense in its topic, in order of commit. `topic_id` is a loose reference: messages may outlive a topic.
@@ -35,6 +38,8 @@ CREATE TABLE messages (
     version INTEGER,
     deleted INTEGER,
     last_changed_at INTEGER,
+    made_at INTEGER,
+    revised_at INTEGER,
     key TEXT,
     priority INTEGER,
     url TEXT,
@@ -47,8 +52,8 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_by_number ON messages (topic_id, number);
 CREATE UNIQUE INDEX messages_by_key ON messages (topic_id, key) WHERE key IS NOT NULL;
 CREATE INDEX messages_by_creation ON messages (topic_id, created_at, number);
-CREATE INDEX messages_by_owner ON messages (owner, id);
-CREATE INDEX messages_by_change ON messages (owner, last_changed_at, id);
+CREATE INDEX messages_by_owner ON messages (owner, made_at, id);
+CREATE INDEX messages_by_revision ON messages (owner, revised_at, id) WHERE revised_at IS NOT NULL;
 CREATE INDEX messages_dead ON messages (last_changed_at) WHERE deleted = 1;
 
 -- Records of every model that has no table of its own.
@@ -59,13 +64,16 @@ CREATE TABLE records (
     version INTEGER,
     deleted INTEGER,
     last_changed_at INTEGER,
+    made_at INTEGER,
+    revised_at INTEGER,
     created_at TEXT,
     updated_at TEXT,
     extra TEXT NOT NULL DEFAULT '{}',
     PRIMARY KEY (model, id)
 ) STRICT;
-CREATE INDEX records_by_owner ON records (model, owner, id);
-CREATE INDEX records_by_change ON records (model, owner, last_changed_at, id);
+CREATE INDEX records_by_owner ON records (model, owner, made_at, id);
+CREATE INDEX records_by_making ON records (model, made_at, id);
+CREATE INDEX records_by_revision ON records (model, owner, revised_at, id) WHERE revised_at IS NOT NULL;
 CREATE INDEX records_dead ON records (model, last_changed_at) WHERE deleted = 1;
 
 -- People and their devices.

@@ -65,10 +65,22 @@ struct QueryPlanTests {
         let (byID, byTime) = (
             [("id", FieldValue.text("x"))], [("createdAt", FieldValue.text("2026")), ("number", .int(5))]
         )
+        let byMaking = [(ModelType.makingTime, FieldValue.int(7)), ("id", FieldValue.text("x"))]
+        let byRevision = [(ModelType.revisionTime, FieldValue.int(7)), ("id", FieldValue.text("x"))]
+        let made: [(String, Comparison)] = [
+            (ModelType.makingTime, .greaterOrEqual(.int(5))), (ModelType.revisionTime, .exists(false)),
+        ]
+        let revised: [(String, Comparison)] = [(ModelType.revisionTime, .greaterOrEqual(.int(5)))]
         let queries = [
-            ("listTopics", try query(models.topic, [], byID)),
-            ("listMessages", try query(models.message, [], byID)),
-            ("listNotes", try query(models.note, [], byID)),
+            ("listTopics", try query(models.topic, [], byMaking)),
+            ("listMessages", try query(models.message, [], byMaking)),
+            ("listNotes", try query(models.note, [], byMaking)),
+            ("topics made since", try query(models.topic, made, byMaking)),
+            ("messages made since", try query(models.message, made, byMaking)),
+            ("notes made since", try query(models.note, made, byMaking)),
+            ("topics changed since", try query(models.topic, revised, byRevision)),
+            ("messages changed since", try query(models.message, revised, byRevision)),
+            ("notes changed since", try query(models.note, revised, byRevision)),
             ("messages of a topic", try query(models.message, [("topicId", .equal(.text("t1")))], byTime)),
             (
                 "messages of a topic since",
@@ -111,6 +123,9 @@ struct QueryPlanTests {
             _ = try writer.deliveries(of: MessageID("m1"), status: nil, after: nil, limit: 10)
             _ = try writer.deliverySummaries(of: [MessageID("m1")])
             _ = try writer.token(TokenID("t"))
+            for model in [models.topic, models.message, models.note] {
+                _ = try writer.removeTombstones(model, changedBefore: moment(5), limit: 10)
+            }
         }
         expectIndexed(steps, "typed statements")
     }

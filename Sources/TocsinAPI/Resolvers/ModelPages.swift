@@ -12,7 +12,8 @@ struct ModelPages {
 
     /// All records, or those of one partition of a primary key of one's own.
     func list() async throws(ServiceError) -> ResolvedValue<APIObject> {
-        if model.keyFields == ["id"] { return try await page(where: .always, sortedBy: []) }
+        let everything = [ModelType.makingTime]
+        if model.keyFields == ["id"] { return try await page(where: .always, sortedBy: everything) }
         let index = ModelIndex(
             name: "primary",
             partitionField: model.keyFields[0],
@@ -27,7 +28,7 @@ struct ModelPages {
                 .arguments
             )
         }
-        return try await page(where: .always, sortedBy: [])
+        return try await page(where: .always, sortedBy: everything)
     }
 
     func page(by index: ModelIndex) async throws(ServiceError) -> ResolvedValue<APIObject> {
@@ -59,10 +60,11 @@ struct ModelPages {
         ).predicate(arguments[index.sortArgumentName])
     }
 
-    /// A total order: the sort fields, then `number` where the model has it, else the key.
+    /// A total order: the sort fields, then `number` for messages of one topic, else the key.
     func order(by sortFields: [String]) -> [ModelQuery.Order] {
         let ascending = arguments["sortDirection"]?.stringValue != "DESC"
-        let number = sortFields.isEmpty ? nil : model.position(of: "number")
+        let isOfIndex = !sortFields.isEmpty && sortFields != [ModelType.makingTime]
+        let number = isOfIndex ? model.position(of: "number") : nil
         let last = number ?? model.keyPosition
         return (sortFields.map { model.position(of: $0) } + [last]).compactMap(\.self)
             .map { ModelQuery.Order(field: $0, ascending: ascending) }
@@ -98,14 +100,22 @@ struct ModelPages {
         )
         let page = try await context.services.models.sync(request, caller: context.caller)
         let next = page.next.map { next in
-            token.text(for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null] + next.after)
+            token.text(
+                for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null, .bool(next.isAmongRevised)]
+                    + next.after
+            )
         }
         return .object(.page(PageResult(records: page.records, nextToken: next, startedAt: page.startedAt)))
     }
 
     private static func position(_ values: [FieldValue]) throws(ServiceError) -> SyncPosition {
-        guard values.count > 2, let startedAt = values[0].int else { throw .badPageToken }
-        return SyncPosition(startedAt: startedAt, since: values[1].int, after: Array(values[2...]))
+        guard values.count == 5, let startedAt = values[0].int else { throw .badPageToken }
+        return SyncPosition(
+            startedAt: startedAt,
+            since: values[1].int,
+            isAmongRevised: values[2] == .bool(true),
+            after: Array(values[3...])
+        )
     }
 }
 

@@ -71,6 +71,7 @@ struct ModelTypeFactory {
         let generated = [
             ("createdAt", "AWSDateTime", true), ("updatedAt", "AWSDateTime", true), ("_version", "Int", true),
             ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true), ("owner", "String", false),
+            (ModelType.makingTime, "AWSTimestamp", true), (ModelType.revisionTime, "AWSTimestamp", false),
         ]
         let owners = declaration.implicitOwners.filter { $0 != "owner" }.map { ($0, "String", false) }
         for (name, type, isRequired) in generated + owners where !declaration.declares(name) {

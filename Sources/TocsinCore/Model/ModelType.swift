@@ -33,6 +33,10 @@ package final class ModelType: Sendable {
 
     /// The hidden field that joins the values of a `@primaryKey`.
     package static let joinedKey = "_key"
+    /// The hidden field with the time of making, in milliseconds: the order of lists.
+    package static let makingTime = "_madeAt"
+    /// The hidden field with the time of the last change; null until the first one.
+    package static let revisionTime = "_revisedAt"
 
     package init(
         name: String,

@@ -14,7 +14,8 @@ package enum ShippedTables {
 
     private static let common = [
         "id": "id", "owner": "owner", "createdAt": "created_at", "updatedAt": "updated_at", "_version": "version",
-        "_deleted": "deleted", "_lastChangedAt": "last_changed_at",
+        "_deleted": "deleted", "_lastChangedAt": "last_changed_at", ModelType.makingTime: "made_at",
+        ModelType.revisionTime: "revised_at",
     ]
 
     private static let topic = ["name": "name", "arn": "arn"]

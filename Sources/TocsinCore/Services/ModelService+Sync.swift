@@ -23,12 +23,15 @@ package struct SyncPosition: Sendable, Hashable {
     package var startedAt: Int64
     /// Changes since this time are asked for; nil: everything.
     package var since: Int64?
-    /// Values of the order's fields in the last record.
+    /// Changes come in two runs: records made since, then records that were changed again.
+    package var isAmongRevised: Bool
+    /// Time and key of the last record; empty at the beginning of a run.
     package var after: [FieldValue]
 
-    package init(startedAt: Int64, since: Int64?, after: [FieldValue]) {
+    package init(startedAt: Int64, since: Int64?, isAmongRevised: Bool = false, after: [FieldValue] = []) {
         self.startedAt = startedAt
         self.since = since
+        self.isAmongRevised = isAmongRevised
         self.after = after
     }
 }
@@ -44,35 +47,25 @@ package struct SyncPage: Sendable {
 extension ModelService {
     /// A page of all records that the caller may read, tombstones included, or of those changed since the last sync.
     package func sync(_ request: SyncRequest, caller: Identity) async throws(ServiceError) -> SyncPage {
-        let model = request.model
-        guard case .allow(let visible) = AccessPolicy.decision(.sync, on: model, for: caller) else {
+        guard case .allow(let visible) = AccessPolicy.decision(.sync, on: request.model, for: caller) else {
             throw .unauthorized
         }
-        guard let key = model.keyPosition, let changed = model.position(of: "_lastChangedAt") else {
-            throw .internal("\(model.name) cannot be synchronised")
-        }
-        let start: SyncPosition
+        var start: SyncPosition
         if let position = request.position { start = position } else { start = try await begin(request.lastSync) }
-        var predicate = visible.and(request.filter)
-        var order = [ModelQuery.Order(field: key)]
-        if let since = start.since {
-            predicate = predicate.and(.field(changed, .greaterOrEqual(.int(since))))
-            order.insert(ModelQuery.Order(field: changed), at: 0)
+        guard [0, 2].contains(start.after.count) else { throw .badPageToken }
+        let (position, limit) = (start, request.limit)
+        let runs = SyncRuns(model: request.model, predicate: visible.and(request.filter))
+        let pages = try await environment.store.reading { reader throws(StoreError) in
+            try runs.records(from: position, limit: limit + 1, reader)
         }
-        guard request.position == nil || start.after.count == order.count else { throw .badPageToken }
-        let query = ModelQuery(
-            model: model,
-            predicate: predicate,
-            order: order,
-            after: request.position?.after,
-            limit: request.limit + 1
-        )
-        var records = try await environment.store.reading { reader throws(StoreError) in try reader.records(query) }
+        var records = pages.flatMap(\.records)
         var next: SyncPosition?
-        if records.count > request.limit {
+        if records.count > limit {
             records.removeLast()
+            let isFirstRun = records.count <= pages[0].records.count
+            start.isAmongRevised = start.isAmongRevised || !isFirstRun
+            start.after = runs.place(of: records.last, isAmongRevised: start.isAmongRevised)
             next = start
-            next?.after = order.map { term in records.last?.values[term.field] ?? .null }
         }
         return SyncPage(records: records, startedAt: start.startedAt, next: next)
     }
@@ -88,6 +81,67 @@ extension ModelService {
         let oldest = now.adding(seconds: -window).milliseconds
         // A time that is still to come was told by a clock that has been set back since: nothing can be built on it.
         let since = lastSync.flatMap { $0 > 0 && $0 >= oldest && $0 <= now.milliseconds ? $0 : nil }
-        return SyncPosition(startedAt: now.milliseconds, since: since, after: [])
+        return SyncPosition(startedAt: now.milliseconds, since: since)
+    }
+}
+
+/// The statements of a sync: one for everything, or two for changes.
+///
+/// A record that was made and never changed again is found by the time of its making, which lists are ordered by anyway;
+/// only records that were changed stand in an index of changes.
+private struct SyncRuns: Sendable {
+    let model: ModelType
+    let predicate: Predicate
+
+    /// Records from the position on, at most `limit` in all; the first element is of the run that the position is in.
+    func records(
+        from position: SyncPosition,
+        limit: Int,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [RecordPage] {
+        var pages: [RecordPage] = []
+        var count = 0
+        for isAmongRevised in position.isAmongRevised ? [true] : [false, true] {
+            guard count < limit, position.since != nil || !isAmongRevised else { break }
+            let isStart = isAmongRevised == position.isAmongRevised
+            guard
+                let query = query(
+                    position.since,
+                    isAmongRevised: isAmongRevised,
+                    after: isStart ? position.after : [],
+                    limit: limit - count
+                )
+            else { throw .mismatch(reason: "\(model.name) has no times of change, so it cannot be synchronised.") }
+            let records = try reader.records(query)
+            count += records.count
+            pages.append(RecordPage(records: records, hasMore: false))
+        }
+        return pages
+    }
+
+    /// Time and key of a record in its run.
+    func place(of record: Record?, isAmongRevised: Bool) -> [FieldValue] {
+        guard let record else { return [] }
+        let time = isAmongRevised ? ModelType.revisionTime : ModelType.makingTime
+        return [record[time], .text(record.id)]
+    }
+
+    private func query(_ since: Int64?, isAmongRevised: Bool, after: [FieldValue], limit: Int) -> ModelQuery? {
+        guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime),
+            let revised = model.position(of: ModelType.revisionTime)
+        else { return nil }
+        let time = isAmongRevised ? revised : made
+        var predicate = predicate
+        if let since {
+            predicate = predicate.and(.field(time, .greaterOrEqual(.int(since))))
+            if !isAmongRevised { predicate = predicate.and(.field(revised, .exists(false))) }
+        }
+        return ModelQuery(
+            model: model,
+            predicate: predicate,
+            order: [ModelQuery.Order(field: time), ModelQuery.Order(field: key)],
+            after: after.isEmpty ? nil : after,
+            limit: limit
+        )
     }
 }

@@ -26,6 +26,7 @@ package struct RecordFactory: Sendable {
         record["owner"] = .text(owner)
         record["_version"] = .int(1)
         record["_lastChangedAt"] = .int(moment.milliseconds)
+        record[ModelType.makingTime] = .int(moment.milliseconds)
         return record
     }
 
@@ -109,7 +110,9 @@ package struct RecordFactory: Sendable {
     private func stepped(_ record: Record, at moment: Timestamp) -> Record {
         var record = record
         record["_version"] = .int(record.version + 1)
-        record["_lastChangedAt"] = .int(max(moment.milliseconds, record["_lastChangedAt"].int ?? 0))
+        let time = FieldValue.int(max(moment.milliseconds, record.lastChangedAt))
+        record["_lastChangedAt"] = time
+        record[ModelType.revisionTime] = time
         return record
     }
 }

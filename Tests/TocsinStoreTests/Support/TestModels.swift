@@ -40,7 +40,7 @@ struct TestModels: Sendable {
         let layout = ShippedTables.layout(of: name)
         let common: [(String, ModelField.Kind)] = [
             ("id", .text), ("owner", .text), ("createdAt", .text), ("updatedAt", .text), ("_version", .int),
-            ("_deleted", .bool), ("_lastChangedAt", .int),
+            ("_deleted", .bool), ("_lastChangedAt", .int), (ModelType.makingTime, .int), (ModelType.revisionTime, .int),
         ]
         let fields = (common + own).map { field, kind in
             ModelField(
@@ -48,7 +48,7 @@ struct TestModels: Sendable {
                 typeName: "String",
                 kind: kind,
                 isList: lists.contains(field),
-                isRequired: field == "id" || field == "createdAt",
+                isRequired: ["id", "createdAt", ModelType.makingTime].contains(field),
                 storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field)
             )
         }
