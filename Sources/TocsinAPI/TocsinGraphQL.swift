@@ -187,14 +187,13 @@ package struct TocsinGraphQL: GraphQLService {
         var interest = LiveInterest(
             model: model,
             change: change,
-            predicate: visible.and(
-                try FilterTranslation.subscriptionPredicate(
-                    field.arguments["filter"],
-                    on: model,
-                    limits: services.checks.limits,
-                    caller: caller
-                )
-            )
+            predicate: visible
+        )
+        interest.filter = try FilterTranslation.subscriptionPredicate(
+            field.arguments["filter"],
+            on: model,
+            limits: services.checks.limits,
+            caller: caller
         )
         try await restrictToFeed(&interest, field, caller)
         return interest

@@ -34,8 +34,6 @@ struct AppSyncErrorEncoding: Sendable {
         if !shown.isEmpty {
             writer.raw(",\"extensions\":")
             writer.value(.object(JSONObject(shown)))
-            writer.raw(",\"extensions\":")
-            writer.value(.object(JSONObject(shown)))
         }
         writer.byte(UInt8(ascii: "}"))
     }

@@ -116,10 +116,14 @@ package final class LiveFeed: Sendable {
             endMembers { $0.caller.userID == user && (token == nil || $0.caller.tokenID == token) }
             return
         }
-        guard let change = RecordChange(event), let record = event.record, let owner = record.owner else { return }
-        let key = InterestKey(model: record.model.name, change: change, owner: owner)
-        let groups = state.withLock { $0.byInterest[key] ?? [] }
-        for group in groups where group.interest.predicate.matches(record) {
+        guard let change = RecordChange(event), let record = event.record else { return }
+        var key = InterestKey(model: record.model.name, change: change, owner: nil)
+        let anybodys = key
+        key.owner = record.owner
+        let groups = state.withLock { [key] state in
+            (key == anybodys ? [] : state.byInterest[key] ?? []) + (state.byInterest[anybodys] ?? [])
+        }
+        for group in groups where group.interest.includes(record) {
             let response = await self.response(for: record, in: group)
             let number = record["number"].int ?? 0
             // What was committed before a member joined is not its to hear, unless it replays.
@@ -155,7 +159,7 @@ package final class LiveFeed: Sendable {
             var handedOver = 0
             for record in page {
                 last = record["number"].int ?? last
-                guard group.interest.predicate.matches(record) else { continue }
+                guard group.interest.includes(record) else { continue }
                 let response = await response(for: record, in: group)
                 if Task.isCancelled { return }
                 member.sink.next(response)
@@ -207,10 +211,15 @@ package final class LiveFeed: Sendable {
 }
 
 extension LiveGroup {
-    /// Today's owner text and the two older forms, each of which may stand in a row.
+    /// Today's owner text and the two older forms, each of which may stand in a row; where others than the one owner may
+    /// listen, every row of the model.
     fileprivate var interestKeys: [InterestKey] {
-        Set(context.caller.ownerForms).map {
-            InterestKey(model: interest.model.name, change: interest.change, owner: $0)
-        }
+        let model = interest.model
+        let rules = model.rules.filter { $0.covers(.listen) }
+        let isList = model.position(of: "owner").map { model.fields[$0].isList } ?? true
+        let isByOwner = !isList && rules.allSatisfy { $0.owner?.field == "owner" }
+        let forms = rules.compactMap(\.owner).flatMap { context.caller.ownerForms(of: $0.claim) }
+        let owners: Set<String?> = isByOwner ? Set(forms) : [nil]
+        return owners.map { InterestKey(model: model.name, change: interest.change, owner: $0) }
     }
 }

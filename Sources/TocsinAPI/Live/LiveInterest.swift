@@ -18,18 +18,32 @@ enum RecordChange: Hashable, Sendable {
 struct InterestKey: Hashable, Sendable {
     var model: String
     var change: RecordChange
-    /// The stored owner of the record.
-    var owner: String
+    /// The stored owner of the record; nil for models that others than the owner may listen to.
+    var owner: String?
 }
 
 /// What a subscription asks for.
 struct LiveInterest: Sendable {
     var model: ModelType
     var change: RecordChange
-    /// Visibility, filter and topic together.
+    /// Visibility and topic together.
     var predicate: Predicate
+    /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
+    var filter = Predicate.always
     /// The feed to resume, and from where.
     var feed: Feed?
+
+    /// Whether the subscriber is to hear of the record.
+    func includes(_ record: Record) -> Bool {
+        guard predicate.matches(record) else { return false }
+        if filter == .always { return true }
+        var shown = record
+        for rule in model.ownerRules {
+            guard let position = model.position(of: rule.field) else { continue }
+            shown.values[position] = ShownOwner.value(shown.values[position])
+        }
+        return filter.matches(shown)
+    }
 
     struct Feed: Sendable {
         var topicID: TopicID

@@ -62,7 +62,7 @@ package struct RecordFactory: Sendable {
             guard let value = input[field.name] else { continue }
             record.values[position] = value
         }
-        record["updatedAt"] = .text(moment.iso8601)
+        if input["updatedAt"] == nil { record["updatedAt"] = .text(moment.iso8601) }
         return stepped(record, at: moment)
     }
 
