@@ -142,7 +142,8 @@ enum AppSyncWording {
     }
 
     /// What begins with the last occurrence of a text: values of clients stand before it.
-    private static func tail(_ message: String, _ text: String) -> String? {
+    private static func tail(_ whole: String, _ text: String) -> String? {
+        let message = String(decoding: whole.utf8.suffix(EngineWords.maximumBytes), as: UTF8.self)
         var end = message.endIndex
         while end > message.startIndex {
             end = message.index(before: end)

@@ -2,29 +2,46 @@ import GraphQL
 
 /// The path of field names that leads to a place in a document: `getTopic/name` (appsync.md 2.3).
 struct DocumentPlaces {
-    private var fields: [(start: SourceLocation, path: String)] = []
+    private struct Place {
+        var start: SourceLocation
+        var name: String
+        /// Position of the field or fragment around it.
+        var parent: Int?
+    }
+
+    private var places: [Place] = []
+    /// Positions of the fields in the order of the document.
+    private var order: [Int] = []
 
     /// The places of a document that can be parsed; none of another.
     init(_ text: String) {
         guard let document = try? parse(text) else { return }
-        for operation in document.operations { add(operation.selectionSet, under: "") }
-        for fragment in document.fragments { add(fragment.selectionSet, under: fragment.name) }
-        fields.sort { $0.start < $1.start }
+        for operation in document.operations { add(operation.selectionSet, under: nil) }
+        for fragment in document.fragments {
+            places.append(Place(start: fragment.location, name: fragment.name))
+            add(fragment.selectionSet, under: places.count - 1)
+        }
+        order = places.indices.sorted { places[$0].start < places[$1].start }
     }
 
-    /// The field that a place is in or at: the last one that begins no later.
+    /// The path of the field that a place is in or at: the last one that begins no later.
     func path(_ location: SourceLocation) -> String? {
-        fields.last { $0.start <= location }?.path
+        var names: [String] = []
+        var next = order.last { places[$0].start <= location }
+        while let position = next {
+            names.append(places[position].name)
+            next = places[position].parent
+        }
+        return names.isEmpty ? nil : names.reversed().joined(separator: "/")
     }
 
-    private mutating func add(_ selections: SelectionSet?, under path: String) {
+    private mutating func add(_ selections: SelectionSet?, under parent: Int?) {
         for selection in selections?.selections ?? [] {
             switch selection {
             case .field(let field):
-                let own = path.isEmpty ? field.name : path + "/" + field.name
-                fields.append((field.location, own))
-                add(field.selectionSet, under: own)
-            case .inlineFragment(let fragment): add(fragment.selectionSet, under: path)
+                places.append(Place(start: field.location, name: field.name, parent: parent))
+                add(field.selectionSet, under: places.count - 1)
+            case .inlineFragment(let fragment): add(fragment.selectionSet, under: parent)
             case .fragmentSpread: continue
             }
         }

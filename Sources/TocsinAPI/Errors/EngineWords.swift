@@ -2,10 +2,14 @@
 struct EngineWords {
     /// What stands between one fixed part and the next.
     let values: [String]
+    /// More of a message is not looked at: what a client sent may stand in it at length.
+    static let maximumBytes = 4096
 
     /// Nil unless the message begins with the first part and has the others in their order; what follows the last is
     /// ignored.
-    init?(_ message: String, _ parts: String...) {
+    init?(_ whole: String, _ parts: String...) {
+        let isLong = whole.utf8.count > Self.maximumBytes
+        let message = isLong ? String(decoding: whole.utf8.prefix(Self.maximumBytes), as: UTF8.self) : whole
         guard let first = parts.first, message.hasPrefix(first) else { return nil }
         var rest = message.dropFirst(first.count)
         var values: [String] = []
