@@ -100,7 +100,11 @@ package final class ResponseExecutor: Sendable {
         _ plan: ExecutionPlan,
         _ variables: JSONObject
     ) throws(RequestErrors) -> SubscriptionSource {
-        try executable.subscription(plan, variables: variables, options: standardOptions)
+        do {
+            return try executable.subscription(plan, variables: variables, options: standardOptions)
+        } catch {
+            throw error.kind == .variables ? AppSyncWording.worded(error, query: "") : error
+        }
     }
 
     /// The response of one event for a whole group.
@@ -142,9 +146,9 @@ package final class ResponseExecutor: Sendable {
     }
 
     /// A JSON array of errors.
-    func errorList(_ errors: [GraphQLError]) -> [UInt8] {
+    func errorList(_ errors: [GraphQLError], style: ResponseStyle = .standard) -> [UInt8] {
         var writer = JSONWriter()
-        write(errors, style: .standard, to: &writer)
+        write(errors, style: style, to: &writer)
         return writer.bytes
     }
 

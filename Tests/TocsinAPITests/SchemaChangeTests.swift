@@ -1,4 +1,5 @@
 import Foundation
+import GraphQLTransport
 import JSON
 import Testing
 import TocsinAPI
@@ -56,6 +57,30 @@ struct SchemaChangeTests {
             let titles = try await without.run("{ listMessages { items { title } } }")
             #expect(titles["data"]?["listMessages"]?["items"] == [["title": "old"], ["title": "new"]])
             await without.store.close()
+        }
+    }
+
+    @Test("a field that becomes required is an error for the rows that lack it, and for them alone")
+    func requiresField() async throws {
+        try await withFile { database in
+            let before = try await APIHarness(model: Self.model(), database: database)
+            let topic = try await before.makeTopic()
+            try await before.publish("old", to: topic)
+            await before.store.close()
+
+            let after = try await APIHarness(model: Self.model("severity: String!"), database: database)
+            after.time.advance(seconds: 60)
+            try await after.publish("new", to: topic, with: ["id": "n", "severity": "high"])
+            let list = try await after.run("{ listMessages { items { title severity } } }", style: .appSync)
+            #expect(list["data"]?["listMessages"]?["items"] == [.null, ["title": "new", "severity": "high"]])
+            let message =
+                "Cannot return null for non-nullable type: 'String' within parent 'Message' "
+                + "(/listMessages/items[0]/severity)"
+            let error = list["errors"]?[0]
+            #expect(error?["message"] == .string(message))
+            #expect(error?["path"] == ["listMessages", "items", 0, "severity"])
+            #expect(error?["errorType"] == nil)
+            await after.store.close()
         }
     }
 

@@ -93,7 +93,9 @@ struct FilterTranslation {
         for member in operators {
             parts += 1
             guard parts <= limits.filterParts else {
-                throw .badRequest("A filter may have \(limits.filterParts) comparisons.")
+                // Clients know these words, and go on without a filter.
+                let known = joinsOperatorsByOr ? "Filters exceed maximum attributes limit: a" : "A"
+                throw .badRequest("\(known) filter may have \(limits.filterParts) comparisons.")
             }
             if member.key == "size" {
                 terms += try sizes(member.value, position)
