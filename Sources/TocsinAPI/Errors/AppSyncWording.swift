@@ -17,15 +17,15 @@ enum AppSyncWording {
     // MARK: Validation
 
     private static func validation(_ error: GraphQLError, _ places: DocumentPlaces) -> GraphQLError {
-        let path = error.locations.first.flatMap(places.path)
-        let at = path.map { " @ '\($0)'" } ?? ""
-        let (kind, text) = validation(error.message)
+        // Limits and what only this server says keep their own words.
+        guard let (kind, text) = validation(error.message) else { return error }
+        let at = error.locations.first.flatMap(places.path).map { " @ '\($0)'" } ?? ""
         var error = error
         error.appSyncMessage = "Validation error of type \(kind): \(text)\(at)"
         return error
     }
 
-    private static func validation(_ message: String) -> (kind: String, text: String) {
+    private static func validation(_ message: String) -> (kind: String, text: String)? {
         if let words = EngineWords(message, "Cannot query field \"", "\" on type \"", "\"") {
             return ("FieldUndefined", "Field '\(words.values[0])' in type '\(words.values[1])' is undefined")
         }
@@ -57,7 +57,7 @@ enum AppSyncWording {
         return other(message)
     }
 
-    private static func other(_ message: String) -> (kind: String, text: String) {
+    private static func other(_ message: String) -> (kind: String, text: String)? {
         if let words = EngineWords(message, "Variable \"$", "\" is not defined") {
             return ("UndefinedVariable", "Undefined variable \(words.values[0])")
         }
@@ -86,8 +86,8 @@ enum AppSyncWording {
         if let words = EngineWords(message, "Unknown directive \"@", "\"") {
             return ("UnknownDirective", "Unknown directive \(words.values[0])")
         }
-        let isConflict = message.hasPrefix("Fields \"") && message.contains("conflict")
-        return (isConflict ? "FieldsConflict" : isValue(message) ? "WrongType" : "InvalidSyntax", message)
+        if message.hasPrefix("Fields \""), message.contains("conflict") { return ("FieldsConflict", message) }
+        return isValue(message) ? ("WrongType", message) : nil
     }
 
     private static func isValue(_ message: String) -> Bool {
