@@ -71,6 +71,18 @@ struct AccessPolicyTests {
         }
     }
 
+    @Test("a token without a user name reads what its subject alone owns, and writes nothing")
+    func incomplete() {
+        let caller = Identity(userID: UserID("sub-a"), username: "")
+        let topics = model("Topic", rules: [AccessRule(operations: AccessRule.Operation.all)])
+        #expect(isAllowed(.read, record(topics, owner: "sub-a"), for: caller))
+        #expect(!isAllowed(.read, record(topics, owner: ""), for: caller))
+        #expect(!isAllowed(.read, record(topics, owner: "sub-a::alice"), for: caller))
+        for operation in [AccessRule.Operation.create, .update, .delete] {
+            #expect(!isAllowed(operation, record(topics, owner: "sub-a"), for: caller))
+        }
+    }
+
     @Test("a publish token creates messages in its topic, sees that topic, and nothing else")
     func publishOnly() {
         var caller = alice

@@ -73,7 +73,8 @@ enum AWSScalars {
         let isClean = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
         guard isScheme, isClean, rest.hasPrefix("//") else { return false }
         let host = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return !host.isEmpty && host != ":" && !host.hasPrefix(":")
+        let path = rest.dropFirst(2 + host.count).prefix { $0 != "?" && $0 != "#" }
+        return !host.isEmpty && host != ":" && !host.hasPrefix(":") && !path.contains("//")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) }

@@ -13,7 +13,7 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        let rules = model.rules.filter { $0.covers(operation) }
+        let rules = model.rules.filter { $0.covers(operation) && mayUse($0, for: operation, caller) }
         guard !rules.isEmpty else {
             return .deny(reason: "The schema's rules for \(model.name) allow nobody to \(operation.rawValue).")
         }
@@ -53,6 +53,16 @@ package enum AccessPolicy {
         case .readOnly: !writing
         case .publish: false
         }
+    }
+
+    /// Who lacks half of the default claim writes nothing as an owner.
+    private static func mayUse(
+        _ rule: AccessRule,
+        for operation: AccessRule.Operation,
+        _ caller: Identity
+    ) -> Bool {
+        guard !caller.isComplete, rule.owner?.claim == AccessRule.ownerClaim else { return true }
+        return operation != .create && operation != .update && operation != .delete
     }
 
     private static func publishDecision(

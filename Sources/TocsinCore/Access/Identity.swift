@@ -57,6 +57,10 @@ package struct Identity: Hashable, Sendable {
 }
 
 extension Identity {
+    /// Whether the token named both subject and user: one alone is enough to read what older rows name by it, and for
+    /// nothing else (appsync.md 2.1).
+    package var isComplete: Bool { !userID.text.isEmpty && !username.isEmpty }
+
     /// Whether rules for this provider are about the caller.
     package func isFrom(_ provider: Provider) -> Bool {
         switch self.provider {
@@ -79,7 +83,9 @@ extension Identity {
     ///
     /// Empty when the token lacks a part of the claim: such a caller owns nothing.
     package func ownerForms(of claim: String) -> [String] {
-        if claim == AccessRule.ownerClaim { return ownerForms }
+        if claim == AccessRule.ownerClaim {
+            return isComplete ? ownerForms : [userID.text, username].filter { !$0.isEmpty }
+        }
         let parts = Self.parts(of: claim)
         guard parts.count == 2 else { return values(of: claim) }
         guard let first = values(of: parts[0]).first, let second = values(of: parts[1]).first else { return [] }
