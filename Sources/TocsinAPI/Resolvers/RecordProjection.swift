@@ -17,7 +17,8 @@ enum ShownOwner {
         value.stringValue.map { .string(text($0)) } ?? value
     }
 
-    private static func text(_ owner: String) -> String {
+    /// Of a single owner.
+    static func text(_ owner: String) -> String {
         guard let colon = owner.utf8.lastIndex(of: UInt8(ascii: ":")), colon > owner.startIndex,
             owner.utf8[owner.utf8.index(before: colon)] == UInt8(ascii: ":")
         else { return owner }

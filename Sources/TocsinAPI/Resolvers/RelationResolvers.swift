@@ -28,9 +28,12 @@ struct RelationResolvers {
     ) {
         let positions = Dictionary(zip(target.keyFields, keyFields.map { model.position(of: $0) })) { first, _ in first
         }
+        // Apart, for speed: most relations are by id.
+        let single = target.keyFields == ["id"] ? keyFields.first.flatMap { model.position(of: $0) } : nil
         map.batch(coordinate) { parents, invocation throws(GraphQLError) in
             let keys = parents.map { parent -> String? in
                 guard let record = parent.record else { return nil }
+                if let single { return record.values[single].text }
                 return target.key { name in (positions[name] ?? nil).map { record.values[$0] } ?? .null }
             }
             let found = try await invocation.serving { () throws(ServiceError) in
