@@ -3,6 +3,20 @@ import GraphQLTransport
 import JSON
 package import TocsinCore
 
+/// How many plans are kept for further requests.
+package struct PlanLimits: Sendable, Hashable {
+    /// How many there are at most.
+    package var maximumPlans: Int
+    /// How much memory they take at most, roughly, in bytes.
+    package var maximumBytes: Int
+
+    /// Limits with their defaults.
+    package init(maximumPlans: Int = 1000, maximumBytes: Int = 32_000_000) {
+        self.maximumPlans = maximumPlans
+        self.maximumBytes = maximumBytes
+    }
+}
+
 /// Plans and executes requests of the API to response bytes.
 package final class ResponseExecutor: Sendable {
     private let executable: ExecutableSchema<APIObject, RequestContext>
@@ -14,7 +28,8 @@ package final class ResponseExecutor: Sendable {
         schema: APISchema,
         sealer: any Sealer,
         parseLimits: ParseLimits = .standard,
-        validationLimits: ValidationLimits = .standard
+        validationLimits: ValidationLimits = .standard,
+        planLimits: PlanLimits = PlanLimits()
     ) throws(SchemaBindingErrors) {
         var map = ResolverMap<APIObject, RequestContext>()
         RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
@@ -34,15 +49,23 @@ package final class ResponseExecutor: Sendable {
         plans = PlanCache(
             schema: executable.schema,
             parseLimits: parseLimits,
-            validationLimits: validationLimits
+            validationLimits: validationLimits,
+            maximumEntries: planLimits.maximumPlans,
+            maximumBytes: planLimits.maximumBytes
         )
-        appSyncOptions = ExecutionOptions(errorEncoding: AppSyncErrorEncoding.write)
-        standardOptions = ExecutionOptions(errorEncoding: StandardErrorEncoding.write)
+        let maximumErrors = validationLimits.maximumErrors
+        appSyncOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: AppSyncErrorEncoding.write)
+        standardOptions = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: StandardErrorEncoding.write)
     }
 
-    /// The validated plan of a request, from the cache where possible.
-    func plan(for request: GraphQLRequest) throws(RequestErrors) -> ExecutionPlan {
-        try plans.plan(text: request.query, operationName: request.operationName)
+    /// The validated operation that a request names, from the cache where possible.
+    func operation(of document: DocumentText, named name: String?) throws(RequestErrors) -> PlannedOperation {
+        try plans.operation(of: document, named: name)
+    }
+
+    /// Parses, validates and plans all operations of a document as if a request asked for them.
+    package func check(_ document: DocumentText) throws(RequestErrors) {
+        for name in try plans.check(document.text) { _ = try plans.operation(of: document, named: name) }
     }
 
     func execute(

@@ -11,6 +11,7 @@ package struct TocsinGraphQL: GraphQLService {
     private let schema: APISchema
     private let authenticator: any Authenticator
     private let revoked: RevocationList
+    private let documents: RequestDocuments
 
     package init(
         executor: ResponseExecutor,
@@ -18,7 +19,8 @@ package struct TocsinGraphQL: GraphQLService {
         services: Services,
         schema: APISchema,
         authenticator: any Authenticator,
-        revoked: RevocationList = RevocationList()
+        revoked: RevocationList = RevocationList(),
+        documents: RequestDocuments = .freeTexts
     ) {
         self.executor = executor
         self.feed = feed
@@ -26,12 +28,13 @@ package struct TocsinGraphQL: GraphQLService {
         self.schema = schema
         self.authenticator = authenticator
         self.revoked = revoked
+        self.documents = documents
     }
 
     // MARK: Who asks
 
     package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
-        guard let token = credentials.authorization else {
+        guard let token = credentials.authorization ?? credentials.apiKey else {
             return .refused(message: "Valid authorization header not provided.")
         }
         switch await authenticator.authenticate(token: token) {
@@ -56,7 +59,7 @@ package struct TocsinGraphQL: GraphQLService {
         style: ResponseStyle
     ) -> OperationLookup {
         do {
-            switch try executor.plan(for: request).operationKind {
+            switch try asked(request, caller).operation.plan.operationKind {
             case .query: return .query
             case .mutation: return .mutation
             case .subscription: return .subscription
@@ -76,7 +79,7 @@ package struct TocsinGraphQL: GraphQLService {
         }
         let plan: ExecutionPlan
         do {
-            plan = try executor.plan(for: request)
+            plan = try affordable(request, caller).operation.plan
         } catch {
             return executor.reply(to: error, style: style)
         }
@@ -88,6 +91,27 @@ package struct TocsinGraphQL: GraphQLService {
         let result = await executor.execute(plan, request, context: context, style: style)
         if let errors = result.requestErrors { return executor.reply(to: errors, style: style) }
         return GraphQLReply(kind: .executed, body: result.bytes)
+    }
+
+    /// What the request asks for: the document it sends or names, and the operation planned for it.
+    private func asked(
+        _ request: GraphQLRequest,
+        _ caller: Identity
+    ) throws(RequestErrors) -> (document: DocumentText, operation: PlannedOperation) {
+        let requested = try documents.document(of: request)
+        let operation = try executor.operation(of: requested.text, named: request.operationName)
+        documents.store(requested, owner: caller.owner)
+        return (requested.text, operation)
+    }
+
+    /// The same, once the variables have shown that it does not cost too much.
+    private func affordable(
+        _ request: GraphQLRequest,
+        _ caller: Identity
+    ) throws(RequestErrors) -> (document: DocumentText, operation: PlannedOperation) {
+        let asked = try asked(request, caller)
+        try asked.operation.variableCost?.check(variables: request.variables)
+        return asked
     }
 
     private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
@@ -102,9 +126,11 @@ package struct TocsinGraphQL: GraphQLService {
     ) async -> SubscribeOutcome {
         guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
         do {
-            let plan = try executor.plan(for: request)
-            let field = try executor.subscription(plan, request.variables)
-            return await join(plan, field, request, caller, options.style, sink)
+            let (document, operation) = try affordable(request, caller)
+            var request = request
+            request.query = document.text
+            let field = try executor.subscription(operation.plan, request.variables)
+            return await join(operation.plan, field, request, caller, options.style, sink)
         } catch {
             return .refused(errors: executor.errorList(error.errors))
         }

@@ -73,6 +73,13 @@ package final class Application: Sendable {
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
         let executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
+        let documents = try Wiring.documents(settings, executor: executor)
+        if documents.trustedCount > 0 {
+            logger.info(
+                "trusted documents are known",
+                metadata: ["count": "\(documents.trustedCount)", "mode": "\(settings.server.trustedMode)"]
+            )
+        }
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
 
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -96,7 +103,8 @@ package final class Application: Sendable {
             services: services,
             schema: schema,
             authenticator: authenticator,
-            revoked: revoked
+            revoked: revoked,
+            documents: documents
         )
         server = HTTPServer(
             HTTPServer.Content(service: service, health: health),

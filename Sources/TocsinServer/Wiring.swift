@@ -59,11 +59,33 @@ enum Wiring {
                 schema: schema,
                 sealer: sealer,
                 parseLimits: limits.ofParsing,
-                validationLimits: limits.ofValidation
+                validationLimits: limits.ofValidation,
+                planLimits: limits.ofPlans
             )
         } catch {
             throw StartError("The schema and the resolvers disagree:\n\(error.description)")
         }
+    }
+
+    /// Which documents requests may run; reads and checks those that are trusted.
+    static func documents(_ settings: Settings, executor: ResponseExecutor) throws(StartError) -> RequestDocuments {
+        let hash: DocumentHash = { Digest.sha256($0) }
+        let mode = RequestDocuments.TrustMode(rawValue: settings.server.trustedMode) ?? .off
+        var trusted = TrustedDocuments()
+        if mode != .off, let path = settings.server.trustedDocumentsPath {
+            var reading = TrustedDocumentReading(hash: hash, executor: executor)
+            trusted = try reading.documents(at: path)
+        }
+        let persisted = PersistedQueries(
+            maximumEntries: settings.limits.persistedQueries,
+            maximumBytes: settings.limits.persistedQueryBytes
+        )
+        return RequestDocuments(
+            hash: hash,
+            persisted: settings.server.persistsQueries ? persisted : nil,
+            trusted: trusted,
+            mode: mode
+        )
     }
 
     static func authenticator(

@@ -78,6 +78,50 @@ struct GraphQLRequestTests {
         }
     }
 
+    private static let hash = String(repeating: "0aF9", count: 16)
+
+    @Test("a request that names its document needs no text")
+    func named() throws {
+        let text = #"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"\#(Self.hash)"}}}"#
+        let request = try GraphQLRequest.parse(body: Array(text.utf8))
+        #expect(request.query.isEmpty)
+        let reference = try PersistedQueryReference(extensions: request.extensions)
+        let inLowerCase: JSONObject = ["persistedQuery": ["version": 1, "sha256Hash": .string(Self.hash.lowercased())]]
+        #expect(try reference == PersistedQueryReference(extensions: inLowerCase))
+        let byID = try GraphQLRequest.parse(body: Array(#"{"documentId":"mine","query":null}"#.utf8))
+        #expect(byID == GraphQLRequest(query: "", documentID: "mine"))
+        let parameters = try GraphQLRequest.parse(queryString: "documentId=sha256:\(Self.hash)&variables=%7B%7D")
+        #expect(parameters.documentID == "sha256:\(Self.hash)")
+    }
+
+    @Test("another version than 1 is told apart from no persisted query")
+    func version() throws {
+        let reference = try PersistedQueryReference(extensions: ["persistedQuery": ["version": 2, "sha256Hash": "x"]])
+        #expect(reference?.version == 2)
+        #expect(try PersistedQueryReference(extensions: ["persistedQuery": nil, "more": 1]) == nil)
+    }
+
+    @Test(
+        "what is wrong with a document's name is said",
+        arguments: [
+            (#"{"query":"a","extensions":{"persistedQuery":1}}"#, "not as expected"),
+            (#"{"query":"a","extensions":{"persistedQuery":{"sha256Hash":"x"}}}"#, "not as expected"),
+            (#"{"query":"a","extensions":{"persistedQuery":{"version":1}}}"#, "no SHA-256"),
+            (#"{"query":"a","extensions":{"persistedQuery":{"version":1,"sha256Hash":"abc"}}}"#, "no SHA-256"),
+            (#"{"extensions":{"more":1}}"#, "has no \"query\""),
+            (#"{"documentId":""}"#, "has no \"query\""),
+            (#"{"documentId":1}"#, "\"documentId\" is not a string"),
+            ("{\"documentId\":\"\(String(repeating: "x", count: 257))\"}", "longer than 256 bytes"),
+        ]
+    )
+    func namingFaults(body: String, message: String) {
+        #expect {
+            try GraphQLRequest.parse(body: Array(body.utf8))
+        } throws: { error in
+            "\(error)".contains(message)
+        }
+    }
+
     @Test(
         "a token is bare or follows the word Bearer",
         arguments: [

@@ -38,6 +38,15 @@ struct TransportWSClientSessionTests {
         ])
     }
 
+    @Test("an operation of a document that the server knows is sent without text")
+    func named() {
+        let request = GraphQLRequest(query: "", documentID: "d")
+        check([
+            Self.opened, Self.connected,
+            (.subscribe(id: "1", request), [.sendText(#"{"id":"1","type":"subscribe","payload":{"documentId":"d"}}"#)]),
+        ])
+    }
+
     @Test("an operation fails, is completed by us, or is interrupted")
     func ends() {
         let request = GraphQLRequest(query: "q")

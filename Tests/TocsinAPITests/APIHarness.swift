@@ -17,14 +17,18 @@ final class APIHarness: Sendable {
     let revoked = RevocationList()
     private let feeding: Task<Void, Never>
 
-    init(model: String? = nil) async throws {
+    init(
+        model: String? = nil,
+        validationLimits: ValidationLimits = .standard,
+        documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
+    ) async throws {
         let time = SteppingTime()
         schema = try APISchema(modelText: model)
         store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now(), commitObserver: hub.publish)
         let environment = ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers())
         let sealer = PlainSealer()
         let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
-        let executor = try ResponseExecutor(schema: schema, sealer: sealer)
+        let executor = try ResponseExecutor(schema: schema, sealer: sealer, validationLimits: validationLimits)
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
         service = TocsinGraphQL(
             executor: executor,
@@ -32,7 +36,8 @@ final class APIHarness: Sendable {
             services: services,
             schema: schema,
             authenticator: NameAuthenticator(),
-            revoked: revoked
+            revoked: revoked,
+            documents: documents(executor)
         )
         let feed = feed
         feeding = Task { await feed.run() }

@@ -12,7 +12,9 @@ struct ReadmeTests {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         let start = try #require(text.range(of: "<!-- settings -->\n"))
         let end = try #require(text.range(of: "<!-- /settings -->"))
-        let table = SettingsReport.markdown(Array(SettingTable.groups.prefix(5)))
+        let table =
+            SettingsReport.markdown(Array(SettingTable.groups.prefix(5))) + "\n"
+            + SettingsReport.brief(Array(SettingTable.groups.dropFirst(5)))
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
             let updated = text[..<start.upperBound] + table + text[end.lowerBound...]
             try String(updated).write(to: Self.file, atomically: true, encoding: .utf8)

@@ -30,6 +30,12 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case validationFailed = "GRAPHQL_VALIDATION_FAILED"
     /// The document has no such operation, or several without a name to choose by.
     case operationFailed = "OPERATION_RESOLUTION_FAILURE"
+    /// A hash or an id stands for no document that is known here.
+    case persistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND"
+    /// Documents are not kept, or not as the client wants it.
+    case persistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
+    /// Only known documents run here, and this is none.
+    case documentNotTrusted = "DOCUMENT_NOT_TRUSTED"
     /// Something of ours failed.
     case `internal` = "INTERNAL"
 
@@ -43,7 +49,9 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .versionConflict: "ConflictUnhandled"
         case .limit: "LimitExceededError"
         case .unavailable, .timeout, .internal: "InternalFailure"
-        case .parseFailed, .operationFailed: "MalformedHttpRequestException"
+        case .parseFailed, .operationFailed, .persistedQueryNotFound, .persistedQueryNotSupported:
+            "MalformedHttpRequestException"
+        case .documentNotTrusted: "Unauthorized"
         case .validationFailed: "ValidationError"
         }
     }
@@ -54,7 +62,9 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// AppSync's `errorType` in real-time messages, where every fault of a document is a bad request.
     public var realtimeErrorType: String {
         switch self {
-        case .parseFailed, .operationFailed, .validationFailed: "BadRequestException"
+        case .parseFailed, .operationFailed, .validationFailed, .persistedQueryNotFound,
+            .persistedQueryNotSupported:
+            "BadRequestException"
         default: errorType
         }
     }

@@ -24,25 +24,50 @@ extension GraphQLRequest {
         return try parse(object, limits: limits)
     }
 
-    /// Reads the members `query`, `variables`, `operationName` and `extensions`; others are ignored.
+    /// Reads the members `query`, `documentId`, `variables`, `operationName` and `extensions`; others are ignored.
+    ///
+    /// `query` may be left out where `documentId` or `extensions.persistedQuery` names the document.
     public static func parse(
         _ object: JSONObject,
         limits: GraphQLRequestLimits = GraphQLRequestLimits()
     ) throws(RequestFault) -> GraphQLRequest {
-        guard let query = object["query"], !query.isNull else {
-            throw RequestFault("The request has no \"query\". Send the document's text as a string.")
-        }
-        guard case .string(let text) = query else {
-            throw RequestFault("\"query\" is not a string. Send the document's text as a string.")
-        }
+        let extensions = try map("extensions", of: object)
+        let documentID = try documentID(of: object)
+        let persistedQuery = try PersistedQueryReference(extensions: extensions)
         let request = GraphQLRequest(
-            query: text,
+            query: try text(of: object, isNeeded: documentID == nil && persistedQuery == nil),
             variables: try map("variables", of: object),
             operationName: try operationName(of: object),
-            extensions: try map("extensions", of: object)
+            extensions: extensions,
+            documentID: documentID
         )
         try request.checkVariables(limits)
         return request
+    }
+
+    private static func text(of object: JSONObject, isNeeded: Bool) throws(RequestFault) -> String {
+        switch object["query"] {
+        case .string(let text)?: return text
+        case nil, .null?:
+            guard isNeeded else { return "" }
+            throw RequestFault("The request has no \"query\". Send the document's text as a string.")
+        default: throw RequestFault("\"query\" is not a string. Send the document's text as a string.")
+        }
+    }
+
+    private static func documentID(of object: JSONObject) throws(RequestFault) -> String? {
+        switch object["documentId"] {
+        case nil, .null?: return nil
+        case .string(let id)?:
+            guard !id.isEmpty else { return nil }
+            guard id.utf8.count <= GraphQLRequestLimits.maximumDocumentIDBytes else {
+                throw RequestFault(
+                    "\"documentId\" is longer than \(GraphQLRequestLimits.maximumDocumentIDBytes) bytes."
+                )
+            }
+            return id
+        default: throw RequestFault("\"documentId\" is not a string. Send a string, null, or leave it out.")
+        }
     }
 
     private static func operationName(of object: JSONObject) throws(RequestFault) -> String? {

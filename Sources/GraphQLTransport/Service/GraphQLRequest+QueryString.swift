@@ -13,7 +13,7 @@ extension GraphQLRequest {
             else {
                 throw RequestFault("The query parameters are not percent-encoded UTF-8.")
             }
-            guard ["query", "operationName", "variables", "extensions"].contains(name) else { continue }
+            guard ["query", "documentId", "operationName", "variables", "extensions"].contains(name) else { continue }
             guard members[name] == nil else {
                 throw RequestFault("The query parameter \"\(name)\" is given twice. Give it once.")
             }
@@ -28,7 +28,7 @@ extension GraphQLRequest {
         _ limits: GraphQLRequestLimits
     ) throws(RequestFault) -> JSONValue {
         switch name {
-        case "query": return .string(text)
+        case "query", "documentId": return .string(text)
         case "operationName": return text.isEmpty ? .null : .string(text)
         default:
             if text.isEmpty { return .null }

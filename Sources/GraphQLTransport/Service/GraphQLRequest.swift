@@ -2,7 +2,7 @@ public import JSON
 
 /// What a client asks to run.
 public struct GraphQLRequest: Sendable, Hashable {
-    /// The document's text.
+    /// The document's text; empty when the request names a document instead.
     public var query: String
     /// The variables' values as sent.
     public var variables: JSONObject
@@ -10,18 +10,22 @@ public struct GraphQLRequest: Sendable, Hashable {
     public var operationName: String?
     /// Whatever else the client sent.
     public var extensions: JSONObject
+    /// The name of a document that the server knows (GraphQL over HTTP, appendix "Persisted Documents").
+    public var documentID: String?
 
     /// A request of these parts.
     public init(
         query: String,
         variables: JSONObject = [:],
         operationName: String? = nil,
-        extensions: JSONObject = [:]
+        extensions: JSONObject = [:],
+        documentID: String? = nil
     ) {
         self.query = query
         self.variables = variables
         self.operationName = operationName
         self.extensions = extensions
+        self.documentID = documentID
     }
 }
 
@@ -31,6 +35,8 @@ public struct GraphQLRequestLimits: Sendable, Hashable {
     public var json: JSONLimits
     /// How many values, inner ones counted, the variables may hold.
     public var maximumVariableValues: Int
+    /// The longest name of a document, in bytes.
+    public static let maximumDocumentIDBytes = 256
 
     /// Limits with defaults that survive a hostile sender.
     public init(

@@ -36,7 +36,10 @@ enum TransportWSMessage {
 
     /// A whole `subscribe`.
     static func subscribe(id: String, _ request: GraphQLRequest) -> [UInt8] {
-        var payload: JSONObject = ["query": .string(request.query)]
+        var payload: JSONObject = [:]
+        if let id = request.documentID { payload["documentId"] = .string(id) }
+        // A request that names its document need not have its text.
+        if !request.query.isEmpty || request.documentID == nil { payload["query"] = .string(request.query) }
         if !request.variables.isEmpty { payload["variables"] = .object(request.variables) }
         if let name = request.operationName { payload["operationName"] = .string(name) }
         if !request.extensions.isEmpty { payload["extensions"] = .object(request.extensions) }

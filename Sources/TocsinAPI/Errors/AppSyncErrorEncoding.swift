@@ -25,10 +25,10 @@ enum AppSyncErrorEncoding {
         }
         writer.raw("],\"message\":")
         writer.string(error.message)
-        if let code = error.extensions["code"] {
-            writer.raw(",\"extensions\":{\"code\":")
-            writer.value(code)
-            writer.byte(UInt8(ascii: "}"))
+        let shown = ["code", "cost", "maximumCost"].compactMap { key in error.extensions[key].map { (key, $0) } }
+        if !shown.isEmpty {
+            writer.raw(",\"extensions\":")
+            writer.value(.object(JSONObject(shown)))
         }
         writer.byte(UInt8(ascii: "}"))
     }

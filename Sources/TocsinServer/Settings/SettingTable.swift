@@ -1,3 +1,5 @@
+import TocsinAPI
+
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
     /// Settings under one heading.
@@ -52,6 +54,22 @@ package enum SettingTable {
         ),
         .optional("node", \.server.node, "This node's name in leases and logs; host name and process unless set."),
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
+        .flag(
+            "persisted-queries",
+            \.server.persistsQueries,
+            "Whether clients may store documents and then name them by hash (Apollo's automatic persisted queries)."
+        ),
+        .optional(
+            "trusted-documents",
+            \.server.trustedDocumentsPath,
+            "A folder of .graphql files and manifests (Apollo's, Relay's), or one such file."
+        ),
+        .choice(
+            "trusted-mode",
+            \.server.trustedMode,
+            RequestDocuments.TrustMode.allCases.map(\.rawValue),
+            "What these are for: off; allow, they may be named by hash or id; only, nothing else is run."
+        ),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
         .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS."),
         .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key."),

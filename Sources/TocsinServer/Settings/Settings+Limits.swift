@@ -23,6 +23,9 @@ extension Settings {
         /// Nesting of fields, fragments unfolded.
         package var documentDepth = 12
         package var introspectionDepth = 16
+        package var introspectionLists = 3
+        /// Fields of an operation, fragments unfolded.
+        package var documentFields = 10_000
         package var documentAliases = 30
         package var documentRootFields = 20
         package var documentDirectives = 20
@@ -30,6 +33,12 @@ extension Settings {
         package var documentOperations = 10
         /// Fields times page sizes.
         package var documentCost = 50_000
+        /// Plans kept for further requests, and the memory they take.
+        package var plans = 1000
+        package var planBytes = 32_000_000
+        /// Documents that clients stored, and the memory they take; one owner's are a quarter of both at most.
+        package var persistedQueries = 1000
+        package var persistedQueryBytes = 8_000_000
         package var jsonNesting = 32
         /// Values in variables.
         package var jsonValues = 1000

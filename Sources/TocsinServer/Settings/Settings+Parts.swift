@@ -2,6 +2,7 @@ import Foundation
 import GraphQL
 import GraphQLTransport
 import JSON
+import TocsinAPI
 import TocsinCore
 import TocsinHTTP
 
@@ -82,10 +83,18 @@ extension Settings.Limits {
         ParseLimits(maximumBytes: documentBytes, maximumTokens: documentTokens, maximumDepth: documentNesting)
     }
 
+    /// The limits of plans kept.
+    var ofPlans: PlanLimits { PlanLimits(maximumPlans: plans, maximumBytes: planBytes) }
+
     /// The limits of documents that parsed.
     var ofValidation: ValidationLimits {
-        var limits = ValidationLimits(maximumErrors: answerErrors, maximumDepth: documentDepth)
+        var limits = ValidationLimits(
+            maximumErrors: answerErrors,
+            maximumDepth: documentDepth,
+            maximumFields: documentFields
+        )
         limits.maximumIntrospectionDepth = introspectionDepth
+        limits.maximumIntrospectionLists = introspectionLists
         limits.maximumAliases = documentAliases
         limits.maximumRootFields = documentRootFields
         limits.maximumDirectives = documentDirectives

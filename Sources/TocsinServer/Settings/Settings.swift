@@ -26,6 +26,12 @@ package struct Settings: Sendable, Hashable {
         package var node: String?
         /// A file with the model schema; nil: the one that ships.
         package var schemaPath: String?
+        /// Whether clients may store documents and name them by their hash (automatic persisted queries).
+        package var persistsQueries = true
+        /// A folder of documents, or a manifest of them, known before the first request.
+        package var trustedDocumentsPath: String?
+        /// What these are for: `off`, `allow` or `only`.
+        package var trustedMode = "off"
         /// Whether `serve` applies migrations.
         package var migrates = true
         /// PEM files of the server's certificate chain and key; both or none.

@@ -21,8 +21,23 @@ struct SettingsConsistency {
         if settings.limits.pageRows > settings.limits.pageMaximumRows {
             problems.append("TOCSIN_PAGE_ROWS must not be larger than TOCSIN_PAGE_MAXIMUM_ROWS.")
         }
+        checkTrust(settings.server)
         if (settings.server.tlsCertificatePath == nil) != (settings.server.tlsKeyPath == nil) {
             problems.append("TOCSIN_TLS_CERTIFICATE and TOCSIN_TLS_KEY go together: set both, or neither.")
+        }
+    }
+
+    private mutating func checkTrust(_ server: Settings.Server) {
+        if server.trustedMode != "off", server.trustedDocumentsPath == nil {
+            problems.append(
+                "TOCSIN_TRUSTED_MODE is \(server.trustedMode), but nothing names the documents: set "
+                    + "TOCSIN_TRUSTED_DOCUMENTS to their folder too."
+            )
+        }
+        if server.trustedMode == "off", server.trustedDocumentsPath != nil {
+            warnings.append(
+                "TOCSIN_TRUSTED_DOCUMENTS has no effect while TOCSIN_TRUSTED_MODE is off; set it to allow or only."
+            )
         }
     }
 

@@ -43,6 +43,19 @@ package enum SettingsReport {
         }.joined(separator: "\n")
     }
 
+    /// One table for the README with a row for each group, for settings that most people leave alone.
+    package static func brief(_ groups: [SettingTable.Group]) -> String {
+        let rows = groups.map { group in
+            let entries = group.definitions.map { definition in
+                let value = definition.defaultText.map { " `\($0)`" } ?? ""
+                let unit = definition.unit.map { " (\($0))" } ?? ""
+                return "`\(definition.variable)`\(value) \(definition.help.dropLast())\(unit)"
+            }
+            return "| \(group.title) | \(entries.joined(separator: "; ")) |\n"
+        }
+        return "| Limits | Variables, defaults and what they bound |\n|---|---|\n" + rows.joined()
+    }
+
     /// The part of the manual page that lists the settings, in roff.
     package static func manual() -> String {
         ".SH SETTINGS\n"

@@ -32,6 +32,26 @@ struct PlanCacheTests {
         #expect(cache.count == 2)
     }
 
+    @Test("a plan that is held is not made again, and equal texts from elsewhere find it")
+    func hits() throws {
+        let cache = try Self.cache()
+        let first = try cache.operation(of: DocumentText("{ a: field }"))
+        let second = try cache.operation(of: DocumentText(["{ a:", "field }"].joined(separator: " ")))
+        #expect(first === second)
+        #expect(cache.count == 1)
+    }
+
+    @Test("texts that differ only in how a character is composed are different documents")
+    func bytes() throws {
+        #expect(DocumentText("{ a(b: \"\u{e9}\") }") != DocumentText("{ a(b: \"e\u{301}\") }"))
+        #expect(DocumentText("{ a(b: \"\u{e9}\") }") == DocumentText("{ a(b: \"\u{e9}\") }"))
+        for count in 0..<40 {
+            let text = String(repeating: "x", count: count)
+            #expect(DocumentText(text + "a") == DocumentText(text + "a"))
+            #expect(DocumentText(text + "a") != DocumentText(text + "b"))
+        }
+    }
+
     @Test("neither entries nor bytes grow past their bound")
     func bounds() throws {
         let few = try Self.cache(entries: 8)
@@ -41,7 +61,37 @@ struct PlanCacheTests {
             _ = try small.plan(text: "{ a\(number): field }")
             #expect(few.count <= 8 && small.count <= 20)
         }
-        #expect(few.count > 0 && small.count > 0)
-        _ = try Self.cache(bytes: 10).plan(text: "{ field }")
+        #expect(few.count == 8 && small.count > 0)
+        let none = try Self.cache(bytes: 10)
+        _ = try none.plan(text: "{ field }")
+        #expect(none.count == 0)
     }
+
+    @Test("the plan used least recently goes first")
+    func order() throws {
+        let cache = try Self.cache(entries: 3)
+        let kept = try cache.operation(of: DocumentText("{ kept: field }"))
+        for number in 0..<20 {
+            _ = try cache.plan(text: "{ a\(number): field }")
+            #expect(try cache.operation(of: DocumentText("{ kept: field }")) === kept)
+        }
+        for number in 0..<3 { _ = try cache.plan(text: "{ b\(number): field }") }
+        #expect(try cache.operation(of: DocumentText("{ kept: field }")) !== kept)
+    }
+
+    @Test("a full cache costs no more for a miss than an empty one", .timeLimit(.minutes(1)))
+    func eviction() throws {
+        let queries = PersistedQueries(maximumEntries: 100_000, maximumBytes: .max, ownerParts: 1)
+        for number in 0..<300_000 {
+            let digest = try #require(DocumentDigest(hex: hexadecimal(number)))
+            queries.store(DocumentText("\(number)"), digest: digest, owner: "o")
+        }
+        #expect(queries.count == 100_000)
+    }
+}
+
+/// 64 hexadecimal digits.
+func hexadecimal(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 64 - digits.utf8.count) + digits
 }

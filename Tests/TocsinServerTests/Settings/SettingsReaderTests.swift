@@ -48,6 +48,19 @@ struct SettingsReaderTests {
         #expect(try read(["TOCSIN_CONFIG": "s.json"], files: files).settings == Settings())
     }
 
+    @Test("trusted documents need a folder to be used, and a mode to have an effect")
+    func trust() throws {
+        for mode in ["allow", "only"] {
+            let found = problems(["TOCSIN_TRUSTED_MODE": mode])
+            #expect(found.count == 1 && found[0].contains("TOCSIN_TRUSTED_DOCUMENTS"), "\(found)")
+            let reading = try read(["TOCSIN_TRUSTED_MODE": mode, "TOCSIN_TRUSTED_DOCUMENTS": "documents"])
+            #expect(reading.settings.server.trustedMode == mode && reading.warnings.isEmpty)
+        }
+        let reading = try read(flags: ["trusted-documents": "documents"])
+        #expect(reading.warnings.count == 1 && reading.warnings[0].contains("TOCSIN_TRUSTED_MODE"))
+        #expect(problems(["TOCSIN_TRUSTED_MODE": "some"])[0].contains("off, allow, only"))
+    }
+
     @Test("names are unique, and each setting says what it is for")
     func table() {
         let names = SettingTable.all.flatMap { [$0.variable] + $0.aliases.map(\.variable) + $0.fileVariables }

@@ -85,7 +85,7 @@ private struct CostMeasure {
     private func pageSize(of field: Field) -> Int? {
         let argument = field.arguments.first { $0.name == "limit" || $0.name == "first" || $0.name == "last" }
         guard let value = argument?.value else { return nil }
-        if case .variable = value.kind { return context.limits.maximumPageSize }
+        if case .variable = value.kind { return context.limits.defaultPageSize }
         return value.intValue.map { min(max(1, Int($0)), context.limits.maximumPageSize) }
     }
 }

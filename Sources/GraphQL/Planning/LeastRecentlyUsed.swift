@@ -1,0 +1,95 @@
+/// Values by key within a number of entries and of bytes; those used least recently go first.
+///
+/// Looking up, adding and dropping an entry each take a constant number of steps, however full it is.
+struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What is held under a key.
+    struct Entry: Sendable {
+        let key: Key
+        let value: Value
+        let bytes: Int
+    }
+
+    /// An entry between its neighbours in the order of use.
+    private struct Slot {
+        var entry: Entry?
+        var newer: Int
+        var older: Int
+    }
+
+    private static var none: Int { -1 }
+
+    private let maximumEntries: Int
+    private let maximumBytes: Int
+    private var places: [Key: Int] = [:]
+    private var slots: [Slot] = []
+    private var free: [Int] = []
+    private var newest = none
+    private var oldest = none
+    /// How many bytes the entries take together.
+    private(set) var bytes = 0
+
+    /// Empty, for at least one entry.
+    init(maximumEntries: Int, maximumBytes: Int) {
+        self.maximumEntries = max(1, maximumEntries)
+        self.maximumBytes = maximumBytes
+    }
+
+    var count: Int { places.count }
+    var isEmpty: Bool { places.isEmpty }
+    /// The entry that goes next.
+    var leastRecent: Entry? { oldest == Self.none ? nil : slots[oldest].entry }
+
+    /// The value, which counts as used now.
+    mutating func use(_ key: Key) -> Value? {
+        guard let place = places[key] else { return nil }
+        if place != newest {
+            unlink(place)
+            link(place)
+        }
+        return slots[place].entry?.value
+    }
+
+    /// Adds an entry, or replaces the one of its key, and gives those that had to go for it.
+    ///
+    /// One that is larger than everything allowed is not added.
+    mutating func insert(_ value: Value, for key: Key, bytes size: Int) -> [Entry] {
+        var gone: [Entry] = []
+        if let replaced = remove(key) { gone.append(replaced) }
+        guard size <= maximumBytes else { return gone }
+        while let entry = leastRecent, count >= maximumEntries || bytes > maximumBytes - size {
+            if let dropped = remove(entry.key) { gone.append(dropped) }
+        }
+        let entry = Entry(key: key, value: value, bytes: size)
+        let place = free.popLast() ?? slots.count
+        let slot = Slot(entry: entry, newer: Self.none, older: Self.none)
+        if place == slots.count { slots.append(slot) } else { slots[place] = slot }
+        places[key] = place
+        bytes += size
+        link(place)
+        return gone
+    }
+
+    /// Drops the entry of a key.
+    @discardableResult
+    mutating func remove(_ key: Key) -> Entry? {
+        guard let place = places.removeValue(forKey: key), let entry = slots[place].entry else { return nil }
+        unlink(place)
+        slots[place].entry = nil
+        free.append(place)
+        bytes -= entry.bytes
+        return entry
+    }
+
+    private mutating func link(_ place: Int) {
+        slots[place].newer = Self.none
+        slots[place].older = newest
+        if newest == Self.none { oldest = place } else { slots[newest].newer = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        let (newer, older) = (slots[place].newer, slots[place].older)
+        if newer == Self.none { newest = older } else { slots[newer].older = older }
+        if older == Self.none { oldest = newer } else { slots[older].newer = newer }
+    }
+}
