@@ -5,17 +5,19 @@ extension AppSyncSession {
     mutating func received(_ bytes: [UInt8]) -> [SessionAction] {
         guard let json = try? JSONParser.parse(bytes, limits: limits.request.json), case .object(let message) = json
         else { return close(.badRequest, "Invalid message: it must be a JSON object") }
-        if case .authenticating(var waiting) = phase {
-            // Clients that do not wait for the acknowledgement begin at once; that many may be under way.
-            guard waiting.count <= limits.maximumOperations else {
+        if case .authenticating(var waiting, let size) = phase {
+            // Clients that do not wait for the acknowledgement begin at once; nobody is known yet, so not much is kept.
+            guard waiting.count <= limits.maximumOperations, size + bytes.count <= Self.mostWaitingBytes else {
                 return close(.badRequest, "Too many messages before the acknowledgement")
             }
             waiting.append(message)
-            phase = .authenticating(waiting)
+            phase = .authenticating(waiting, bytes: size + bytes.count)
             return []
         }
         return received(message)
     }
+
+    private static let mostWaitingBytes = 65_536
 
     mutating func received(_ message: JSONObject) -> [SessionAction] {
         let type = message["type"]?.stringValue

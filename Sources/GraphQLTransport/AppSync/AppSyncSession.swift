@@ -10,8 +10,8 @@ public struct AppSyncSession: SocketSession {
     public static let subprotocol = AppSyncMessage.subprotocol
 
     enum Phase {
-        /// The performer judges the credentials; messages wait.
-        case authenticating([JSONObject])
+        /// The performer judges the credentials; messages wait, of so many bytes.
+        case authenticating([JSONObject], bytes: Int)
         /// Operations are served.
         case ready
         /// The client was told why it is not served, and has a moment to read it.
@@ -22,7 +22,7 @@ public struct AppSyncSession: SocketSession {
 
     let limits: SocketSessionLimits
     let handshake: AppSyncHandshake
-    var phase = Phase.authenticating([])
+    var phase = Phase.authenticating([], bytes: 0)
     var slots: OperationSlots
     /// Whether the client has shown that it is there, and gets signs of life.
     var isIntroduced = false
@@ -79,7 +79,7 @@ extension AppSyncSession {
     }
 
     private mutating func authenticated(_ outcome: SessionAuthentication) -> [SessionAction] {
-        guard case .authenticating(let waiting) = phase else { return [] }
+        guard case .authenticating(let waiting, _) = phase else { return [] }
         switch outcome {
         case .accepted:
             phase = .ready

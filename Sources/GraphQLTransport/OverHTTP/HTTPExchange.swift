@@ -72,6 +72,7 @@ public struct HTTPExchange: Sendable {
     }
 
     private var contentTypeFault: String? {
+        if contentType == "application/json" { return nil }
         guard let contentType else { return "The request has no Content-Type. Send application/json." }
         guard let type = MediaType(contentType), type.type == "application",
             ["json", "graphql", "graphql+json"].contains(type.subtype)

@@ -50,7 +50,12 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
     }
 
     /// The complete response object.
-    public var body: [UInt8] { ErrorBody.response(message, code: code, style: mediaType.style) }
+    ///
+    /// AppSync's clients expect `data` in every answer with status 200.
+    public var body: [UInt8] {
+        let response = ErrorBody.response(message, code: code, style: mediaType.style)
+        return status == .ok ? Array(#"{"data":null,"#.utf8) + response.dropFirst() : response
+    }
 }
 
 extension GraphQLReply {

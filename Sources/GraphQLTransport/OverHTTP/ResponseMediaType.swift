@@ -34,6 +34,16 @@ struct AcceptedTypes: Sendable, Hashable {
     /// Among types named with equal weight the one with the better status codes is taken; events are streamed only to
     /// clients that name their type.
     init(_ accept: String?) {
+        // What most clients send is not taken apart each time.
+        switch accept {
+        case nil, "*/*", "application/json":
+            (mediaType, eventStream) = (.json, .none)
+            return
+        case "application/graphql-response+json":
+            (mediaType, eventStream) = (.graphQLResponse, .none)
+            return
+        default: break
+        }
         guard let accept, !accept.allSatisfy({ $0 == " " || $0 == "," }) else {
             (mediaType, eventStream) = (.json, .none)
             return

@@ -45,6 +45,15 @@ public protocol GraphQLService: Sendable {
 extension GraphQLService {
     /// Counts no sockets together.
     public func socketGroup(of caller: Caller) -> String? { nil }
+
+    /// Starts a subscription from now on, with errors as the specification writes them.
+    public func subscribe(
+        _ request: GraphQLRequest,
+        caller: Caller,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        await subscribe(request, caller: caller, options: SubscribeOptions(), sink: sink)
+    }
 }
 
 /// What became of credentials.

@@ -30,7 +30,7 @@ package struct CrossOriginSettings: Sendable, Hashable {
 }
 
 /// Decides on requests that pages of other origins make (Fetch: CORS; RFC 6455 §10.2).
-struct CrossOrigin {
+struct CrossOrigin: Sendable {
     private let settings: CrossOriginSettings
     private let listed: [String]
     private let isOpen: Bool

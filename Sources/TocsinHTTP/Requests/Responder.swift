@@ -16,9 +16,9 @@ struct Responder<Service: GraphQLService>: Sendable {
     let routes: [HTTPRoute]
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
+    let origins: CrossOrigin
 
     func respond(to request: IncomingRequest) async -> Answer {
-        let origins = CrossOrigin(settings.crossOrigin)
         if let preflight = origins.preflight(of: request) { return .response(preflight) }
         switch request.path == settings.graphQLPath ? await graphQL(request) : .response(await routed(request)) {
         case .response(var response):

@@ -71,7 +71,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             health: content.health,
             routes: content.routes,
             settings: settings,
-            registry: registry
+            registry: registry,
+            origins: CrossOrigin(settings.crossOrigin)
         )
         parts = ServerParts(
             service: content.service,

@@ -42,6 +42,7 @@ struct FrameReader {
 
     /// Takes what came; `next` is asked until it has no more.
     mutating func append(_ bytes: ByteBuffer) {
+        guard !hasFailed else { return }
         guard input.readableBytes > 0 else {
             input = bytes
             return

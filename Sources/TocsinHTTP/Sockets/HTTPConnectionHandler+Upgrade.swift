@@ -12,13 +12,14 @@ extension HTTPConnectionHandler {
             let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
-        let origins = CrossOrigin(parts.settings.crossOrigin)
-        let upgrade = WebSocketUpgrade(request: request, path: path, origins: origins)
+        let upgrade = WebSocketUpgrade(request: request, path: path, origins: parts.responder.origins)
         do {
             try upgrade.check()
         } catch {
             var response = OutgoingResponse(error)
-            if error.status == .upgradeRequired { response.fields.append(("sec-websocket-version", "13")) }
+            if error.status == .upgradeRequired {
+                response.fields += [("upgrade", "websocket"), ("sec-websocket-version", "13")]
+            }
             return answer(request, with: response)
         }
         upgrade.acceptance(on: context.channel).assumeIsolated().whenSuccess { bytes in
