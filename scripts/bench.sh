@@ -1,18 +1,50 @@
 #!/usr/bin/env bash
-# Measures createMessage, a cached query and pushes, each beside its floor in the same run.
-# Options are handed to tocsin-bench: [create] [query] [push] [--seconds N] [--connections N]
+# Measures createMessage, a cached query, pushes and the GraphQL engine, each beside floors or peers in the same run.
 set -euo pipefail
+
+usage() {
+    cat <<'END'
+scripts/bench.sh [create] [query] [push] [engine] [--seconds N] [--connections N]
+
+  create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
+  query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
+  push     pushes through the HTTP/2 transport to a sink; floor: h2load
+  engine   the GraphQL engine alone: parse, validate, execute, introspect; peers on the same documents and data:
+           graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
+           calls for memory are counted, also for each further row
+
+All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64).
+END
+}
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
+# shellcheck source=scripts/peers/install.sh
+. "$root/scripts/peers/install.sh"
 export HOME="${HOME:-$root/.tocsin/home}"
 
+names=()
+for argument in "$@"; do
+    case "$argument" in
+    -h | --help) usage && exit 0 ;;
+    create | query | push | engine) names+=("$argument") ;;
+    esac
+done
+[ "${#names[@]}" -gt 0 ] || names=(create query push engine)
+wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
+
 prepare_build
-install_packages nghttp2-client || step "h2load could not be installed; pushes are measured without their floor."
+if wants push; then
+    install_packages nghttp2-client || step "h2load could not be installed; pushes are measured without their floor."
+fi
+peers="$root/.build-release/peers"
+if wants engine; then install_peers "$peers"; fi
+products=(tocsin-bench)
+if wants create || wants query || wants push; then products+=(tocsin); fi
 step "Building in release mode (the first time takes some minutes)"
-for product in tocsin tocsin-bench; do
+for product in "${products[@]}"; do
     swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
         --product "$product" >&2 || give_up "The build failed; the lines above say why."
 done
-exec "$root/.build-release/release/tocsin-bench" "$@"
+exec "$root/.build-release/release/tocsin-bench" --peers "$peers" "$@"

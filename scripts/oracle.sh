@@ -25,6 +25,9 @@ if [ -z "$binary" ]; then
     swift build --product tocsin || give_up "The build failed; the lines above say why."
     binary="$(swift build --show-bin-path)/tocsin"
 fi
+# Python writes its compiled files nowhere, so that the folder of cases stays as it is.
+export PYTHONDONTWRITEBYTECODE=1
+step "Holding the tool to its contract"
+"$venv/bin/python3" Tests/Oracle/tool.py "$binary" graphql || give_up "The tool broke its contract; the lines above say where."
 step "Comparing with graphql-core"
-# Python writes its compiled files elsewhere, so that the folder of cases stays as it is.
-PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python3" Tests/Oracle/oracle.py "$binary" graphql "$@"
+exec "$venv/bin/python3" Tests/Oracle/oracle.py "$binary" graphql "$@"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check on the project: format, build, all tests. Options are handed to `swift test`.
+# Runs every check on the project: format, build, all tests, the comparison with graphql-core, a short fuzz. Options are
+# handed to `swift test`, which then is all that runs after the build.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -43,7 +44,12 @@ else
         step "Testing $suite"
         run_tests --filter "^$suite[.]"
     done
+    step "Comparing the GraphQL engine with graphql-core"
+    TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin" timeout --kill-after 10 600 scripts/oracle.sh --random 150 ||
+        status=$?
+    step "Fuzzing the GraphQL engine"
+    timeout --kill-after 10 900 scripts/fuzz.sh 40 || status=$?
 fi
 
 step "$(grep -a -o 'Test run with .*' "$log" || echo 'No test ran')"
-[ "$status" -eq 0 ] || give_up "Tests failed; the lines above say which."
+[ "$status" -eq 0 ] || give_up "A check failed; the lines above say which."

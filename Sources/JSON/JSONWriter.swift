@@ -28,15 +28,7 @@ public struct JSONWriter: Sendable {
 
     /// Writes a number.
     public mutating func int(_ number: Int64) {
-        if number >= 0, number < 10 { return byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number)) }
-        var rest = number.magnitude
-        if number < 0 { byte(UInt8(ascii: "-")) }
-        let firstDigit = bytes.count
-        repeat {
-            byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[firstDigit...].reverse()
+        append(upTo: JSONMemory.maximumIntLength) { JSONMemory.int(number, to: $0) }
     }
 
     /// Writes a number with the fewest digits that read back as the same; JSON knows no infinities, they become null.
@@ -70,6 +62,20 @@ public struct JSONWriter: Sendable {
 
     /// Forgets everything after the first `count` bytes.
     public mutating func truncate(to count: Int) { bytes.removeLast(max(0, bytes.count - count)) }
+
+    /// Lets a function write into memory for so many bytes; it returns how many it has written.
+    @discardableResult
+    mutating func append(upTo capacity: Int, _ write: (UnsafeMutableRawPointer) -> Int) -> Int {
+        var written = 0
+        bytes.append(addingCapacity: capacity) { span in
+            span.withUnsafeMutableBufferPointer { memory, count in
+                guard let base = memory.baseAddress else { return }
+                written = write(UnsafeMutableRawPointer(base + count))
+                count += written
+            }
+        }
+        return written
+    }
 
     private mutating func array(_ values: [JSONValue]) {
         byte(UInt8(ascii: "["))

@@ -1,11 +1,16 @@
 import Foundation
 
-/// `tocsin-bench [create] [query] [push] [--seconds N] [--connections N]`: each figure beside its floor, in one run.
+/// Each figure beside its floor or its peers, in one run; `BenchOptions.usage` says what can be asked for.
 @main
 enum Bench {
     static func main() async {
         do {
-            let options = try BenchOptions(CommandLine.arguments.dropFirst())
+            let arguments = CommandLine.arguments.dropFirst()
+            if arguments.first == "engine-subject", let folder = arguments.last, arguments.count == 2 {
+                return try await EngineSubject(folder: folder).run()
+            }
+            let options = try BenchOptions(arguments)
+            if options.wantsHelp { return print(BenchOptions.usage) }
             print(
                 "# tocsin-bench on \(ProcessInfo.processInfo.activeProcessorCount) cores, \(options.seconds) s a measurement"
             )
@@ -13,6 +18,7 @@ enum Bench {
                 switch name {
                 case "create": try await CreateBenchmark(options: options).run()
                 case "query": try await QueryBenchmark(options: options).run()
+                case "engine": try EngineBenchmark(options: options).run()
                 default: try await PushBenchmark(options: options).run()
                 }
             }
@@ -29,11 +35,16 @@ struct BenchOptions: Sendable {
         let description: String
     }
 
-    static let known = ["create", "query", "push"]
+    static let known = ["create", "query", "push", "engine"]
+    static let usage =
+        "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--connections N] [--peers FOLDER]"
 
+    var wantsHelp = false
     var names: [String] = []
     var seconds = 5.0
     var connections = 64
+    /// Where `scripts/bench.sh` has put the engine's peers.
+    var peers: URL?
 
     init(_ arguments: ArraySlice<String>) throws(Misuse) {
         var rest = arguments
@@ -41,12 +52,13 @@ struct BenchOptions: Sendable {
             switch argument {
             case "--seconds": seconds = try Self.number(&rest, argument)
             case "--connections": connections = Int(try Self.number(&rest, argument))
+            case "--peers":
+                guard let folder = rest.popFirst() else { throw Misuse(description: "--peers needs a folder") }
+                peers = URL(filePath: folder)
+            case "--help", "-h": wantsHelp = true
             case let name where Self.known.contains(name): names.append(name)
             default:
-                throw Misuse(
-                    description: "unknown argument \(argument). Usage: tocsin-bench [create] [query] [push] "
-                        + "[--seconds N] [--connections N]"
-                )
+                throw Misuse(description: "unknown argument \(argument). Usage: \(Self.usage)")
             }
         }
         if names.isEmpty { names = Self.known }

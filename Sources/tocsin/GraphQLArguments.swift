@@ -31,8 +31,8 @@ struct GraphQLArguments {
             Reads one request a line, {"args": [...], "files": {"name": "text"}}, and answers each with one line,
             {"exit": 0, "out": "..."}. A line's arguments follow those of the command line.
 
-        - reads standard input. Exit code 0: done; 1: the document, schema or request has errors, told on standard
-        output; 2: wrong use.
+        - reads standard input. Exit code 0: done; 1: the document, schema, request or call has errors, told as
+        {"errors": [...]} on standard output.
         """
 
     /// Throws when the arguments make no call, saying what is missing or unknown.
@@ -40,7 +40,7 @@ struct GraphQLArguments {
         var rest = arguments[...]
         if rest.first == "graphql" { rest = rest.dropFirst() }
         guard let word = rest.popFirst(), let action = Action(rawValue: word) else {
-            throw CommandFailure("Say what to do: parse, print, validate or execute.\n\n\(Self.usage)")
+            throw CommandFailure("Say what to do: parse, print, validate or execute; --help tells more.")
         }
         var files: [String] = []
         self.action = action

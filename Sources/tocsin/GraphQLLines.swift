@@ -21,10 +21,6 @@ enum GraphQLLines {
             writer.int(Int64(answer.exit))
             writer.raw(",\"out\":")
             writer.string(String(decoding: answer.out, as: UTF8.self))
-            if let complaint = answer.complaint {
-                writer.raw(",\"complaint\":")
-                writer.string(complaint)
-            }
             writer.raw("}\n")
             FileHandle.standardOutput.write(Data(writer.bytes))
         }
@@ -39,10 +35,10 @@ enum GraphQLLines {
         do {
             request = try JSONParser.parse(line, limits: limits)
         } catch {
-            return GraphQLTool.Answer(exit: 2, complaint: "The line is no JSON: \(error)")
+            return .refusal("The line is no JSON: \(error)")
         }
         guard let arguments = request["args"]?.arrayValue?.compactMap(\.stringValue) else {
-            return GraphQLTool.Answer(exit: 2, complaint: "A line needs \"args\", a list of texts.")
+            return .refusal("A line needs \"args\", a list of texts.")
         }
         var files: [String: String] = [:]
         for file in request["files"]?.objectValue ?? [:] { files[file.key] = file.value.stringValue }

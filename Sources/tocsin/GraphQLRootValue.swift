@@ -39,9 +39,9 @@ struct RootValueRequest: Sendable {
             if field.context.echoesArguments, value == .string("$args") {
                 return .leaf(.string(JSONValue.object(field.arguments.object).serializedString()))
             }
-            let type = schema.type(named: field.parentType)?.field(named: field.fieldName)?.type.namedType
-            switch type.flatMap({ schema.type(named: $0) })?.kind {
-            case .object, .interface, .union: return objects(value)
+            let type = schema.type(named: field.parentType)?.field(named: field.fieldName)?.type
+            switch type.flatMap({ schema.type(named: $0.namedType) })?.kind {
+            case .object, .interface, .union: return objects(value, type)
             default: return .leaf(value)
             }
         }
@@ -49,11 +49,12 @@ struct RootValueRequest: Sendable {
         return map
     }
 
-    private static func objects(_ value: JSONValue) -> ResolvedValue<JSONValue> {
+    /// Objects as deep in lists as their field's type; what is no list where one belongs is for the engine to refuse.
+    private static func objects(_ value: JSONValue, _ type: TypeReference?) -> ResolvedValue<JSONValue> {
         switch value {
         case .null: .null
-        case .array(let values): .list(values.map(objects))
-        default: .object(value)
+        case .array(let values): .list(values.map { objects($0, type?.element) })
+        default: type?.isList == true ? .leaf(value) : .object(value)
         }
     }
 }

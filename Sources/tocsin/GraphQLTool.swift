@@ -2,21 +2,30 @@ import Foundation
 import GraphQL
 import JSON
 
-/// Answers calls of the GraphQL tool; keeps the schema of the call before, which a suite uses for many in a row.
+/// Answers calls of the GraphQL tool; keeps the schemas of the calls before, which suites use again and again.
 struct GraphQLTool {
     /// What a call prints, and its exit code.
     struct Answer {
         var exit: Int32
         var out: [UInt8] = []
-        /// For people, on standard error.
+        /// For people, on standard error: why there was nothing to do.
         var complaint: String?
+
+        /// A call that cannot be carried out: programs get it as an error like any other.
+        static func refusal(_ complaint: String) -> Answer {
+            var answer = errors([GraphQLError(complaint)])
+            answer.complaint = complaint
+            return answer
+        }
 
         static func errors(_ errors: [GraphQLError]) -> Answer {
             Answer(exit: 1, out: ExecutionResult(refused: RequestErrors(kind: .validation, errors: errors)).bytes)
         }
     }
 
-    private var lastSchema: (text: [UInt8], result: Result<Schema, RequestErrors>)?
+    /// The last schemas, the newest last.
+    private var schemas: [(text: [UInt8], result: Result<Schema, RequestErrors>)] = []
+    private static let maximumSchemas = 16
 
     /// Limits that keep the tool alive, and refuse nothing a suite would feed it.
     private static let jsonLimits = JSONLimits(
@@ -55,7 +64,7 @@ struct GraphQLTool {
             case .execute: return try await executed(source, call, files)
             }
         } catch {
-            return Answer(exit: 2, complaint: error.description)
+            return .refusal(error.description)
         }
     }
 
@@ -104,12 +113,13 @@ struct GraphQLTool {
     }
 
     private mutating func schema(_ text: [UInt8]) -> Result<Schema, RequestErrors> {
-        if let lastSchema, lastSchema.text == text { return lastSchema.result }
+        if let known = schemas.first(where: { $0.text == text }) { return known.result }
         let result: Result<Schema, RequestErrors> = Self.document(text).flatMap { document in
             Result { () throws(SchemaErrors) in try Schema(documents: [document]) }
                 .mapError { RequestErrors(kind: .validation, errors: $0.errors) }
         }
-        lastSchema = (text, result)
+        if schemas.count == Self.maximumSchemas { schemas.removeFirst() }
+        schemas.append((text, result))
         return result
     }
 

@@ -43,9 +43,10 @@ class Documents:
         return self.random.random() < probability
 
     def document(self):
-        kind = self.random.choice(["query"] * 6 + ["mutation", "subscription"])
-        root = {"query": self.schema.query_type, "mutation": self.schema.mutation_type,
-                "subscription": self.schema.subscription_type}[kind]
+        roots = {"query": self.schema.query_type, "mutation": self.schema.mutation_type,
+                 "subscription": self.schema.subscription_type}
+        kind = self.random.choice(["query"] * 6 + [name for name in ("mutation", "subscription") if roots[name]])
+        root = roots[kind]
         if kind == "subscription" and not self.chance(self.wild):
             name = self.random.choice(list(root.fields))
             body = "{ " + self.field(root, name, 0, plain=True) + " }"
@@ -68,7 +69,7 @@ class Documents:
         default = ""
         if self.chance(0.2) and not gql.is_non_null_type(type_):
             default = " = " + self.value(type_, constant=True)
-        return f"${name}: {text}{default}" + (" @onVariable" if self.chance(0.05) else "")
+        return f"${name}: {text}{default}" + self.random.choice(self.at("VARIABLE_DEFINITION") or [""] if self.chance(0.05) else [""])
 
     def selection(self, type_, depth):
         parts = [self.selected(type_, depth) for _ in range(self.random.randint(1, 4 if self.fields_left > 0 else 1))]
@@ -80,7 +81,7 @@ class Documents:
         if kind < 0.68 and fields:
             return self.field(type_, self.random.choice(list(fields)), depth)
         if kind < 0.78 or depth > self.depth:
-            return self.random.choice(["__typename", "t: __typename"]) + self.directives()
+            return self.random.choice(["__typename", "t: __typename"]) + self.directives("FIELD")
         inner = type_
         if gql.is_abstract_type(type_):
             inner = self.random.choice(list(self.schema.get_possible_types(type_)) + [type_])
@@ -91,13 +92,13 @@ class Documents:
                                         and not t.name.startswith("__")])
         if kind < 0.9:
             condition = f" on {inner.name}" if inner is not type_ or self.chance(0.5) else ""
-            return f"...{condition}{self.directives()} " + self.selection(inner, depth + 1)
+            return f"...{condition}{self.directives('INLINE_FRAGMENT')} " + self.selection(inner, depth + 1)
         name = f"F{len(self.fragments)}"
         self.fragments.append(None)
         body = self.selection(inner, depth + 1)
         self.fragments[int(name[1:])] = f"fragment {name} on {inner.name} {body}"
-        again = f" ...{name}" + self.directives() if self.chance(0.3) else ""
-        return f"...{name}{self.directives()}{again}"
+        again = f" ...{name}" + self.directives("FRAGMENT_SPREAD") if self.chance(0.3) else ""
+        return f"...{name}{self.directives('FRAGMENT_SPREAD')}{again}"
 
     def field(self, type_, name, depth, plain=False):
         self.fields_left -= 1
@@ -113,7 +114,7 @@ class Documents:
         alias = f"x{self.random.randint(0, 99999)}: " if arguments or self.chance(0.15) else ""
         if self.chance(self.wild):
             alias = self.random.choice(["", "name: ", "x: "])
-        text = alias + name + arguments + ("" if plain else self.directives())
+        text = alias + name + arguments + ("" if plain else self.directives("FIELD"))
         if gql.is_composite_type(result) != self.chance(self.wild / 3):
             text += " " + (self.selection(result, depth + 1) if gql.is_composite_type(result) else "{ q }")
         return text
@@ -128,17 +129,24 @@ class Documents:
             given.append(self.random.choice(["nope: 1"] + given))
         return "(" + ", ".join(given) + ")" if given else ""
 
-    def directives(self):
+    def directives(self, place):
         if self.chance(0.82):
             return ""
         fitting = ["@skip(if: true)", "@include(if: false)", "@include(if: true)", "@skip(if: {b})", "@include(if: {b})",
-                   "@often", "@often(n: 1) @often", "@skip(if: {b}) @include(if: {b})"]
+                   "@skip(if: {b}) @include(if: {b})"]
+        fitting += [text.strip() for text in self.at(place)]
         if self.chance(self.wild):
             fitting = ["@skip", "@nope", "@onQuery", '@include(if: "x")', "@onField @onField", "@skip(if: true, if: true)"]
         text = self.random.choice(fitting)
         while "{b}" in text:
             text = text.replace("{b}", self.variable(gql.GraphQLNonNull(gql.GraphQLBoolean)), 1)
         return " " + text
+
+    def at(self, place):
+        """The schema's own directives that may stand in a place, without arguments."""
+        return [f" @{directive.name}" + (f" @{directive.name}" if directive.is_repeatable and self.chance(0.3) else "")
+                for directive in self.schema.directives if any(l.value == place.lower().replace("_", " ") for l in directive.locations)
+                and not any(gql.is_required_argument(a) for a in directive.args.values())]
 
     def variable(self, type_):
         known = [name for name, other in self.variables.items() if str(other) == str(type_)]
@@ -161,9 +169,9 @@ class Documents:
 
     def value_of(self, type_, constant, depth):
         if gql.is_list_type(type_):
-            if self.chance(0.15):
+            if depth < 4 and self.chance(0.15):
                 return self.value_of(gql.get_nullable_type(type_.of_type), constant, depth + 1)
-            items = [self.value(type_.of_type, constant, depth + 1) for _ in range(self.random.randint(0, 3))]
+            items = [self.value(type_.of_type, constant, depth + 1) for _ in range(self.random.randint(0, 3) if depth < 4 else 0)]
             return "[" + ", ".join(items) + "]"
         if gql.is_input_object_type(type_):
             return self.object(type_, constant, depth)
@@ -178,7 +186,10 @@ class Documents:
     def object(self, type_, constant, depth):
         fields = type_.fields
         if getattr(type_, "is_one_of", False):
-            name = self.random.choice(list(fields))
+            leaves = [name for name in fields if not gql.is_input_object_type(gql.get_named_type(fields[name].type))]
+            if depth > 3 and not leaves:
+                return "{}"
+            name = self.random.choice(leaves if depth > 3 else list(fields))
             return "{" + f"{name}: {self.value(fields[name].type, constant, depth + 1, one_of=True)}" + "}"
         given = []
         for name, field in fields.items():
@@ -220,14 +231,18 @@ class Data:
             if depth > self.depth:
                 return None
             possible = self.schema.get_possible_types(type_) if gql.is_abstract_type(type_) else [type_]
+            if not possible:
+                return None
             concrete = self.random.choice(list(possible))
             name = concrete.name if not self.chance(self.wild) else self.random.choice(["Human", "Nope", 3])
             return self.object(concrete, depth) | ({"__typename": name} if gql.is_abstract_type(type_) else {})
         if self.chance(self.wild):
             return self.random.choice([1, "x", True, 1.5, 99999999999, [1], {"a": 1}])
+        if gql.is_enum_type(type_):
+            return self.random.choice(list(type_.values))
         return self.random.choice({
             "Int": [0, 7, -3], "Float": [1.5, 2, -0.25], "String": ["s", "é😀", "$args", ""], "Boolean": [True, False],
-            "ID": ["i", 7], "Color": ["RED", "BLUE"],
+            "ID": ["i", 7],
         }.get(type_.name, [{"deep": [1, None]}, "any", 4]))
 
     def variables(self, document):
@@ -250,13 +265,14 @@ class Data:
         if self.chance(0.08):
             return None
         if gql.is_list_type(type_):
-            if self.chance(0.15):
+            if depth < 4 and self.chance(0.15):
                 return self.input(type_.of_type, depth + 1)
-            return [self.input(type_.of_type, depth + 1) for _ in range(self.random.randint(0, 2))]
+            return [self.input(type_.of_type, depth + 1) for _ in range(self.random.randint(0, 2) if depth < 4 else 0)]
         if gql.is_input_object_type(type_):
             fields = list(type_.fields.items())
             if getattr(type_, "is_one_of", False) and not self.chance(self.wild):
-                fields = [self.random.choice(fields)]
+                leaves = [pair for pair in fields if not gql.is_input_object_type(gql.get_named_type(pair[1].type))]
+                fields = [self.random.choice(leaves if depth > 3 else fields)] if leaves or depth <= 3 else []
                 return {name: self.input(gql.GraphQLNonNull(field.type), depth + 1) for name, field in fields}
             return {name: self.input(field.type, depth + 1) for name, field in fields
                     if gql.is_required_input_field(field) or (depth < 3 and self.chance(0.4))}

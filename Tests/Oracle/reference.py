@@ -4,9 +4,22 @@ import json
 import re
 
 import graphql as gql
+from graphql.language import DirectiveLocation
 from graphql.language.ast import Node
+from graphql.validation.rules import known_directives
+from graphql.validation.validate import validate_sdl
 
 schemas = {}
+place_of_directive = known_directives.get_directive_location_for_ast_path
+
+
+def place_of_directive_mended(ancestors):
+    """The reference takes the fields of extended input objects for arguments."""
+    is_input = len(ancestors) > 2 and getattr(ancestors[-3], "kind", "") == "input_object_type_extension"
+    return DirectiveLocation.INPUT_FIELD_DEFINITION if is_input else place_of_directive(ancestors)
+
+
+known_directives.get_directive_location_for_ast_path = place_of_directive_mended
 
 
 def answer(case):
@@ -14,18 +27,33 @@ def answer(case):
 
 
 def built(sdl):
+    """The schema, or the errors that forbid it, with the phase they were found in: `syntax`, `definitions`, `types`, or
+    `making` where graphql-core throws an exception of its own words."""
     if sdl not in schemas:
-        try:
-            made = gql.build_schema(sdl)
-            errors = gql.validate_schema(made)
-            schemas[sdl] = made if not errors else errors
-        except gql.GraphQLSyntaxError as error:
-            schemas[sdl] = [error]
-        except TypeError as error:
-            schemas[sdl] = [gql.GraphQLError(part) for part in str(error).split("\n\n")]
-        except Exception as error:  # graphql-core throws plain errors for some type systems
-            schemas[sdl] = [gql.GraphQLError(str(error))]
+        schemas[sdl] = make(sdl)
     return schemas[sdl]
+
+
+def make(sdl):
+    try:
+        document = gql.parse(sdl)
+    except gql.GraphQLSyntaxError as error:
+        return Refusal("syntax", [error])
+    errors = validate_sdl(document)
+    if errors:
+        return Refusal("definitions", errors)
+    try:
+        schema = gql.build_ast_schema(document, assume_valid_sdl=True)
+        errors = gql.validate_schema(schema)
+    except Exception as error:
+        return Refusal("making", [gql.GraphQLError(str(error))])
+    return Refusal("types", errors) if errors else schema
+
+
+class Refusal(list):
+    def __init__(self, phase, errors):
+        super().__init__(errors)
+        self.phase = phase
 
 
 def units(text):
@@ -94,13 +122,13 @@ def print_(case):
 
 def schema(case):
     made = built(case["sdl"])
-    return refusal(made, case["sdl"]) if isinstance(made, list) else {"errors": []}
+    return refusal(made, case["sdl"]) | {"phase": made.phase} if isinstance(made, Refusal) else {"errors": []}
 
 
 def validate(case):
     made = built(case["sdl"])
-    if isinstance(made, list):
-        return refusal(made, case["sdl"])
+    if isinstance(made, Refusal):
+        return refusal(made, case["sdl"]) | {"phase": made.phase}
     try:
         return refusal(gql.validate(made, gql.parse(case["document"])), case["document"])
     except gql.GraphQLSyntaxError as error:

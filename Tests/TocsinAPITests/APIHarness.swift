@@ -97,8 +97,15 @@ final class APIHarness: Sendable {
         _ variables: JSONObject = [:],
         as caller: Identity = APIHarness.identity("alice")
     ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
+        await subscribe(GraphQLRequest(query: query, variables: variables), as: caller)
+    }
+
+    /// Subscribes with a whole request.
+    func subscribe(
+        _ request: GraphQLRequest,
+        as caller: Identity = APIHarness.identity("alice")
+    ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
         let sink = CollectingSink()
-        let request = GraphQLRequest(query: query, variables: variables)
         return (sink, await service.subscribe(request, caller: caller, sink: sink))
     }
 }

@@ -6,6 +6,10 @@ public struct ExecutionOptions: Sendable {
     public var errorEncoding: @Sendable (GraphQLError, inout JSONWriter) -> Void
     /// How many errors a response tells; further ones are counted in nothing and told nowhere.
     public var maximumErrors: Int
+    /// Asked before each level is resolved; when it says no, the request ends with an error instead of data.
+    ///
+    /// Resolvers that wait must watch the time themselves, or be cancelled.
+    public var hasTimeLeft: (@Sendable () -> Bool)?
 
     /// Options with their defaults.
     public init(

@@ -1,11 +1,11 @@
 /// Finds the resolver of every field that can be reached from the roots.
-struct ResolverBinding<Object: Sendable, Context: Sendable> {
+struct ResolverBinding {
     let schema: Schema
-    let map: ResolverMap<Object, Context>
-    private(set) var resolvers: [ResolverMap<Object, Context>.Resolver?]
+    let map: ErasedResolvers
+    private(set) var resolvers: [ErasedResolver?]
     private(set) var problems: [String] = []
 
-    init(schema: Schema, map: ResolverMap<Object, Context>) {
+    init(schema: Schema, map: ErasedResolvers) {
         self.schema = schema
         self.map = map
         resolvers = Array(repeating: nil, count: schema.parts.fieldCount)
@@ -14,13 +14,16 @@ struct ResolverBinding<Object: Sendable, Context: Sendable> {
     mutating func bind() {
         for type in reachableTypes() {
             if type.kind == .object { for field in type.fields { bind(field, of: type) } }
-            if type.isAbstract, map.abstractTypes[type.name] == nil, map.defaultTypeName == nil {
+            if type.isAbstract, map.namings[type.name] == nil, map.defaultNaming == nil {
                 problems.append("\(type.name) has no function that names the object type of its values.")
             }
             checkDefaults(of: type)
         }
         for coordinate in map.resolvers.keys.sorted() where !isKnown(coordinate) {
             problems.append("\(coordinate) has a resolver, but the schema has no such field.")
+        }
+        for coordinate in map.sources.keys.sorted() where !isSubscription(coordinate) {
+            problems.append("\(coordinate) has a source of events, but is no field of the subscription type.")
         }
         for name in (Array(map.coercions.keys) + map.serializations.keys).sorted()
         where schema.type(named: name)?.kind != .scalar {
@@ -31,8 +34,7 @@ struct ResolverBinding<Object: Sendable, Context: Sendable> {
     private mutating func bind(_ field: Schema.Field, of type: Schema.NamedType) {
         let own = map.resolvers[field.coordinate]
         let inherited = type.interfaces.lazy.compactMap { [map] in map.resolvers["\($0).\(field.name)"] }.first
-        let fallback = map.defaultResolver.map { ResolverMap<Object, Context>.Resolver.value($0) }
-        guard let resolver = own ?? inherited ?? fallback else {
+        guard let resolver = own ?? inherited ?? map.defaultResolver else {
             // What the root of subscriptions gives comes from events, not from resolvers.
             if type !== schema.subscriptionType { problems.append("\(field.coordinate) has no resolver.") }
             return
@@ -46,6 +48,10 @@ struct ResolverBinding<Object: Sendable, Context: Sendable> {
     private func isKnown(_ coordinate: String) -> Bool {
         let parts = coordinate.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return parts.count == 2 && schema.type(named: parts[0])?.field(named: parts[1]) != nil
+    }
+
+    private func isSubscription(_ coordinate: String) -> Bool {
+        schema.subscriptionType?.fields.contains { $0.coordinate == coordinate } ?? false
     }
 
     /// GraphQL §3.6.1: default values fit their types.

@@ -1,16 +1,32 @@
 /// What was written in one text: operations and fragments, or the definitions of a type system.
+///
+/// The text and its flat syntax tree. Validation and planning read the tree; the definitions as values are made when
+/// they are asked for.
 public struct Document: Sendable {
-    /// The definitions in the order they were written.
-    public var definitions: [Definition]
+    let tree: SyntaxTree
 
-    /// The operations in order.
-    public var operations: [OperationDefinition] {
-        definitions.compactMap { if case .operation(let operation) = $0 { operation } else { nil } }
+    /// The definitions in the order they were written; made anew each time.
+    public var definitions: [Definition] {
+        tree.withRoot { root in
+            var builder = NodeBuilder(root.bytes)
+            return root.children.map { builder.definition($0) }
+        }
     }
 
-    /// The fragments in order.
+    /// The operations in order; made anew each time.
+    public var operations: [OperationDefinition] {
+        tree.withRoot { root in
+            var builder = NodeBuilder(root.bytes)
+            return root.children(.operation).map { builder.operation($0) }
+        }
+    }
+
+    /// The fragments in order; made anew each time.
     public var fragments: [FragmentDefinition] {
-        definitions.compactMap { if case .fragment(let fragment) = $0 { fragment } else { nil } }
+        tree.withRoot { root in
+            var builder = NodeBuilder(root.bytes)
+            return root.children(.fragmentDefinition).map { builder.fragment($0) }
+        }
     }
 }
 

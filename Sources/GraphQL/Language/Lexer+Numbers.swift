@@ -1,37 +1,44 @@
 extension Lexer {
     /// GraphQL §2.10.1, §2.10.2: IntValue and FloatValue, not followed by a digit, a dot or a letter.
-    mutating func readNumber() throws(SyntaxError) -> Token.Kind {
-        var kind = Token.Kind.int
-        if peek() == UInt8(ascii: "-") { position += 1 }
-        if peek() == UInt8(ascii: "0") {
+    mutating func readNumber() throws(SyntaxError) -> Token {
+        var token = Token.int
+        var position = start
+        if peek(position) == UInt8(ascii: "-") { position += 1 }
+        if peek(position) == UInt8(ascii: "0") {
             position += 1
-            if let byte = peek(), Self.isDigit(byte) {
-                throw error("Invalid number, unexpected digit after 0: \(characterDescription()).")
+            if let byte = peek(position), Self.isDigit(byte) {
+                let found = characterDescription(at: position)
+                throw error("Invalid number, unexpected digit after 0: \(found).", at: position)
             }
         } else {
-            try skipDigits()
+            try skipDigits(&position)
         }
-        if peek() == UInt8(ascii: ".") {
-            kind = .float
+        if peek(position) == UInt8(ascii: ".") {
+            token = .float
             position += 1
-            try skipDigits()
+            try skipDigits(&position)
         }
-        if let byte = peek(), byte | 0x20 == UInt8(ascii: "e") {
-            kind = .float
+        if let byte = peek(position), byte | 0x20 == UInt8(ascii: "e") {
+            token = .float
             position += 1
-            if let sign = peek(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
-            try skipDigits()
+            if let sign = peek(position), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
+            try skipDigits(&position)
         }
-        if let byte = peek(), byte == UInt8(ascii: ".") || Self.isNameStart(byte) {
-            throw error("Invalid number, expected digit but got: \(characterDescription()).")
+        if let byte = peek(position), byte == UInt8(ascii: ".") || bytes.endOfName(from: position) > position {
+            throw expectedDigit(at: position)
         }
-        return kind
+        end = position
+        return token
     }
 
-    private mutating func skipDigits() throws(SyntaxError) {
-        guard let first = peek(), Self.isDigit(first) else {
-            throw error("Invalid number, expected digit but got: \(characterDescription()).")
-        }
-        while let byte = peek(), Self.isDigit(byte) { position += 1 }
+    private func skipDigits(_ position: inout Int) throws(SyntaxError) {
+        guard let first = peek(position), Self.isDigit(first) else { throw expectedDigit(at: position) }
+        while let byte = peek(position), Self.isDigit(byte) { position += 1 }
     }
+
+    private func expectedDigit(at position: Int) -> SyntaxError {
+        error("Invalid number, expected digit but got: \(characterDescription(at: position)).", at: position)
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }

@@ -1,11 +1,16 @@
 /// What a document from outside may ask of the parser.
 public struct ParseLimits: Sendable, Hashable {
-    /// The longest document accepted, in bytes.
-    public var maximumBytes: Int
+    /// The longest document accepted, in bytes; never more than four thousand million, whatever this says.
+    public var maximumBytes: Int {
+        didSet { maximumBytes = min(maximumBytes, Self.addressableBytes) }
+    }
     /// How many tokens a document may have.
     public var maximumTokens: Int
     /// How deep selection sets, lists and objects may nest; never more than 200, whatever this says.
     public var maximumDepth: Int
+
+    /// The places of nodes are numbers of 32 bits.
+    private static let addressableBytes = 4_000_000_000
 
     /// Limits for one request.
     public static let standard = ParseLimits()
@@ -15,7 +20,7 @@ public struct ParseLimits: Sendable, Hashable {
 
     /// Limits with defaults that survive a hostile sender.
     public init(maximumBytes: Int = 100_000, maximumTokens: Int = 2000, maximumDepth: Int = 24) {
-        self.maximumBytes = maximumBytes
+        self.maximumBytes = min(maximumBytes, Self.addressableBytes)
         self.maximumTokens = maximumTokens
         self.maximumDepth = min(maximumDepth, 200)
     }

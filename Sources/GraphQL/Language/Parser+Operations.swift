@@ -1,154 +1,110 @@
 extension Parser {
     /// `OperationDefinition : SelectionSet`.
-    mutating func readAnonymousQuery() throws(SyntaxError) -> OperationDefinition {
-        let location = token.location
-        return OperationDefinition(
-            description: nil,
-            kind: .query,
-            name: nil,
-            variables: [],
-            directives: [],
-            selectionSet: try readSelectionSet(),
-            location: location,
-            nameLocation: location
-        )
+    mutating func readAnonymousQuery() throws(SyntaxError) {
+        let operation = begin(.operation)
+        try readSelectionSet()
+        finish(operation)
     }
 
     /// `OperationDefinition : Description? OperationType Name? VariablesDefinition? Directives? SelectionSet`.
-    mutating func readOperation(_ description: StringValue?) throws(SyntaxError) -> OperationDefinition {
-        let location = token.location
-        let kind = try readOperationKind()
-        let nameLocation = token.kind == .name ? token.location : location
-        let name = token.kind == .name ? try readName() : nil
-        let variables = try optionalMany(.openParenthesis, .closeParenthesis) { (parser) throws(SyntaxError) in
-            try parser.readVariableDefinition()
+    mutating func readOperation(_ operation: Int) throws(SyntaxError) {
+        add(SyntaxNode.Flags(try readOperationKind()), to: operation)
+        if lexer.token == .name { try readName(of: operation) }
+        if try take(.openParenthesis) {
+            repeat { try readVariableDefinition() } while try !take(.closeParenthesis)
         }
-        return OperationDefinition(
-            description: description,
-            kind: kind,
-            name: name,
-            variables: variables,
-            directives: try readDirectives(isConstant: false),
-            selectionSet: try readSelectionSet(),
-            location: location,
-            nameLocation: nameLocation
-        )
+        try readDirectives(isConstant: false)
+        try readSelectionSet()
     }
 
     /// `OperationType : one of query mutation subscription`.
     mutating func readOperationKind() throws(SyntaxError) -> OperationKind {
-        let kind = OperationKind(rawValue: tokenText)
-        guard token.kind != .name || kind != nil else { throw unexpected() }
+        let text = tokenText
+        let isMutation = text == "mutation"
+        let isSubscription = text == "subscription"
+        if lexer.token == .name, !(text == "query"), !isMutation, !isSubscription { throw unexpected() }
         try expect(.name)
-        guard let kind else { throw unexpected() }
-        return kind
+        return isMutation ? .mutation : isSubscription ? .subscription : .query
     }
 
     /// `VariableDefinition : Description? Variable : Type DefaultValue? Directives[Const]?`.
-    private mutating func readVariableDefinition() throws(SyntaxError) -> VariableDefinition {
-        let start = token.start
-        let description = try readDescription()
-        let location = token.location
-        let dollar = token.start
+    private mutating func readVariableDefinition() throws(SyntaxError) {
+        let variable = begin(.variableDefinition)
+        try readDescription()
         try expect(.dollar)
-        let name = try readName()
-        record(from: dollar)
+        try readName(of: variable)
         try expect(.colon)
-        let typeStart = token.location
-        let (type, typeLocation) = try readLocatedType()
-        defer { record(from: start) }
-        return VariableDefinition(
-            description: description,
-            name: name,
-            type: type,
-            defaultValue: try take(.equals) ? try readValue(isConstant: true) : nil,
-            directives: try readDirectives(isConstant: true),
-            location: location,
-            typeStart: typeStart,
-            typeLocation: typeLocation
-        )
+        try readType()
+        if try take(.equals) { try readValue(isConstant: true) }
+        try readDirectives(isConstant: true)
+        finish(variable)
     }
 
     /// `SelectionSet : { Selection+ }`.
-    mutating func readSelectionSet() throws(SyntaxError) -> SelectionSet {
-        let location = token.location
-        let start = token.start
-        let selections = try nested { (parser) throws(SyntaxError) in
-            try parser.many(.openBrace, .closeBrace) { (parser) throws(SyntaxError) in try parser.readSelection() }
-        }
-        record(from: start)
-        return SelectionSet(selections: selections, location: location)
-    }
-
-    /// `Selection : Field | FragmentSpread | InlineFragment`.
-    private mutating func readSelection() throws(SyntaxError) -> Selection {
-        token.kind == .spread ? try readFragment() : .field(try readField())
+    mutating func readSelectionSet() throws(SyntaxError) {
+        let set = begin(.selectionSet)
+        try nest()
+        try expect(.openBrace)
+        repeat {
+            if lexer.token == .name {
+                try readField()
+            } else {
+                try readOtherSelection()
+            }
+        } while try !take(.closeBrace)
+        unnest()
+        finish(set)
     }
 
     /// `Field : Alias? Name Arguments? Directives? SelectionSet?`.
-    private mutating func readField() throws(SyntaxError) -> Field {
-        let location = token.location
-        let start = token.start
-        defer { record(from: start) }
+    private mutating func readField() throws(SyntaxError) {
         let first = try readName()
-        let isAliased = try take(.colon)
-        return Field(
-            alias: isAliased ? first : nil,
-            name: isAliased ? try readName() : first,
-            arguments: try readArguments(isConstant: false),
-            directives: try readDirectives(isConstant: false),
-            selectionSet: token.kind == .openBrace ? try readSelectionSet() : nil,
-            location: location
-        )
+        let field = begin(.field, at: first.lowerBound, text: first)
+        if try take(.colon) {
+            add(.isAliased, to: field)
+            setText(try readName(), of: field)
+            finish(field)
+        }
+        // Most fields are a name and no more.
+        if lexer.token == .name || lexer.token == .closeBrace { return }
+        try readArguments(isConstant: false)
+        try readDirectives(isConstant: false)
+        if lexer.token == .openBrace { try readSelectionSet() }
+        finish(field)
     }
 
-    /// `FragmentSpread : ..? FragmentName Directives?`, `InlineFragment : ... TypeCondition? Directives? SelectionSet`.
-    private mutating func readFragment() throws(SyntaxError) -> Selection {
-        let location = token.location
-        let start = token.start
-        defer { record(from: start) }
-        try expect(.spread)
+    /// `Selection`, when it begins with no name.
+    private mutating func readOtherSelection() throws(SyntaxError) {
+        guard lexer.token == .spread else { return try expect(.name) }
+        try readFragment()
+    }
+
+    /// `FragmentSpread : ... FragmentName Directives?`, `InlineFragment : ... TypeCondition? Directives? SelectionSet`.
+    private mutating func readFragment() throws(SyntaxError) {
+        let node = begin(.fragmentSpread)
+        try lexer.advance()
         let hasCondition = try takeKeyword("on")
-        let nameLocation = token.location
-        if !hasCondition, token.kind == .name {
-            return .fragmentSpread(
-                FragmentSpread(
-                    name: try readName(),
-                    directives: try readDirectives(isConstant: false),
-                    location: location,
-                    nameLocation: nameLocation
-                )
-            )
+        if !hasCondition, lexer.token == .name {
+            try readName(of: node)
+            try readDirectives(isConstant: false)
+        } else {
+            set(node, .inlineFragment)
+            if hasCondition { try readName(of: node) }
+            try readDirectives(isConstant: false)
+            try readSelectionSet()
         }
-        return .inlineFragment(
-            InlineFragment(
-                typeCondition: hasCondition ? try readNamedType() : nil,
-                directives: try readDirectives(isConstant: false),
-                selectionSet: try readSelectionSet(),
-                location: location,
-                typeConditionLocation: hasCondition ? nameLocation : location
-            )
-        )
+        finish(node)
     }
 
     /// `FragmentDefinition : Description? fragment FragmentName TypeCondition Directives? SelectionSet`.
-    mutating func readFragment(_ description: StringValue?) throws(SyntaxError) -> FragmentDefinition {
-        let location = token.location
-        try expectKeyword("fragment")
+    mutating func readFragmentDefinition(_ fragment: Int) throws(SyntaxError) {
+        set(fragment, .fragmentDefinition)
+        try lexer.advance()
         if isKeyword("on") { throw unexpected() }
-        let nameLocation = token.location
-        let name = try readName()
+        try readName(of: fragment)
         try expectKeyword("on")
-        let typeConditionLocation = token.location
-        return FragmentDefinition(
-            description: description,
-            name: name,
-            typeCondition: try readNamedType(),
-            directives: try readDirectives(isConstant: false),
-            selectionSet: try readSelectionSet(),
-            location: location,
-            nameLocation: nameLocation,
-            typeConditionLocation: typeConditionLocation
-        )
+        _ = try readNamedType()
+        try readDirectives(isConstant: false)
+        try readSelectionSet()
     }
 }

@@ -1,125 +1,136 @@
 extension Parser {
-    /// `Arguments[Const] : ( Argument[?Const]+ )`.
-    mutating func readArguments(isConstant: Bool) throws(SyntaxError) -> [ArgumentNode] {
-        try optionalMany(.openParenthesis, .closeParenthesis) { (parser) throws(SyntaxError) in
-            let location = parser.token.location
-            let start = parser.token.start
-            defer { parser.record(from: start) }
-            let name = try parser.readName()
-            try parser.expect(.colon)
-            return ArgumentNode(name: name, value: try parser.readValue(isConstant: isConstant), location: location)
-        }
+    /// `Arguments[Const] : ( Argument[?Const]+ )`, or nothing.
+    mutating func readArguments(isConstant: Bool) throws(SyntaxError) {
+        guard try take(.openParenthesis) else { return }
+        repeat {
+            let argument = begin(.argument)
+            try readName(of: argument)
+            try expect(.colon)
+            try readValue(isConstant: isConstant)
+            finish(argument)
+        } while try !take(.closeParenthesis)
     }
 
-    /// `Directives[Const] : Directive[?Const]+`.
-    mutating func readDirectives(isConstant: Bool) throws(SyntaxError) -> [Directive] {
-        var directives: [Directive] = []
-        while token.kind == .at {
-            let location = token.location
-            let start = token.start
-            try advance()
-            let name = try readName()
-            let arguments = try readArguments(isConstant: isConstant)
-            record(from: start)
-            directives.append(Directive(name: name, arguments: arguments, location: location))
+    /// `Directives[Const] : Directive[?Const]+`, or nothing.
+    mutating func readDirectives(isConstant: Bool) throws(SyntaxError) {
+        while lexer.token == .at {
+            let directive = begin(.directive)
+            try lexer.advance()
+            try readName(of: directive)
+            try readArguments(isConstant: isConstant)
+            finish(directive)
         }
-        return directives
     }
 
     /// `Value[Const]`, GraphQL §2.10.
-    mutating func readValue(isConstant: Bool) throws(SyntaxError) -> Value {
-        let location = token.location
-        let start = token.start
-        let kind: Value.Kind
-        switch token.kind {
-        case .string, .blockString:
-            let text = try readDescription() ?? StringValue(value: "", isBlock: false)
-            return Value(kind: .string(text), location: location)
-        case .openBracket, .openBrace:
-            kind = try nested { (parser) throws(SyntaxError) in try parser.readCollection(isConstant: isConstant) }
-        case .int: kind = .int(try readText())
-        case .float: kind = .float(try readText())
-        case .name: kind = Self.named(try readText())
-        case .dollar: kind = try readVariable(isConstant: isConstant)
+    mutating func readValue(isConstant: Bool) throws(SyntaxError) {
+        switch lexer.token {
+        case .name: try readNamedValue()
+        case .dollar: try readVariable(isConstant: isConstant)
+        case .int: try readDigits(.int)
+        case .float: try readDigits(.float)
+        case .string, .blockString: try readString(.string)
+        case .openBrace: try readObject(isConstant: isConstant)
+        case .openBracket: try readList(isConstant: isConstant)
         default: throw unexpected()
         }
-        record(from: start)
-        return Value(kind: kind, location: location)
     }
 
-    private mutating func readText() throws(SyntaxError) -> String {
-        let text = tokenText
-        try advance()
-        return text
+    /// `StringValue`, as a value or a description.
+    mutating func readString(_ kind: SyntaxNode.Kind) throws(SyntaxError) {
+        let isBlock = lexer.token == .blockString
+        let quotes = isBlock ? 3 : 1
+        let node = begin(kind, at: lexer.start, text: lexer.start + quotes..<lexer.end - quotes)
+        if isBlock {
+            add(.isBlock, to: node)
+        } else if lexer.hasEscapes {
+            add(.hasEscapes, to: node)
+        }
+        try lexer.advance()
+        finish(node)
+    }
+
+    /// `IntValue` or `FloatValue`.
+    private mutating func readDigits(_ kind: SyntaxNode.Kind) throws(SyntaxError) {
+        _ = begin(kind, at: lexer.start, text: lexer.start..<lexer.end)
+        try lexer.advance()
     }
 
     /// `BooleanValue`, `NullValue` or `EnumValue`.
-    private static func named(_ name: String) -> Value.Kind {
-        switch name {
-        case "true": .boolean(true)
-        case "false": .boolean(false)
-        case "null": .null
-        default: .enumeration(name)
-        }
+    private mutating func readNamedValue() throws(SyntaxError) {
+        let text = tokenText
+        let isTrue = text == "true"
+        let isBoolean = isTrue || text == "false"
+        let kind: SyntaxNode.Kind = isBoolean ? .boolean : text == "null" ? .null : .enumeration
+        let node = begin(kind, at: lexer.start, text: lexer.start..<lexer.end)
+        if isTrue { add(.isTrue, to: node) }
+        try lexer.advance()
     }
 
     /// `Variable : $ Name`.
-    private mutating func readVariable(isConstant: Bool) throws(SyntaxError) -> Value.Kind {
-        let location = token.location
-        try advance()
+    private mutating func readVariable(isConstant: Bool) throws(SyntaxError) {
+        let variable = begin(.variable)
+        try lexer.advance()
+        let start = nodes[variable].start
         let name = try readName()
-        if isConstant { throw SyntaxError("Unexpected variable \"$\(name)\" in constant value.", at: location) }
-        return .variable(name)
+        if isConstant {
+            throw lexer.error("Unexpected variable \"$\(lexer.text(name))\" in constant value.", at: Int(start))
+        }
+        setText(name, of: variable)
+        finish(variable)
     }
 
-    /// `ListValue : [ Value* ]`, `ObjectValue : { ObjectField* }`.
-    private mutating func readCollection(isConstant: Bool) throws(SyntaxError) -> Value.Kind {
-        if try take(.openBracket) {
-            var values: [Value] = []
-            while try !take(.closeBracket) { values.append(try readValue(isConstant: isConstant)) }
-            return .list(values)
-        }
-        try expect(.openBrace)
-        var fields: [ObjectField] = []
+    /// `ListValue[Const] : [ Value[?Const]* ]`.
+    private mutating func readList(isConstant: Bool) throws(SyntaxError) {
+        let list = begin(.list)
+        try nest()
+        try lexer.advance()
+        while try !take(.closeBracket) { try readValue(isConstant: isConstant) }
+        unnest()
+        finish(list)
+    }
+
+    /// `ObjectValue[Const] : { ObjectField[?Const]* }`.
+    private mutating func readObject(isConstant: Bool) throws(SyntaxError) {
+        let object = begin(.object)
+        try nest()
+        try lexer.advance()
         while try !take(.closeBrace) {
-            let location = token.location
-            let start = token.start
-            let name = try readName()
+            let field = begin(.objectField)
+            try readName(of: field)
             try expect(.colon)
-            fields.append(
-                ObjectField(name: name, value: try readValue(isConstant: isConstant), location: location)
-            )
-            record(from: start)
+            try readValue(isConstant: isConstant)
+            finish(field)
         }
-        return .object(fields)
+        unnest()
+        finish(object)
     }
 
     /// `Type : NamedType | ListType | NonNullType`.
-    mutating func readType() throws(SyntaxError) -> TypeReference {
-        try readLocatedType().type
+    mutating func readType() throws(SyntaxError) {
+        guard lexer.token == .openBracket else {
+            let type = try readNamedType()
+            return try readNonNullMark(of: type)
+        }
+        let list = begin(.listType)
+        try nest()
+        try lexer.advance()
+        try readType()
+        unnest()
+        try expect(.closeBracket)
+        finish(list)
+        try readNonNullMark(of: list)
     }
 
-    /// A type and where the name inside it stands.
-    mutating func readLocatedType() throws(SyntaxError) -> (type: TypeReference, location: SourceLocation) {
-        var location = token.location
-        let start = token.start
-        var type: TypeReference
-        if token.kind == .openBracket {
-            let inner = try nested { (parser) throws(SyntaxError) in
-                try parser.advance()
-                return try parser.readLocatedType()
-            }
-            try expect(.closeBracket)
-            record(from: start)
-            type = .list(inner.type)
-            location = inner.location
-        } else {
-            type = .named(try readNamedType())
-        }
-        if try take(.bang) {
-            record(from: start)
-            type = .nonNull(type)
-        }
-        return (type, location)
+    private mutating func readNonNullMark(of type: Int) throws(SyntaxError) {
+        guard try take(.bang) else { return }
+        add(.isNonNull, to: type)
+        finish(type)
+    }
+
+    /// `NamedType : Name`.
+    mutating func readNamedType() throws(SyntaxError) -> Int {
+        let name = try readName()
+        return begin(.namedType, at: name.lowerBound, text: name)
     }
 }

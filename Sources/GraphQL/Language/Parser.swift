@@ -1,64 +1,54 @@
 /// Reads a document, executable or type system, from text (GraphQL §2).
 public func parse(_ source: String, limits: ParseLimits = .standard) throws(SyntaxError) -> Document {
-    var source = source
-    // One copy into contiguous storage at most; the typed error cannot pass through `withUTF8`.
-    let outcome = source.withUTF8 { bytes in
-        Result { () throws(SyntaxError) -> Document in try Parser.parse(bytes, limits: limits) }
-    }
-    return try outcome.get()
+    guard source.utf8.count <= limits.maximumBytes else { throw Parser.tooLong(source.utf8.count, limits: limits) }
+    return Document(tree: try Parser.parse(Array(source.utf8), limits: limits))
 }
 
 /// Reads a document, executable or type system, from UTF-8 bytes (GraphQL §2).
 public func parse(_ source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> Document {
-    try Parser.checkEncoding(of: source, limits: limits)
-    let outcome = source.withUnsafeBufferPointer { bytes in
-        Result { () throws(SyntaxError) -> Document in try Parser.parse(bytes, limits: limits) }
-    }
-    return try outcome.get()
+    Document(tree: try Parser.parse(checking: source, limits: limits))
 }
 
-/// The parser's state: the token under view and what is left of the limits.
+/// Reads tokens and appends nodes.
 ///
 /// `mutating` means "consumes tokens". Each function reads one production of the grammar.
 struct Parser {
     var lexer: Lexer
-    var token: Token
+    private(set) var nodes: [SyntaxNode] = []
     private let limits: ParseLimits
-    private var tokens = 0
     private var depth = 0
-    /// The byte after the last token consumed.
-    private var lastEnd = 0
-    private let recordsSpans: Bool
-    /// What was recorded, in the order in which nodes end.
-    private(set) var spans: [SourceSpan] = []
 
-    private init(
-        bytes: UnsafeBufferPointer<UInt8>,
-        limits: ParseLimits,
-        recordsSpans: Bool = false
-    ) throws(SyntaxError) {
-        lexer = Lexer(bytes: bytes)
-        self.recordsSpans = recordsSpans
-        token = Token(kind: .startOfFile, start: 0, end: 0, location: SourceLocation(line: 1, column: 1))
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, limits: ParseLimits) throws(SyntaxError) {
+        lexer = Lexer(bytes: bytes, maximumTokens: limits.maximumTokens)
         self.limits = limits
-        try advance()
+        // What most documents need; a denser one makes the array grow.
+        nodes.reserveCapacity(min(bytes.count / 8, limits.maximumTokens) + 16)
+        try lexer.advance()
     }
 
-    static func parse(_ bytes: UnsafeBufferPointer<UInt8>, limits: ParseLimits) throws(SyntaxError) -> Document {
-        guard bytes.count <= limits.maximumBytes else { throw tooLong(bytes.count, limits: limits) }
-        var parser = try Parser(bytes: bytes, limits: limits)
-        return try parser.readDocument()
+    /// Reads bytes that may be anything.
+    static func parse(checking source: [UInt8], limits: ParseLimits) throws(SyntaxError) -> SyntaxTree {
+        guard source.count <= limits.maximumBytes else { throw tooLong(source.count, limits: limits) }
+        do {
+            _ = try UTF8Span(validating: source.span)
+        } catch {
+            let offset = error.byteOffsets.lowerBound
+            throw SyntaxError(
+                "The document is not valid UTF-8.",
+                at: source.withUnsafeBufferPointer { SourceLocation(of: offset, in: $0) }
+            )
+        }
+        return try parse(source, limits: limits)
     }
 
-    /// The document, and the span of every node of graphql-js's tree.
-    static func parseWithSpans(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        limits: ParseLimits
-    ) throws(SyntaxError) -> (document: Document, spans: [SourceSpan]) {
-        guard bytes.count <= limits.maximumBytes else { throw tooLong(bytes.count, limits: limits) }
-        var parser = try Parser(bytes: bytes, limits: limits, recordsSpans: true)
-        let document = try parser.readDocument()
-        return (document, parser.spans)
+    /// Reads bytes known to be UTF-8 and no more than the limit.
+    static func parse(_ source: [UInt8], limits: ParseLimits) throws(SyntaxError) -> SyntaxTree {
+        let nodes = try source.withUnsafeBufferPointer { (bytes) throws(SyntaxError) -> [SyntaxNode] in
+            var parser = try Parser(bytes, limits: limits)
+            try parser.readDocument()
+            return parser.nodes
+        }
+        return SyntaxTree(source: source, nodes: nodes)
     }
 
     static func tooLong(_ count: Int, limits: ParseLimits) -> SyntaxError {
@@ -69,167 +59,162 @@ struct Parser {
     }
 
     /// `Document : Definition+`.
-    private mutating func readDocument() throws(SyntaxError) -> Document {
-        var definitions: [Definition] = []
-        repeat {
-            let start = token.start
-            definitions.append(try readDefinition())
-            record(from: start)
-        } while token.kind != .endOfFile
-        lastEnd = token.end
-        record(from: 0)
-        return Document(definitions: definitions)
+    private mutating func readDocument() throws(SyntaxError) {
+        nodes.append(SyntaxNode(kind: .document, flags: [], start: 0, end: 0, next: 0, textStart: 0, textLength: 0))
+        repeat { try readDefinition() } while lexer.token != .endOfFile
+        nodes[0].end = UInt32(truncatingIfNeeded: lexer.end)
+        nodes[0].next = UInt32(truncatingIfNeeded: nodes.count)
     }
 
     /// `Definition : ExecutableDefinition | TypeSystemDefinition | TypeSystemExtension`.
-    private mutating func readDefinition() throws(SyntaxError) -> Definition {
-        if token.kind == .openBrace { return .operation(try readAnonymousQuery()) }
-        let location = token.location
-        let description = try readDescription()
-        guard token.kind == .name else {
-            guard token.kind == .openBrace else { throw unexpected() }
-            throw SyntaxError(
-                "Unexpected description, descriptions are not supported on shorthand queries.",
-                at: location
-            )
+    private mutating func readDefinition() throws(SyntaxError) {
+        if lexer.token == .openBrace { return try readAnonymousQuery() }
+        let start = lexer.start
+        let definition = begin(.operation)
+        try readDescription()
+        let isDescribed = lexer.start != start
+        guard lexer.token == .name else {
+            guard lexer.token == .openBrace else { throw unexpected() }
+            let message = "Unexpected description, descriptions are not supported on shorthand queries."
+            throw lexer.error(message, at: start)
         }
-        if let definition = try readTypeSystemDefinition(description) { return definition }
-        if isKeyword("extend") {
-            guard description == nil else {
-                throw SyntaxError("Unexpected description, extensions cannot have one.", at: location)
-            }
-            return try readExtension()
+        if isKeyword("query") || isKeyword("mutation") || isKeyword("subscription") {
+            try readOperation(definition)
+        } else if isKeyword("fragment") {
+            try readFragmentDefinition(definition)
+        } else if try !readTypeSystemDefinition(definition) {
+            guard isKeyword("extend") else { throw unexpected() }
+            if isDescribed { throw lexer.error("Unexpected description, extensions cannot have one.", at: start) }
+            try lexer.advance()
+            guard lexer.token == .name else { throw unexpected() }
+            nodes[definition].flags = .isExtension
+            guard try readTypeSystemDefinition(definition) else { throw unexpected() }
         }
-        if isKeyword("fragment") { return .fragment(try readFragment(description)) }
-        return .operation(try readOperation(description))
+        finish(definition)
     }
 
     /// `Description : StringValue`.
-    mutating func readDescription() throws(SyntaxError) -> StringValue? {
-        guard token.kind == .string || token.kind == .blockString else { return nil }
-        let start = token.start
-        let description = StringValue(value: lexer.text, isBlock: token.kind == .blockString)
-        try advance()
-        record(from: start)
-        return description
+    mutating func readDescription() throws(SyntaxError) {
+        if lexer.token == .string || lexer.token == .blockString { try readString(.description) }
+    }
+}
+
+// Nodes.
+extension Parser {
+    /// A node that begins with the token under view; its children follow.
+    mutating func begin(_ kind: SyntaxNode.Kind) -> Int {
+        begin(kind, at: lexer.start)
+    }
+
+    /// A node that begins at a byte, with a text that is set now or later.
+    mutating func begin(_ kind: SyntaxNode.Kind, at start: Int, text: Range<Int> = 0..<0) -> Int {
+        let index = nodes.count
+        nodes.append(
+            SyntaxNode(
+                kind: kind,
+                flags: [],
+                start: UInt32(truncatingIfNeeded: start),
+                end: UInt32(truncatingIfNeeded: text.upperBound),
+                next: UInt32(truncatingIfNeeded: index + 1),
+                textStart: UInt32(truncatingIfNeeded: text.lowerBound),
+                textLength: UInt32(truncatingIfNeeded: text.count)
+            )
+        )
+        return index
+    }
+
+    /// The node ends with the last token consumed, and with the last node appended.
+    mutating func finish(_ node: Int) {
+        nodes[node].end = UInt32(truncatingIfNeeded: lexer.previousEnd)
+        nodes[node].next = UInt32(truncatingIfNeeded: nodes.count)
+    }
+
+    mutating func set(_ node: Int, _ kind: SyntaxNode.Kind) {
+        nodes[node].kind = kind
+    }
+
+    mutating func add(_ flags: SyntaxNode.Flags, to node: Int) {
+        nodes[node].flags.formUnion(flags)
+    }
+
+    /// `Name`, as the text of a node.
+    mutating func readName(of node: Int) throws(SyntaxError) {
+        setText(try readName(), of: node)
+    }
+
+    mutating func setText(_ text: Range<Int>, of node: Int) {
+        nodes[node].textStart = UInt32(truncatingIfNeeded: text.lowerBound)
+        nodes[node].textLength = UInt32(truncatingIfNeeded: text.count)
     }
 }
 
 // What the productions rest on.
 extension Parser {
-    mutating func advance() throws(SyntaxError) {
-        lastEnd = token.end
-        token = try lexer.next()
-        guard token.kind != .endOfFile else { return }
-        tokens += 1
-        if tokens > limits.maximumTokens {
-            throw SyntaxError(
-                "Document contains more than \(limits.maximumTokens) tokens. Parsing aborted.",
-                at: token.location
-            )
-        }
-    }
-
-    /// Notes the span of a node that ends with the last token.
-    mutating func record(from start: Int) {
-        if recordsSpans { spans.append(SourceSpan(start: start, end: lastEnd)) }
-    }
-
     /// Reads something that may contain itself.
-    mutating func nested<Node>(
-        _ read: (inout Parser) throws(SyntaxError) -> Node
-    ) throws(SyntaxError) -> Node {
+    mutating func nest() throws(SyntaxError) {
         guard depth < limits.maximumDepth else {
-            throw SyntaxError(
-                "Document is nested more than \(limits.maximumDepth) levels deep. Parsing aborted.",
-                at: token.location
-            )
+            let message = "Document is nested more than \(limits.maximumDepth) levels deep. Parsing aborted."
+            throw lexer.error(message, at: lexer.start)
         }
         depth += 1
-        let node = try read(&self)
-        depth -= 1
-        return node
     }
 
-    mutating func take(_ kind: Token.Kind) throws(SyntaxError) -> Bool {
-        guard token.kind == kind else { return false }
-        try advance()
+    mutating func unnest() {
+        depth -= 1
+    }
+
+    mutating func take(_ token: Token) throws(SyntaxError) -> Bool {
+        guard lexer.token == token else { return false }
+        try lexer.advance()
         return true
     }
 
-    mutating func expect(_ kind: Token.Kind) throws(SyntaxError) {
-        guard try take(kind) else {
-            throw SyntaxError("Expected \(kind.description), found \(tokenDescription).", at: token.location)
+    mutating func expect(_ token: Token) throws(SyntaxError) {
+        guard lexer.token == token else {
+            throw lexer.error("Expected \(token.description), found \(tokenDescription).", at: lexer.start)
         }
+        try lexer.advance()
     }
 
     /// `Name`.
-    mutating func readName() throws(SyntaxError) -> String {
-        let name = tokenText
-        let start = token.start
+    mutating func readName() throws(SyntaxError) -> Range<Int> {
+        let name = Range(uncheckedBounds: (lexer.start, lexer.end))
         try expect(.name)
-        record(from: start)
-        return name
-    }
-
-    /// `NamedType : Name`.
-    mutating func readNamedType() throws(SyntaxError) -> String {
-        let start = token.start
-        let name = try readName()
-        record(from: start)
         return name
     }
 
     func isKeyword(_ word: StaticString) -> Bool {
-        guard token.kind == .name, token.end - token.start == word.utf8CodeUnitCount else { return false }
-        let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        return lexer.bytes[token.start..<token.end].elementsEqual(expected)
+        lexer.token == .name && tokenText == word
     }
 
     mutating func takeKeyword(_ word: StaticString) throws(SyntaxError) -> Bool {
         guard isKeyword(word) else { return false }
-        try advance()
+        try lexer.advance()
         return true
     }
 
     mutating func expectKeyword(_ word: StaticString) throws(SyntaxError) {
         guard try takeKeyword(word) else {
-            throw SyntaxError("Expected \"\(word)\", found \(tokenDescription).", at: token.location)
+            throw lexer.error("Expected \"\(word)\", found \(tokenDescription).", at: lexer.start)
         }
     }
 
-    /// `open Node+ close`.
-    mutating func many<Node>(
-        _ open: Token.Kind,
-        _ close: Token.Kind,
-        _ read: (inout Parser) throws(SyntaxError) -> Node
-    ) throws(SyntaxError) -> [Node] {
-        try expect(open)
-        var nodes: [Node] = []
-        repeat { nodes.append(try read(&self)) } while try !take(close)
-        return nodes
-    }
-
-    /// `[ open Node+ close ]`.
-    mutating func optionalMany<Node>(
-        _ open: Token.Kind,
-        _ close: Token.Kind,
-        _ read: (inout Parser) throws(SyntaxError) -> Node
-    ) throws(SyntaxError) -> [Node] {
-        token.kind == open ? try many(open, close, read) : []
-    }
-
     func unexpected() -> SyntaxError {
-        SyntaxError("Unexpected \(tokenDescription).", at: token.location)
+        lexer.error("Unexpected \(tokenDescription).", at: lexer.start)
     }
 
-    var tokenText: String { lexer.source(token.start..<token.end) }
+    var tokenText: NameSlice { lexer.slice(from: lexer.start, to: lexer.end) }
 
     private var tokenDescription: String {
-        switch token.kind {
-        case .name, .int, .float: "\(token.kind.description) \"\(tokenText)\""
-        case .string, .blockString: "\(token.kind.description) \"\(lexer.text)\""
-        default: token.kind.description
+        switch lexer.token {
+        case .name, .int, .float: return "\(lexer.token.description) \"\(tokenText.string)\""
+        case .string:
+            let content = lexer.slice(from: lexer.start + 1, to: lexer.end - 1)
+            return "\(lexer.token.description) \"\(StringDecoder.unescaped(content.bytes))\""
+        case .blockString:
+            let content = lexer.slice(from: lexer.start + 3, to: lexer.end - 3)
+            return "\(lexer.token.description) \"\(StringDecoder.dedented(content.bytes))\""
+        default: return lexer.token.description
         }
     }
 }

@@ -1,27 +1,22 @@
 /// The document as text, laid out as graphql-js lays it out.
-public func printDocument(_ document: Document) -> String {
-    var texts: [String] = []
-    var followsTypeSystem = false
-    for definition in document.definitions {
-        let text = Printer.definition(definition)
-        switch definition {
-        case .operation, .fragment:
-            // `type a` and then `{ b }` would read as one type with fields.
-            texts.append(followsTypeSystem && text.hasPrefix("{") ? "query \(text)" : text)
-            followsTypeSystem = false
-        default:
-            texts.append(text)
-            followsTypeSystem = true
-        }
-    }
-    return texts.joined(separator: "\n\n")
-}
+public func printDocument(_ document: Document) -> String { Printer.definitions(document.definitions) }
 
 /// The value as text.
 public func printValue(_ value: Value) -> String { Printer.value(value) }
 
 /// One function a production, as in the parser; the type system's stand in their own file.
 enum Printer {
+    static func definitions(_ definitions: [Definition]) -> String {
+        var texts: [String] = []
+        for definition in definitions {
+            let text = Printer.definition(definition)
+            // `type a` and then `{ b }` would read as one type with fields.
+            let couldBeFields = text.hasPrefix("{") && texts.last?.hasSuffix("}") == false
+            texts.append(couldBeFields ? "query \(text)" : text)
+        }
+        return texts.joined(separator: "\n\n")
+    }
+
     static func definition(_ definition: Definition) -> String {
         switch definition {
         case .operation(let node): operation(node)

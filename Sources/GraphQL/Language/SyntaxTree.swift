@@ -1,38 +1,26 @@
-import JSON
+/// All nodes of a document in two allocations: the source, which names and values are slices of, and the nodes.
+struct SyntaxTree: Sendable {
+    let source: [UInt8]
+    let nodes: [SyntaxNode]
 
-/// The document as JSON in the shape of graphql-js's tree: every node with its `kind` and its `loc`, whose `start` and
-/// `end` count UTF-16 code units.
-///
-/// For tools that compare or show documents. An optional member that was not written is left out; a list is there even
-/// when it is empty; numbers are text, as written.
-public func syntaxTree(of source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> [UInt8] {
-    try Parser.checkEncoding(of: source, limits: limits)
-    let outcome = source.withUnsafeBufferPointer { bytes in
-        Result { () throws(SyntaxError) in try Parser.parseWithSpans(bytes, limits: limits) }
-    }
-    let (document, spans) = try outcome.get()
-    var writer = TreeWriter(spans: spans, offsets: UTF16Offsets(source))
-    writer.document(document)
-    return writer.json.bytes
-}
+    /// A document without definitions, which no source gives.
+    static let empty = SyntaxTree(
+        source: [0x20],
+        nodes: [SyntaxNode(kind: .document, flags: [], start: 0, end: 0, next: 1, textStart: 0, textLength: 0)]
+    )
 
-/// Where each byte of a text stands when UTF-16 code units are counted.
-struct UTF16Offsets {
-    /// By byte; empty when the text is ASCII and each byte is one unit.
-    private var units: [UInt32] = []
-
-    init(_ source: [UInt8]) {
-        guard source.contains(where: { $0 >= 0x80 }) else { return }
-        units.reserveCapacity(source.count + 1)
-        var count: UInt32 = 0
-        for byte in source {
-            units.append(count)
-            if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+    /// Reads the tree from its root on; what is seen in the closure must not leave it.
+    func withRoot<Result, Failure: Error>(
+        _ read: (NodeView) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try source.withUnsafeBufferPointer { (bytes) throws(Failure) -> Result in
+            try nodes.withUnsafeBufferPointer { (nodes) throws(Failure) -> Result in
+                // The parser made a root of at least one byte; the empty tree has its root and one byte, too.
+                guard let base = nodes.baseAddress, let source = bytes.baseAddress else {
+                    preconditionFailure("A syntax tree has no node.")
+                }
+                return try read(NodeView(nodes: base, source: source, index: 0))
+            }
         }
-        units.append(count)
-    }
-
-    subscript(byte: Int) -> Int64 {
-        units.isEmpty ? Int64(byte) : Int64(units[min(byte, units.count - 1)])
     }
 }

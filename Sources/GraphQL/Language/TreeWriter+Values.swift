@@ -1,80 +1,102 @@
 // Values, arguments, directives and types, which executable and type system definitions share.
 extension TreeWriter {
-    mutating func description(_ text: StringValue?) {
-        guard let text else { return }
+    mutating func description(_ node: NodeView) {
+        guard let text = node.first(.description) else { return }
         member("description")
         string(text)
     }
 
-    mutating func arguments(_ arguments: [ArgumentNode]) {
-        list("arguments", arguments) { tree, argument in
-            tree.node("Argument") { tree in
-                tree.name(argument.name)
-                tree.value(argument.value, as: "value")
+    mutating func arguments(_ node: NodeView) {
+        list("arguments", node.children(.argument)) { tree, argument in
+            tree.node("Argument", argument) { tree in
+                tree.name(argument)
+                tree.member("value")
+                tree.value(argument.value)
             }
         }
     }
 
-    mutating func directives(_ directives: [Directive]) {
-        list("directives", directives) { tree, directive in
-            tree.node("Directive") { tree in
-                tree.name(directive.name)
-                tree.arguments(directive.arguments)
+    mutating func directives(_ node: NodeView) {
+        list("directives", node.children(.directive)) { tree, directive in
+            tree.node("Directive", directive) { tree in
+                tree.name(directive)
+                tree.arguments(directive)
             }
         }
     }
 
-    mutating func value(_ value: Value?, as member: StaticString) {
-        guard let value else { return }
-        self.member(member)
+    mutating func defaultValue(_ node: NodeView) {
+        guard let value = node.defaultValue else { return }
+        member("defaultValue")
         self.value(value)
     }
 
-    private mutating func value(_ value: Value) {
+    private mutating func value(_ value: NodeView) {
         switch value.kind {
-        case .variable(let name): node("Variable") { tree in tree.name(name) }
-        case .int(let digits): node("IntValue") { tree in tree.text("value", digits) }
-        case .float(let digits): node("FloatValue") { tree in tree.text("value", digits) }
-        case .string(let text): string(text)
-        case .boolean(let flag): node("BooleanValue") { tree in tree.flag("value", flag) }
-        case .null: node("NullValue") { _ in }
-        case .enumeration(let name): node("EnumValue") { tree in tree.text("value", name) }
-        case .list(let values):
-            node("ListValue") { tree in tree.list("values", values) { tree, value in tree.value(value) } }
-        case .object(let fields):
-            node("ObjectValue") { tree in
-                tree.list("fields", fields) { tree, field in
-                    tree.node("ObjectField") { tree in
-                        tree.name(field.name)
-                        tree.value(field.value, as: "value")
+        case .variable: node("Variable", value) { tree in tree.name(value) }
+        case .int: node("IntValue", value) { tree in tree.text("value", value.name) }
+        case .float: node("FloatValue", value) { tree in tree.text("value", value.name) }
+        case .boolean: node("BooleanValue", value) { tree in tree.flag("value", value.flags.contains(.isTrue)) }
+        case .null: node("NullValue", value) { _ in }
+        case .enumeration: node("EnumValue", value) { tree in tree.text("value", value.name) }
+        case .list:
+            node("ListValue", value) { tree in
+                tree.list("values", value.children.map { $0 }) { tree, value in tree.value(value) }
+            }
+        case .object:
+            node("ObjectValue", value) { tree in
+                tree.list("fields", value.children.map { $0 }) { tree, field in
+                    tree.node("ObjectField", field) { tree in
+                        tree.name(field)
+                        tree.member("value")
+                        tree.value(field.value)
                     }
                 }
             }
+        default: string(value)
         }
     }
 
-    private mutating func string(_ text: StringValue) {
-        node("StringValue") { tree in
-            tree.text("value", text.value)
-            tree.flag("block", text.isBlock)
+    private mutating func string(_ text: NodeView) {
+        node("StringValue", text) { tree in
+            tree.text("value", text.string)
+            tree.flag("block", text.flags.contains(.isBlock))
         }
     }
 
-    mutating func type(_ type: TypeReference) {
+    /// The type of a variable, field or input value.
+    mutating func type(_ node: NodeView) {
+        typeMember(node.typeNode)
+    }
+
+    private mutating func typeMember(_ type: NodeView) {
         member("type")
-        switch type {
-        case .named(let name): namedTypeNode(name)
-        case .list(let inner): node("ListType") { tree in tree.type(inner) }
-        case .nonNull(let inner): node("NonNullType") { tree in tree.type(inner) }
+        guard type.isNonNull else { return nullableType(type, end: type.end) }
+        node("NonNullType", type) { tree in
+            tree.member("type")
+            tree.nullableType(type, end: type.endBeforeMark)
         }
     }
 
-    mutating func namedType(_ name: String, as member: StaticString) {
-        self.member(member)
-        namedTypeNode(name)
+    private mutating func nullableType(_ type: NodeView, end: Int) {
+        guard type.kind == .listType else { return namedTypeNode(type) }
+        node("ListType", from: type.start, to: end) { tree in tree.typeMember(type[type.index + 1]) }
     }
 
-    mutating func namedTypeNode(_ name: String) {
-        node("NamedType") { tree in tree.name(name) }
+    /// A type that is but a name, told by the node whose text it is.
+    mutating func namedType(_ node: NodeView, as member: StaticString) {
+        self.member(member)
+        namedTypeNode(node)
+    }
+
+    mutating func namedTypeNode(_ type: NodeView) {
+        node("NamedType", from: type.textStart, to: type.textStart + type.text.length) { tree in tree.name(type) }
+    }
+}
+
+extension NodeView {
+    /// The byte after a list's bracket, which its non-null mark follows.
+    fileprivate var endBeforeMark: Int {
+        kind == .listType ? bytes.endOfIgnored(from: self[index + 1].end) + 1 : end
     }
 }

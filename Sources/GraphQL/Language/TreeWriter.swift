@@ -1,118 +1,164 @@
 import JSON
 
-/// Writes documents in the shape of graphql-js's tree; one function a node, its members in the order they are read.
+/// The document as JSON in the shape of graphql-js's tree: every node with its `kind` and its `loc`, whose `start` and
+/// `end` count UTF-16 code units.
 ///
-/// Spans come in the order in which nodes end, so each node takes its own after its members, and `loc` stands last.
+/// For tools that compare or show documents. An optional member that was not written is left out; a list is there even
+/// when it is empty; numbers are text, as written.
+public func syntaxTree(of source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> [UInt8] {
+    let tree = try Parser.parse(checking: source, limits: limits)
+    return tree.withRoot { root in
+        var writer = TreeWriter(nodes: tree.nodes.count, offsets: UTF16Offsets(source))
+        writer.document(root)
+        return writer.json.bytes
+    }
+}
+
+/// Where each byte of a text stands when UTF-16 code units are counted.
+struct UTF16Offsets {
+    /// By byte; empty when the text is ASCII and each byte is one unit.
+    private var units: [UInt32] = []
+
+    init(_ source: [UInt8]) {
+        guard source.contains(where: { $0 >= 0x80 }) else { return }
+        units.reserveCapacity(source.count + 1)
+        var count: UInt32 = 0
+        for byte in source {
+            units.append(count)
+            if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+        }
+        units.append(count)
+    }
+
+    subscript(byte: Int) -> Int64 {
+        units.isEmpty ? Int64(byte) : Int64(units[min(byte, units.count - 1)])
+    }
+}
+
+/// Writes a document in the shape of graphql-js's tree; one function a node, its members in the order they are read.
 struct TreeWriter {
     private(set) var json: JSONWriter
-    private let spans: [SourceSpan]
     private let offsets: UTF16Offsets
-    private var next = 0
 
-    init(spans: [SourceSpan], offsets: UTF16Offsets) {
-        json = JSONWriter(capacity: 64 + spans.count * 64)
-        self.spans = spans
+    init(nodes: Int, offsets: UTF16Offsets) {
+        json = JSONWriter(capacity: 64 + nodes * 128)
         self.offsets = offsets
     }
 
-    mutating func document(_ document: Document) {
-        node("Document") { tree in
-            tree.list("definitions", document.definitions) { tree, definition in tree.definition(definition) }
+    mutating func document(_ document: NodeView) {
+        node("Document", document) { tree in
+            tree.list("definitions", document.children.map { $0 }) { tree, definition in tree.definition(definition) }
         }
     }
 
-    private mutating func definition(_ definition: Definition) {
-        switch definition {
-        case .operation(let node): operation(node)
-        case .fragment(let node): fragment(node)
+    private mutating func definition(_ definition: NodeView) {
+        switch definition.kind {
+        case .operation: operation(definition)
+        case .fragmentDefinition: fragment(definition)
         default: typeSystemDefinition(definition)
         }
     }
 
-    private mutating func operation(_ operation: OperationDefinition) {
-        node("OperationDefinition") { tree in
-            tree.description(operation.description)
-            tree.text("operation", operation.kind.rawValue)
-            if let name = operation.name { tree.name(name) }
-            tree.list("variableDefinitions", operation.variables) { tree, variable in tree.variable(variable) }
-            tree.directives(operation.directives)
-            tree.selectionSet(operation.selectionSet)
+    private mutating func operation(_ operation: NodeView) {
+        node("OperationDefinition", operation) { tree in
+            tree.description(operation)
+            tree.text("operation", operation.flags.operationKind.rawValue)
+            if !operation.text.isEmpty { tree.name(operation) }
+            tree.list("variableDefinitions", operation.children(.variableDefinition)) { tree, variable in
+                tree.variable(variable)
+            }
+            tree.directives(operation)
+            tree.selectionSet(operation)
         }
     }
 
-    private mutating func variable(_ variable: VariableDefinition) {
-        node("VariableDefinition") { tree in
-            tree.description(variable.description)
+    private mutating func variable(_ variable: NodeView) {
+        node("VariableDefinition", variable) { tree in
+            tree.description(variable)
             tree.member("variable")
-            tree.node("Variable") { tree in tree.name(variable.name) }
-            tree.type(variable.type)
-            tree.value(variable.defaultValue, as: "defaultValue")
-            tree.directives(variable.directives)
+            tree.node("Variable", from: variable.bodyStart, to: variable.textStart + variable.text.length) {
+                tree in
+                tree.name(variable)
+            }
+            tree.type(variable)
+            tree.defaultValue(variable)
+            tree.directives(variable)
         }
     }
 
-    private mutating func selectionSet(_ set: SelectionSet) {
+    private mutating func selectionSet(_ parent: NodeView) {
+        guard let set = parent.selectionSet else { return }
         member("selectionSet")
-        node("SelectionSet") { tree in
-            tree.list("selections", set.selections) { tree, selection in
-                switch selection {
-                case .field(let field): tree.field(field)
-                case .fragmentSpread(let spread): tree.spread(spread)
-                case .inlineFragment(let fragment): tree.inlineFragment(fragment)
+        node("SelectionSet", set) { tree in
+            tree.list("selections", set.children.map { $0 }) { tree, selection in
+                switch selection.kind {
+                case .field: tree.field(selection)
+                case .fragmentSpread: tree.spread(selection)
+                default: tree.inlineFragment(selection)
                 }
             }
         }
     }
 
-    private mutating func field(_ field: Field) {
-        node("Field") { tree in
-            if let alias = field.alias { tree.name(alias, as: "alias") }
-            tree.name(field.name)
-            tree.arguments(field.arguments)
-            tree.directives(field.directives)
-            if let set = field.selectionSet { tree.selectionSet(set) }
+    private mutating func field(_ field: NodeView) {
+        node("Field", field) { tree in
+            if let alias = field.alias {
+                tree.member("alias")
+                tree.nameNode(alias, at: field.start)
+            }
+            tree.name(field)
+            tree.arguments(field)
+            tree.directives(field)
+            tree.selectionSet(field)
         }
     }
 
-    private mutating func spread(_ spread: FragmentSpread) {
-        node("FragmentSpread") { tree in
-            tree.name(spread.name)
-            tree.directives(spread.directives)
+    private mutating func spread(_ spread: NodeView) {
+        node("FragmentSpread", spread) { tree in
+            tree.name(spread)
+            tree.directives(spread)
         }
     }
 
-    private mutating func inlineFragment(_ fragment: InlineFragment) {
-        node("InlineFragment") { tree in
-            if let type = fragment.typeCondition { tree.namedType(type, as: "typeCondition") }
-            tree.directives(fragment.directives)
-            tree.selectionSet(fragment.selectionSet)
+    private mutating func inlineFragment(_ fragment: NodeView) {
+        node("InlineFragment", fragment) { tree in
+            if !fragment.text.isEmpty { tree.namedType(fragment, as: "typeCondition") }
+            tree.directives(fragment)
+            tree.selectionSet(fragment)
         }
     }
 
-    private mutating func fragment(_ fragment: FragmentDefinition) {
-        node("FragmentDefinition") { tree in
-            tree.description(fragment.description)
-            tree.name(fragment.name)
-            tree.namedType(fragment.typeCondition, as: "typeCondition")
-            tree.directives(fragment.directives)
-            tree.selectionSet(fragment.selectionSet)
+    private mutating func fragment(_ fragment: NodeView) {
+        node("FragmentDefinition", fragment) { tree in
+            tree.description(fragment)
+            tree.name(fragment)
+            tree.namedType(fragment.typeNode, as: "typeCondition")
+            tree.directives(fragment)
+            tree.selectionSet(fragment)
         }
     }
 }
 
 // What the functions of all nodes rest on.
 extension TreeWriter {
-    mutating func node(_ kind: StaticString, _ members: (inout TreeWriter) -> Void) {
+    mutating func node(_ kind: StaticString, _ node: NodeView, _ members: (inout TreeWriter) -> Void) {
+        self.node(kind, from: node.start, to: node.end, members)
+    }
+
+    mutating func node(
+        _ kind: StaticString,
+        from start: Int,
+        to end: Int,
+        _ members: (inout TreeWriter) -> Void
+    ) {
         json.raw("{\"kind\":\"")
         json.raw(kind)
         json.raw("\"")
         members(&self)
-        let span = next < spans.count ? spans[next] : SourceSpan(start: 0, end: 0)
-        next += 1
         json.raw(",\"loc\":{\"start\":")
-        json.int(offsets[span.start])
+        json.int(offsets[start])
         json.raw(",\"end\":")
-        json.int(offsets[span.end])
+        json.int(offsets[end])
         json.raw("}}")
     }
 
@@ -132,7 +178,7 @@ extension TreeWriter {
         json.bool(flag)
     }
 
-    mutating func list<Node>(_ name: StaticString, _ nodes: [Node], _ write: (inout TreeWriter, Node) -> Void) {
+    mutating func list(_ name: StaticString, _ nodes: [NodeView], _ write: (inout TreeWriter, NodeView) -> Void) {
         member(name)
         json.raw("[")
         for (index, node) in nodes.enumerated() {
@@ -142,12 +188,14 @@ extension TreeWriter {
         json.raw("]")
     }
 
-    mutating func nameNode(_ name: String) {
-        node("Name") { tree in tree.text("value", name) }
+    /// The node of a name that has none in the tree.
+    mutating func nameNode(_ name: NameSlice, at start: Int) {
+        node("Name", from: start, to: start + name.length) { tree in tree.text("value", name.string) }
     }
 
-    mutating func name(_ name: String, as member: StaticString = "name") {
-        self.member(member)
-        nameNode(name)
+    /// The name of a node as its member.
+    mutating func name(_ node: NodeView) {
+        member("name")
+        nameNode(node.text, at: node.textStart)
     }
 }

@@ -17,16 +17,20 @@ public struct ExecutionPlan: Sendable {
         operationName: String? = nil,
         schema: Schema
     ) throws(GraphQLError) -> ExecutionPlan {
-        let operation = try Self.operation(named: operationName, in: document)
-        guard let rootType = schema.rootType(of: operation.kind) else {
-            throw GraphQLError(
-                "Schema is not configured to execute \(operation.kind.rawValue) operation.",
-                locations: [operation.location]
-            )
+        try document.tree.withRoot { (root) throws(GraphQLError) -> ExecutionPlan in
+            let operation = try Self.operation(named: operationName, in: root)
+            let kind = operation.flags.operationKind
+            guard let rootType = schema.index.rootType(of: kind) else {
+                throw GraphQLError(
+                    "Schema is not configured to execute \(kind.rawValue) operation.",
+                    locations: [SourceLocation(of: operation.bodyStart, in: root.bytes)]
+                )
+            }
+            var planner = Planner(root, schema: schema)
+            let tree = try planner.plan(operation, rootType: rootType)
+            let name = operation.text.isEmpty ? nil : operation.name
+            return ExecutionPlan(operationKind: kind, operationName: name, tree: tree)
         }
-        var planner = Planner(document: document, schema: schema)
-        let tree = try planner.plan(operation, rootType: rootType)
-        return ExecutionPlan(operationKind: operation.kind, operationName: operation.name, tree: tree)
     }
 
     /// What is selected at the root, as if nothing were skipped.
@@ -48,13 +52,10 @@ public struct ExecutionPlan: Sendable {
     }
 
     /// GraphQL §6.1 GetOperation.
-    private static func operation(
-        named name: String?,
-        in document: Document
-    ) throws(GraphQLError) -> OperationDefinition {
-        let operations = document.operations
+    private static func operation(named name: String?, in root: NodeView) throws(GraphQLError) -> NodeView {
+        let operations = root.children(.operation)
         if let name {
-            guard let operation = operations.first(where: { $0.name == name }) else {
+            guard let operation = operations.first(where: { !$0.text.isEmpty && $0.name == name }) else {
                 throw GraphQLError("Unknown operation named \"\(name)\".")
             }
             return operation

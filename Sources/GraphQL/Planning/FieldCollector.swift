@@ -1,17 +1,18 @@
 import JSON
 
 /// A field as it stands in the document, with what must hold for it to be included.
-struct CollectedField: Sendable {
-    var field: Field
+struct CollectedField {
+    var node: NodeView
+    /// Its place among all that were collected.
+    var ordinal: Int
     var conditions: [Condition]
 }
 
 /// Fields of one response key, gathered at one place.
 struct FieldGroup {
     let responseKey: String
-    let definition: Schema.Field
-    private(set) var fields: [CollectedField] = []
-    private(set) var ordinals: [Int] = []
+    let number: FieldNumber
+    private(set) var fields: [CollectedField]
 
     /// `"key":` in UTF-8, escaped.
     var keyBytes: [UInt8] {
@@ -21,121 +22,99 @@ struct FieldGroup {
         return writer.bytes
     }
 
-    var occurrences: [PlannedField.Occurrence] {
-        zip(ordinals, fields).map { ordinal, collected in
-            PlannedField.Occurrence(
-                ordinal: ordinal,
-                location: collected.field.location,
-                conditions: collected.conditions
-            )
-        }
+    init(_ field: CollectedField, number: FieldNumber) {
+        responseKey = field.node.responseKey.string
+        self.number = number
+        fields = [field]
     }
 
-    init(responseKey: String, definition: Schema.Field) {
-        self.responseKey = responseKey
-        self.definition = definition
-    }
-
-    mutating func add(_ field: CollectedField, ordinal: Int) {
+    mutating func add(_ field: CollectedField) {
         fields.append(field)
-        ordinals.append(ordinal)
     }
 
     /// The selection sets below, with what must still hold for each once the field itself is included.
-    var subselections: [(set: SelectionSet, conditions: [Condition])] {
-        let isUniform = fields.allSatisfy { $0.conditions == fields.first?.conditions }
-        return fields.compactMap { collected in
-            collected.field.selectionSet.map { ($0, isUniform ? [] : collected.conditions) }
+    var subselections: [(set: NodeView, conditions: [Condition])] {
+        let isUniform = fields.allSatisfy { $0.conditions == fields[0].conditions }
+        return fields.compactMap { field in
+            field.node.selectionSet.map { ($0, isUniform ? [] : field.conditions) }
         }
     }
 }
 
 /// GraphQL §6.3.2 CollectFields, for one object type, with conditions on variables kept instead of decided.
 struct FieldCollector {
-    let schema: Schema
-    let fragments: [String: FragmentDefinition]
-    let type: Schema.NamedType
+    private let index: SchemaIndex
+    private let fragments: FragmentTable
+    private let type: TypeNumber
     /// The place of each variable among the plan's switches.
-    var switches: [String]
+    private(set) var switches: [String]
     private(set) var groups: [FieldGroup] = []
-    private var positions: [String: Int] = [:]
+    private var keys = NameList()
     private var visited: Set<VisitedFragment> = []
     private var ordinal = 0
 
     private struct VisitedFragment: Hashable {
-        var name: String
+        var number: Int
         var conditions: [Condition]
     }
 
-    init(
-        schema: Schema,
-        fragments: [String: FragmentDefinition],
-        type: Schema.NamedType,
-        switches: [String]
-    ) {
-        self.schema = schema
+    init(_ index: SchemaIndex, _ fragments: FragmentTable, type: TypeNumber, switches: [String]) {
+        self.index = index
         self.fragments = fragments
         self.type = type
         self.switches = switches
     }
 
-    mutating func collect(_ set: SelectionSet, _ conditions: [Condition]) {
-        for selection in set.selections {
-            switch selection {
-            case .field(let field):
-                guard let conditions = adding(field.directives, to: conditions) else { continue }
-                collect(CollectedField(field: field, conditions: conditions))
-            case .inlineFragment(let fragment):
-                guard let conditions = adding(fragment.directives, to: conditions),
-                    fragment.typeCondition.map(applies) ?? true
-                else { continue }
-                collect(fragment.selectionSet, conditions)
-            case .fragmentSpread(let spread):
-                guard let conditions = adding(spread.directives, to: conditions),
-                    let fragment = fragments[spread.name], isFirst(spread.name, conditions),
-                    applies(fragment.typeCondition)
-                else { continue }
-                collect(fragment.selectionSet, conditions)
+    mutating func collect(_ set: NodeView, _ conditions: [Condition]) {
+        for node in set.children {
+            guard let conditions = adding(directivesOf: node, to: conditions) else { continue }
+            switch node.kind {
+            case .field: collect(CollectedField(node: node, ordinal: ordinal, conditions: conditions))
+            case .fragmentSpread:
+                guard let number = fragments.number(of: node.text), isFirst(number, conditions) else { continue }
+                let fragment = fragments.nodes[number]
+                guard applies(fragment.typeNode.text), let set = fragment.selectionSet else { continue }
+                collect(set, conditions)
+            default:
+                guard node.text.isEmpty || applies(node.text), let set = node.selectionSet else { continue }
+                collect(set, conditions)
             }
         }
     }
 
-    private mutating func collect(_ collected: CollectedField) {
-        let key = collected.field.responseKey
-        if let position = positions[key] {
-            groups[position].add(collected, ordinal: ordinal)
-        } else if let definition = schema.selectableField(named: collected.field.name, of: type) {
-            positions[key] = groups.count
-            var group = FieldGroup(responseKey: key, definition: definition)
-            group.add(collected, ordinal: ordinal)
-            groups.append(group)
-        }
+    private mutating func collect(_ field: CollectedField) {
         ordinal += 1
+        let key = field.node.responseKey
+        if let position = keys.position(of: key) {
+            groups[position].add(field)
+        } else if let number = index.field(named: field.node.text, of: type) {
+            keys.insert(key)
+            groups.append(FieldGroup(field, number: number))
+        }
     }
 
-    private func applies(_ typeCondition: String) -> Bool {
-        guard typeCondition != type.name else { return true }
-        return schema.type(named: typeCondition).map { schema.isPossible(type.name, for: $0) } ?? false
+    private func applies(_ typeCondition: NameSlice) -> Bool {
+        guard let condition = index.type(named: typeCondition) else { return false }
+        return condition == type || index.isPossible(type, for: condition)
     }
 
     /// Whether a fragment brings anything new; one that stood here unconditionally has brought all it can.
-    private mutating func isFirst(_ name: String, _ conditions: [Condition]) -> Bool {
-        if visited.contains(VisitedFragment(name: name, conditions: [])) { return false }
-        return visited.insert(VisitedFragment(name: name, conditions: conditions)).inserted
+    private mutating func isFirst(_ number: Int, _ conditions: [Condition]) -> Bool {
+        if visited.contains(VisitedFragment(number: number, conditions: [])) { return false }
+        return visited.insert(VisitedFragment(number: number, conditions: conditions)).inserted
     }
 
     /// The conditions with those of `@skip` and `@include`; `nil` when these exclude for good.
-    private mutating func adding(_ directives: [Directive], to conditions: [Condition]) -> [Condition]? {
+    private mutating func adding(directivesOf node: NodeView, to conditions: [Condition]) -> [Condition]? {
         var conditions = conditions
-        for directive in directives where directive.name == "skip" || directive.name == "include" {
-            let expected = directive.name == "include"
-            switch directive.argument("if")?.kind {
-            case .boolean(let flag)?:
-                if flag != expected { return nil }
-            case .variable(let name)?:
-                let condition = Condition(variable: number(of: name), expected: expected)
+        for directive in node.children where directive.kind == .directive {
+            let isInclude = directive.text == "include"
+            guard isInclude || directive.text == "skip", let value = directive.argument("if")?.value else { continue }
+            if value.kind == .boolean {
+                if value.flags.contains(.isTrue) != isInclude { return nil }
+            } else if value.kind == .variable {
+                let condition = Condition(variable: number(of: value.name), expected: isInclude)
                 if !conditions.contains(condition) { conditions.append(condition) }
-            default: break
             }
         }
         return conditions
@@ -146,4 +125,18 @@ struct FieldCollector {
         switches.append(variable)
         return switches.count - 1
     }
+}
+
+/// The fragments of a document by name; the first where several share one.
+struct FragmentTable {
+    private(set) var nodes: [NodeView] = []
+    private var names = NameList()
+
+    init(_ root: NodeView) {
+        for node in root.children where node.kind == .fragmentDefinition && names.insert(node.text).isNew {
+            nodes.append(node)
+        }
+    }
+
+    func number(of name: NameSlice) -> Int? { names.position(of: name) }
 }

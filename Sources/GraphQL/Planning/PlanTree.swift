@@ -11,6 +11,8 @@ final class PlanTree: Sendable {
     let isConditional: Bool
     /// The variables that decide what is included.
     let switches: [String]
+    /// What executions have worked out from the plan and keep for the next.
+    let stepCache = StepCache()
 
     init(
         schema: Schema,
@@ -80,17 +82,19 @@ final class PlannedField: Sendable {
 
     init(
         _ group: FieldGroup,
+        field: Schema.Field,
         arguments: ArgumentPlan,
-        kind: Kind
+        kind: Kind,
+        occurrences: [Occurrence]
     ) {
-        field = group.definition
+        self.field = field
         responseKey = group.responseKey
         keyBytes = group.keyBytes
         furtherKeyBytes = [UInt8(ascii: ",")] + keyBytes
         self.arguments = arguments
-        shape = TypeShape(group.definition.type)
+        shape = TypeShape(field.type)
         self.kind = kind
-        occurrences = group.occurrences
+        self.occurrences = occurrences
     }
 }
 

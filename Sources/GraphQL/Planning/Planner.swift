@@ -6,36 +6,39 @@ import JSON
 /// not with the number of ways through it.
 struct Planner {
     private let schema: Schema
-    private let fragments: [String: FragmentDefinition]
+    private let index: SchemaIndex
+    private let fragments: FragmentTable
+    private var builder: NodeBuilder
     private var selections: [PlannedSelection] = []
     private var known: [Key: Int] = [:]
     private var switches: [String] = []
     private var fieldsLeft = 20_000
 
-    /// The places of the fields a selection is made of, which name them within one document.
+    /// The selection sets a selection is made of, which name it within one document.
     private struct Key: Hashable {
-        var type: String
+        var type: TypeNumber
         var parts: [Part]
 
         struct Part: Hashable {
-            var location: SourceLocation
+            /// The number of the node.
+            var set: Int
             var conditions: [Condition]
         }
     }
 
-    init(document: Document, schema: Schema) {
+    init(_ root: NodeView, schema: Schema) {
         self.schema = schema
-        fragments = Dictionary(document.fragments.map { ($0.name, $0) }) { first, _ in first }
+        index = schema.index
+        fragments = FragmentTable(root)
+        builder = NodeBuilder(root.bytes)
     }
 
-    mutating func plan(
-        _ operation: OperationDefinition,
-        rootType: Schema.NamedType
-    ) throws(GraphQLError) -> PlanTree {
-        let root = try plan([(operation.selectionSet, [])], of: rootType)
+    mutating func plan(_ operation: NodeView, rootType: TypeNumber) throws(GraphQLError) -> PlanTree {
+        let set = operation.selectionSet.map { [(set: $0, conditions: [Condition]())] } ?? []
+        let root = try plan(set, of: rootType)
         return PlanTree(
             schema: schema,
-            variables: operation.variables,
+            variables: operation.children(.variableDefinition).map { builder.variable($0) },
             selections: selections,
             root: root,
             switches: switches
@@ -43,15 +46,12 @@ struct Planner {
     }
 
     private mutating func plan(
-        _ sets: [(set: SelectionSet, conditions: [Condition])],
-        of type: Schema.NamedType
+        _ sets: [(set: NodeView, conditions: [Condition])],
+        of type: TypeNumber
     ) throws(GraphQLError) -> Int {
-        let key = Key(
-            type: type.name,
-            parts: sets.map { Key.Part(location: $0.set.location, conditions: $0.conditions) }
-        )
+        let key = Key(type: type, parts: sets.map { Key.Part(set: $0.set.index, conditions: $0.conditions) })
         if let number = known[key] { return number }
-        var collector = FieldCollector(schema: schema, fragments: fragments, type: type, switches: switches)
+        var collector = FieldCollector(index, fragments, type: type, switches: switches)
         for (set, conditions) in sets { collector.collect(set, conditions) }
         switches = collector.switches
         fieldsLeft -= collector.groups.count
@@ -59,60 +59,68 @@ struct Planner {
             throw GraphQLError("The operation is too large to be planned; ask for less at once.")
         }
         var fields: [PlannedField] = []
+        fields.reserveCapacity(collector.groups.count)
         for group in collector.groups { fields.append(try plan(group)) }
-        selections.append(PlannedSelection(type: type, fields: fields))
+        selections.append(PlannedSelection(type: object(type), fields: fields))
         known[key] = selections.count - 1
         return selections.count - 1
     }
 
+    private func object(_ type: TypeNumber) -> Schema.NamedType { schema.types[Int(type.value)] }
+
     private mutating func plan(_ group: FieldGroup) throws(GraphQLError) -> PlannedField {
-        PlannedField(group, arguments: arguments(of: group), kind: try kind(of: group))
+        let field = index.fieldObjects[Int(group.number.value)]
+        let occurrences = group.fields.map { collected in
+            PlannedField.Occurrence(
+                ordinal: collected.ordinal,
+                location: builder.location(collected.node.start),
+                conditions: collected.conditions
+            )
+        }
+        return PlannedField(
+            group,
+            field: field,
+            arguments: arguments(of: field, group.fields[0].node),
+            kind: try kind(of: field, group, occurrences),
+            occurrences: occurrences
+        )
     }
 
-    private func arguments(of group: FieldGroup) -> ArgumentPlan {
-        let nodes = group.fields.first?.field.arguments ?? []
-        let isConstant = !nodes.contains { Self.containsVariable($0.value) }
+    private mutating func arguments(of field: Schema.Field, _ node: NodeView) -> ArgumentPlan {
+        let nodes = builder.arguments(node)
+        if nodes.isEmpty, field.arguments.isEmpty { return .ready(Arguments()) }
+        let isConstant = !node.children.contains { $0.kind == .argument && $0.containsVariable }
         if isConstant,
-            let ready = try? coerceArgumentValues(
-                group.definition.arguments,
-                nodes,
-                schema: schema,
-                variables: JSONObject()
-            )
+            let ready = try? coerceArgumentValues(field.arguments, nodes, schema: schema, variables: JSONObject())
         {
             return .ready(ready)
         }
         return .waiting(nodes)
     }
 
-    private mutating func kind(of group: FieldGroup) throws(GraphQLError) -> PlannedField.Kind {
-        if group.definition === MetaFields.typename { return .typename }
-        guard let type = schema.type(named: group.definition.type.namedType) else {
-            throw GraphQLError(
-                "Unknown type \"\(group.definition.type.namedType)\".",
-                locations: group.occurrences.map(\.location)
-            )
+    private mutating func kind(
+        of field: Schema.Field,
+        _ group: FieldGroup,
+        _ occurrences: [PlannedField.Occurrence]
+    ) throws(GraphQLError) -> PlannedField.Kind {
+        if field === MetaFields.typename { return .typename }
+        guard let type = index[group.number].namedType else {
+            let message = "Unknown type \"\(field.type.namedType)\"."
+            throw GraphQLError(message, locations: occurrences.map(\.location))
         }
-        if type.isLeaf { return .leaf(LeafKind(type)) }
-        if type.isAbstract {
+        if index[type].isLeaf { return .leaf(LeafKind(object(type))) }
+        let sets = group.subselections
+        if object(type).isAbstract {
             var numbers: [String: Int] = [:]
-            for possible in schema.possibleTypes(of: type) {
-                numbers[possible.name] = try plan(group.subselections, of: possible)
+            for possible in schema.possibleTypes(of: object(type)) {
+                guard let number = index.type(object: possible) else { continue }
+                numbers[possible.name] = try plan(sets, of: number)
             }
-            return .abstract(type, numbers)
+            return .abstract(object(type), numbers)
         }
-        let number = try plan(group.subselections, of: type)
-        if group.definition === MetaFields.schema { return .introspectSchema(number) }
-        if group.definition === MetaFields.type { return .introspectType(number) }
+        let number = try plan(sets, of: type)
+        if field === MetaFields.schema { return .introspectSchema(number) }
+        if field === MetaFields.type { return .introspectType(number) }
         return .object(number)
-    }
-
-    private static func containsVariable(_ value: Value) -> Bool {
-        switch value.kind {
-        case .variable: true
-        case .list(let values): values.contains(where: containsVariable)
-        case .object(let fields): fields.contains { containsVariable($0.value) }
-        default: false
-        }
     }
 }

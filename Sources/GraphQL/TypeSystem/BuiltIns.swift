@@ -1,7 +1,7 @@
 /// The types and directives every schema has (GraphQL §3.5, §3.13, §4.2).
 enum BuiltIns {
     /// The text below, read once; it has no error, as every test that builds a schema shows.
-    static let document = (try? parse(sdl, limits: .unlimited)) ?? Document(definitions: [])
+    static let document = (try? parse(sdl, limits: .unlimited)) ?? Document(tree: .empty)
 
     private static let sdl = #"""
         """
@@ -222,4 +222,9 @@ enum BuiltIns {
             INPUT_FIELD_DEFINITION
         }
         """#
+}
+
+extension BuiltIns {
+    /// The definitions, made once for all schemas.
+    static let definitions = document.definitions
 }

@@ -45,6 +45,18 @@ extension Schema {
             case enumeration = "ENUM"
             /// Fields to send.
             case inputObject = "INPUT_OBJECT"
+
+            /// Where directives of such types stand.
+            var directiveLocation: DirectiveLocation {
+                switch self {
+                case .scalar: .scalar
+                case .object: .object
+                case .interface: .interface
+                case .union: .union
+                case .enumeration: .enumeration
+                case .inputObject: .inputObject
+                }
+            }
         }
 
         /// The field of this name, of an object or interface type.
@@ -61,18 +73,6 @@ extension Schema {
         public var isAbstract: Bool { kind == .interface || kind == .union }
         /// Whether it may be sent by clients.
         public var isInput: Bool { isLeaf || kind == .inputObject }
-        /// Where its own directives stand.
-        var directiveLocation: DirectiveLocation {
-            switch kind {
-            case .scalar: .scalar
-            case .object: .object
-            case .interface: .interface
-            case .union: .union
-            case .enumeration: .enumeration
-            case .inputObject: .inputObject
-            }
-        }
-
         /// Whether it belongs to the introspection system.
         public var isIntrospection: Bool { name.hasPrefix("__") }
 

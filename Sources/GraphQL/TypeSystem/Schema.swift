@@ -21,11 +21,14 @@ public final class Schema: Sendable {
     public let appliedDirectives: [Directive]
 
     let parts: Parts
+    /// The same as numbers, for validation and planning.
+    let index: SchemaIndex
     /// How custom scalars check and convert what clients send, by the scalar's name.
     let scalarCoercions: [String: ScalarCoercion]
 
-    init(parts: Parts, scalarCoercions: [String: ScalarCoercion] = [:]) {
+    init(parts: Parts, index: SchemaIndex? = nil, scalarCoercions: [String: ScalarCoercion] = [:]) {
         self.parts = parts
+        self.index = index ?? SchemaIndex(SchemaIndexBuilder(parts))
         self.scalarCoercions = scalarCoercions
         description = parts.definition.description?.value
         types = parts.types
@@ -68,12 +71,12 @@ public final class Schema: Sendable {
 
     /// The same schema with other rules for what custom scalars take.
     func coercing(_ coercions: [String: ScalarCoercion]) -> Schema {
-        Schema(parts: parts, scalarCoercions: coercions)
+        Schema(parts: parts, index: index, scalarCoercions: coercions)
     }
 
     /// The schema as SDL, with descriptions and applied directives, without what is built in.
     public func printed() -> String {
-        printDocument(Document(definitions: parts.definitions)) + "\n"
+        Printer.definitions(parts.definitions) + "\n"
     }
 
     /// What the copies of one schema share; a class, so that plans can ask whether they belong to it.

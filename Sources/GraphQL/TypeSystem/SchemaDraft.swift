@@ -1,20 +1,21 @@
 /// Definitions gathered from all documents, extensions merged, before anything refers to anything.
+///
+/// Of what is defined twice the first stands, and what cannot be extended is not; `SDLValidator` tells of both.
 struct SchemaDraft {
     var schema: SchemaDefinition
     private(set) var types: [TypeDraft] = []
     private(set) var directives: [DirectiveDefinition] = []
-    private(set) var errors: [GraphQLError] = []
     private var indices: [String: Int] = [:]
+    private var directiveNames: Set<String> = []
     private var hasSchemaDefinition = false
     private var builtInTypes = 0
     private var builtInDirectives = 0
 
-    init(documents: [Document]) {
+    init(_ definitions: [Definition]) {
         let start = SourceLocation(line: 1, column: 1)
         schema = SchemaDefinition(description: nil, directives: [], rootTypes: [], location: start)
-        let definitions = documents.flatMap(\.definitions)
         for definition in definitions { add(definition) }
-        addBuiltIns()
+        addBuiltIns(usedBy: definitions)
         for definition in definitions { extend(with: definition) }
         if !hasSchemaDefinition { nameRootTypesByConvention() }
     }
@@ -26,7 +27,10 @@ struct SchemaDraft {
 
     /// What the schema prints: its own definitions, the schema definition only where convention does not say it.
     var printedDefinitions: [Definition] {
-        let isConventional = schema.rootTypes.allSatisfy { $0.type == Self.conventionalName($0.kind) }
+        let isConventional = [OperationKind.query, .mutation, .subscription].allSatisfy { kind in
+            let name = Self.conventionalName(kind)
+            return rootTypeName(kind).map { $0 == name } ?? (indices[name] == nil)
+        }
         let isSilent = isConventional && schema.directives.isEmpty && schema.description == nil
         return (isSilent ? [] : [.schema(schema)])
             + directives.dropLast(builtInDirectives).map(Definition.directive)
@@ -35,17 +39,11 @@ struct SchemaDraft {
 
     private mutating func add(_ definition: Definition) {
         switch definition {
-        case .operation(let node): refuseExecutable(node.location)
-        case .fragment(let node): refuseExecutable(node.location)
         case .schema(let node):
-            if hasSchemaDefinition { error("Must provide only one schema definition.", node.location) }
+            if !hasSchemaDefinition { schema = node }
             hasSchemaDefinition = true
-            schema = node
         case .directive(let node):
-            if directives.contains(where: { $0.name == node.name }) {
-                error("There can be only one directive named \"@\(node.name)\".", node.location)
-            }
-            directives.append(node)
+            if directiveNames.insert(node.name).inserted { directives.append(node) }
         case .scalarType, .objectType, .interfaceType, .unionType, .enumType, .inputObjectType:
             if let draft = TypeDraft(definition) { add(draft) }
         default: break
@@ -53,25 +51,45 @@ struct SchemaDraft {
     }
 
     private mutating func add(_ draft: TypeDraft) {
-        if indices[draft.name] != nil {
-            return error("There can be only one type named \"\(draft.name)\".", draft.location)
-        }
+        guard indices[draft.name] == nil else { return }
         indices[draft.name] = types.count
         types.append(draft)
     }
 
-    /// Adds what is built in and was not defined by hand.
-    private mutating func addBuiltIns() {
-        for definition in BuiltIns.document.definitions {
+    /// Adds what is built in and was not defined by hand; of the scalars those that are used (GraphQL §3.5).
+    private mutating func addBuiltIns(usedBy definitions: [Definition]) {
+        let used = Self.namesUsed(by: definitions + BuiltIns.definitions)
+        for definition in BuiltIns.definitions {
             if case .directive(let node) = definition {
-                guard !directives.contains(where: { $0.name == node.name }) else { continue }
+                guard directiveNames.insert(node.name).inserted else { continue }
                 directives.append(node)
                 builtInDirectives += 1
             } else if let draft = TypeDraft(definition), indices[draft.name] == nil {
+                guard draft.kind != .scalar || used.contains(draft.name) else { continue }
                 add(draft)
                 builtInTypes += 1
             }
         }
+    }
+
+    /// The names of all types that definitions refer to.
+    private static func namesUsed(by definitions: [Definition]) -> Set<String> {
+        var names: Set<String> = []
+        for definition in definitions {
+            switch definition {
+            case .directive(let node): names.formUnion(node.arguments.map(\.type.namedType))
+            case .schema(let node), .schemaExtension(let node): names.formUnion(node.rootTypes.map(\.type))
+            default: break
+            }
+            guard let draft = TypeDraft(definition) else { continue }
+            names.formUnion(draft.interfaces + draft.members)
+            for field in draft.fields {
+                names.insert(field.type.namedType)
+                names.formUnion(field.arguments.map(\.type.namedType))
+            }
+            names.formUnion(draft.inputFields.map(\.type.namedType))
+        }
+        return names
     }
 
     private mutating func extend(with definition: Definition) {
@@ -87,20 +105,14 @@ struct SchemaDraft {
     }
 
     private mutating func extend(with draft: TypeDraft) {
-        guard let index = indices[draft.name] else {
-            return error("Cannot extend type \"\(draft.name)\" because it is not defined.", draft.location)
-        }
-        guard types[index].kind == draft.kind else {
-            let kind = types[index].kind.rawValue.lowercased()
-            return error("Cannot extend type \"\(draft.name)\" as another kind: it is a \(kind).", draft.location)
-        }
+        guard let index = indices[draft.name], types[index].kind == draft.kind else { return }
         types[index].extend(with: draft)
     }
 
     private mutating func nameRootTypesByConvention() {
         for kind in [OperationKind.query, .mutation, .subscription] where rootTypeName(kind) == nil {
             let name = Self.conventionalName(kind)
-            guard let index = indices[name], types[index].kind == .object else { continue }
+            guard let index = indices[name] else { continue }
             schema.rootTypes.append(RootTypeDefinition(kind: kind, type: name, location: types[index].location))
         }
     }
@@ -111,13 +123,5 @@ struct SchemaDraft {
         case .mutation: "Mutation"
         case .subscription: "Subscription"
         }
-    }
-
-    private mutating func refuseExecutable(_ location: SourceLocation) {
-        error("A schema cannot hold operations or fragments.", location)
-    }
-
-    private mutating func error(_ message: String, _ location: SourceLocation) {
-        errors.append(GraphQLError(message, locations: [location]))
     }
 }

@@ -3,7 +3,8 @@ extension SchemaValidator {
     mutating func validateInterfaces(of type: Schema.NamedType) {
         var names: Set<String> = []
         for name in type.interfaces {
-            guard let interface = schema.type(named: name), interface.kind == .interface else {
+            guard let interface = schema.type(named: name) else { continue }
+            guard interface.kind == .interface else {
                 report(
                     "Type \(type.name) must only implement Interface types, it cannot implement \(name).",
                     type.location
@@ -16,16 +17,25 @@ extension SchemaValidator {
                     type.location
                 )
             }
-            if !names.insert(name).inserted {
+            guard names.insert(name).inserted else {
                 report("Type \(type.name) can only implement \(name) once.", type.location)
+                continue
             }
-            for inherited in interface.interfaces where !type.interfaces.contains(inherited) {
-                report(
-                    "Type \(type.name) must implement \(inherited) because it is implemented by \(name).",
-                    type.location
-                )
-            }
+            validateInherited(by: type, through: interface)
             for field in interface.fields { validate(field, of: interface, in: type) }
+        }
+    }
+
+    /// What an interface implements its implementations implement too.
+    private mutating func validateInherited(by type: Schema.NamedType, through interface: Schema.NamedType) {
+        for inherited in interface.interfaces where !type.interfaces.contains(inherited) {
+            guard schema.type(named: inherited) != nil else { continue }
+            report(
+                inherited == type.name
+                    ? "Type \(type.name) cannot implement \(interface.name) because it would create a circular reference."
+                    : "Type \(type.name) must implement \(inherited) because it is implemented by \(interface.name).",
+                type.location
+            )
         }
     }
 
@@ -40,7 +50,7 @@ extension SchemaValidator {
                 type.location
             )
         }
-        if !isSubtype(field.type, of: expected.type) {
+        if exists(field.type), exists(expected.type), !isSubtype(field.type, of: expected.type) {
             report(
                 "Interface field \(expected.coordinate) expects type \(expected.type) but \(field.coordinate) is type \(field.type).",
                 field.location
@@ -49,8 +59,14 @@ extension SchemaValidator {
         for argument in expected.arguments { validate(argument, of: expected, in: field) }
         for argument in field.arguments where argument.isRequired && expected.argument(named: argument.name) == nil {
             report(
-                "Argument \"\(field.coordinate)(\(argument.name):)\" must not be required type \"\(argument.type)\" if not provided by the Interface field \"\(expected.coordinate)\".",
+                "Object field \(field.coordinate) includes required argument \(argument.name) that is missing from the Interface field \(expected.coordinate).",
                 argument.location
+            )
+        }
+        if field.deprecationReason != nil, expected.deprecationReason == nil {
+            report(
+                "Interface field \(expected.coordinate) is not deprecated, so implementation field \(field.coordinate) must not be deprecated.",
+                field.location
             )
         }
     }
@@ -67,13 +83,15 @@ extension SchemaValidator {
                 field.location
             )
         }
-        if argument.type != expected.type {
+        if exists(argument.type), exists(expected.type), argument.type != expected.type {
             report(
                 "Interface field argument \(coordinate) expects type \(expected.type) but \(field.coordinate)(\(expected.name):) is type \(argument.type).",
                 argument.location
             )
         }
     }
+
+    private func exists(_ type: TypeReference) -> Bool { schema.type(named: type.namedType) != nil }
 
     /// GraphQL §3.6 IsValidImplementationFieldType.
     private func isSubtype(_ type: TypeReference, of other: TypeReference) -> Bool {

@@ -1,81 +1,97 @@
 /// What a document uses, found in one walk with the types in hand, so that each rule is a loop over a list.
 struct DocumentFacts {
-    /// A selected field.
-    struct FieldUse {
-        var field: Field
-        var parent: Schema.NamedType?
-        var definition: Schema.Field?
-        /// The number of its selection set, if it has one.
-        var selection: Int?
+    /// An operation or a fragment, with what it uses: parts of the lists below.
+    struct Definition {
+        var node: NodeView
+        var spreads = 0..<0
+        var variables = 0..<0
+        /// The number of the first fragment of the same name, which spreads of the name mean.
+        var namesake = 0
     }
 
-    /// What a selection set holds, by number.
-    enum Item {
-        case field(Int)
-        case spread(Int)
-        case inline(selection: Int, directives: [Directive])
+    /// A selected field.
+    struct FieldUse {
+        var node: NodeView
+        var parent: TypeNumber?
+        var definition: FieldNumber?
+        /// Its own selection set, if it has one.
+        var selectionSet: NodeView?
     }
 
     struct SpreadUse {
-        var spread: FragmentSpread
-        var parent: Schema.NamedType?
-        var owner: Int
+        var node: NodeView
+        var parent: TypeNumber?
+        /// The fragment's number among the definitions, if there is one of the name.
+        var fragment: Int?
     }
 
     struct InlineUse {
-        var fragment: InlineFragment
-        var parent: Schema.NamedType?
-        var type: Schema.NamedType?
+        var node: NodeView
+        var parent: TypeNumber?
+        var type: TypeNumber?
     }
 
-    struct DirectiveListUse {
-        var directives: [Directive]
+    struct DirectiveUse {
+        var node: NodeView
+        var definition: DirectiveNumber?
         var location: DirectiveLocation
     }
 
-    /// The arguments given to a field or directive.
+    /// The arguments given to a field or directive that takes or has some.
     struct ArgumentListUse {
         enum Target {
-            case field(Schema.Field)
-            case directive(String)
+            case field(FieldNumber)
+            case directive(DirectiveNumber)
         }
-        var nodes: [ArgumentNode]
+        /// The field or directive.
+        var node: NodeView
         var target: Target?
-        var definitions: [Schema.InputValue]
-        var location: SourceLocation
+        /// The arguments it may have.
+        var definitions: Range<Int32>
     }
 
-    /// A value in the place of an argument, or of a variable's default.
+    /// A value in the place of an argument.
     struct ValueUse {
-        var value: Value
-        var type: TypeReference
+        var node: NodeView
+        var type: ReferenceNumber
     }
 
     struct VariableUse {
-        var name: String
-        var location: SourceLocation
+        var node: NodeView
         /// The type its place expects, if the place is known.
-        var type: TypeReference?
+        var type: ReferenceNumber?
+        /// Whether a list stands here in the place of one item, whose type need not be non-null.
+        var isNullable = false
         /// Whether the place has a default value of its own.
         var hasDefault: Bool
-        /// The name of the OneOf input object whose field it is given to.
-        var oneOf: String?
-        var owner: Int
+        /// The OneOf input object whose field it is given to.
+        var oneOf: TypeNumber?
     }
 
+    /// The operations and fragments.
+    var definitions: [Definition] = []
+    /// The numbers of the operations among the definitions.
+    var operations: [Int] = []
+    /// The numbers of the fragments among the definitions.
+    var fragments: [Int] = []
     var fields: [FieldUse] = []
-    var selections: [[Item]] = []
     var spreads: [SpreadUse] = []
+    /// The number of a field's or spread's use, by the number of its node.
+    var usesByNode: [Int32] = []
     var inlineFragments: [InlineUse] = []
-    var directiveLists: [DirectiveListUse] = []
+    /// The directives of each place that has some: parts of the list below.
+    var directiveLists: [Range<Int>] = []
+    var directives: [DirectiveUse] = []
     var argumentLists: [ArgumentListUse] = []
     var values: [ValueUse] = []
-    var objects: [[ObjectField]] = []
+    /// The default values of variables, each with the node of its type.
+    var defaults: [(value: NodeView, type: NodeView)] = []
+    var objects: [NodeView] = []
     var variables: [VariableUse] = []
-    /// The number of the selection set of each definition that has one, by the definition's number.
-    var roots: [Int: Int] = [:]
-    /// The spreads of each fragment or operation, by the definition's number.
-    var spreadsByOwner: [Int: [Int]] = [:]
-    /// The variables of each fragment or operation, by the definition's number.
-    var variablesByOwner: [Int: [Int]] = [:]
+
+    /// What is known of a field's node.
+    func field(_ node: NodeView) -> FieldUse { fields[Int(usesByNode[node.index])] }
+
+    /// The number of the fragment that a spread's node names.
+    func fragment(_ node: NodeView) -> Int? { spreads[Int(usesByNode[node.index])].fragment }
 }

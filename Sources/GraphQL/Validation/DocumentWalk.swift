@@ -1,144 +1,207 @@
 /// The walk that finds the facts.
 struct DocumentWalk {
-    let schema: Schema
+    private let index: SchemaIndex
     private(set) var facts = DocumentFacts()
-    /// The number of the definition being walked.
-    private var owner = 0
 
-    init(_ document: Document, schema: Schema) {
-        self.schema = schema
-        for (index, definition) in document.definitions.enumerated() {
-            owner = index
-            switch definition {
-            case .operation(let operation): walk(operation)
-            case .fragment(let fragment): walk(fragment)
-            default: break
-            }
+    init(_ root: NodeView, _ index: SchemaIndex) {
+        self.index = index
+        facts.usesByNode = [Int32](repeating: 0, count: root.next)
+        facts.fields.reserveCapacity(root.next / 4 + 8)
+        for node in root.children where node.kind == .operation || node.kind == .fragmentDefinition {
+            walk(definition: node)
         }
+        findFragments()
     }
 
-    private mutating func walk(_ operation: OperationDefinition) {
-        for variable in operation.variables {
-            if let value = variable.defaultValue {
-                facts.values.append(DocumentFacts.ValueUse(value: value, type: variable.type))
-                walk(value, type: variable.type, hasDefault: false)
-            }
-            walk(variable.directives, at: .variableDefinition)
+    private mutating func walk(definition node: NodeView) {
+        let (spreads, variables) = (facts.spreads.count, facts.variables.count)
+        if node.kind == .operation {
+            facts.operations.append(facts.definitions.count)
+            walk(operation: node)
+        } else {
+            facts.fragments.append(facts.definitions.count)
+            walkDirectives(of: node, at: .fragmentDefinition)
+            if let set = node.selectionSet { walk(set, of: composite(node.typeNode.text)) }
         }
-        walk(operation.directives, at: DirectiveLocation(rawValue: operation.kind.rawValue.uppercased()) ?? .query)
-        facts.roots[owner] = walk(operation.selectionSet, of: schema.rootType(of: operation.kind))
-    }
-
-    private mutating func walk(_ fragment: FragmentDefinition) {
-        walk(fragment.directives, at: .fragmentDefinition)
-        facts.roots[owner] = walk(fragment.selectionSet, of: composite(fragment.typeCondition))
-    }
-
-    private func composite(_ name: String) -> Schema.NamedType? {
-        schema.type(named: name).flatMap { $0.isComposite ? $0 : nil }
-    }
-
-    private mutating func walk(_ set: SelectionSet, of parent: Schema.NamedType?) -> Int {
-        let number = facts.selections.count
-        facts.selections.append([])
-        var items: [DocumentFacts.Item] = []
-        items.reserveCapacity(set.selections.count)
-        for selection in set.selections {
-            switch selection {
-            case .field(let field): items.append(.field(walk(field, of: parent)))
-            case .fragmentSpread(let spread):
-                walk(spread.directives, at: .fragmentSpread)
-                let index = facts.spreads.count
-                facts.spreadsByOwner[owner, default: []].append(index)
-                facts.spreads.append(DocumentFacts.SpreadUse(spread: spread, parent: parent, owner: owner))
-                items.append(.spread(index))
-            case .inlineFragment(let fragment): items.append(walk(fragment, of: parent))
-            }
-        }
-        facts.selections[number] = items
-        return number
-    }
-
-    private mutating func walk(_ fragment: InlineFragment, of parent: Schema.NamedType?) -> DocumentFacts.Item {
-        let type = fragment.typeCondition.map(composite) ?? parent
-        facts.inlineFragments.append(DocumentFacts.InlineUse(fragment: fragment, parent: parent, type: type))
-        walk(fragment.directives, at: .inlineFragment)
-        return .inline(selection: walk(fragment.selectionSet, of: type), directives: fragment.directives)
-    }
-
-    private mutating func walk(_ field: Field, of parent: Schema.NamedType?) -> Int {
-        let definition = parent.flatMap { schema.selectableField(named: field.name, of: $0) }
-        let number = facts.fields.count
-        facts.fields.append(DocumentFacts.FieldUse(field: field, parent: parent, definition: definition))
-        walk(
-            DocumentFacts.ArgumentListUse(
-                nodes: field.arguments,
-                target: definition.map { .field($0) },
-                definitions: definition?.arguments ?? [],
-                location: field.location
+        facts.definitions.append(
+            DocumentFacts.Definition(
+                node: node,
+                spreads: spreads..<facts.spreads.count,
+                variables: variables..<facts.variables.count
             )
         )
-        walk(field.directives, at: .field)
-        if let set = field.selectionSet {
-            facts.fields[number].selection = walk(set, of: definition.flatMap { composite($0.type.namedType) })
-        }
-        return number
     }
 
-    private mutating func walk(_ directives: [Directive], at location: DirectiveLocation) {
-        guard !directives.isEmpty else { return }
-        facts.directiveLists.append(DocumentFacts.DirectiveListUse(directives: directives, location: location))
-        for directive in directives {
-            let definition = schema.directive(named: directive.name)
-            walk(
+    private mutating func walk(operation node: NodeView) {
+        for variable in node.children where variable.kind == .variableDefinition {
+            if let value = variable.defaultValue {
+                facts.defaults.append((value, variable.typeNode))
+                walk(value, type: nil, hasDefault: false)
+            }
+            walkDirectives(of: variable, at: .variableDefinition)
+        }
+        let kind = node.flags.operationKind
+        walkDirectives(of: node, at: kind.directiveLocation)
+        if let set = node.selectionSet { walk(set, of: index.rootType(of: kind)) }
+    }
+
+    private func composite(_ name: NameSlice) -> TypeNumber? {
+        index.type(named: name).flatMap { index[$0].isComposite ? $0 : nil }
+    }
+
+    private mutating func walk(_ set: NodeView, of parent: TypeNumber?) {
+        for node in set.children {
+            switch node.kind {
+            case .field: walk(field: node, of: parent)
+            case .fragmentSpread:
+                facts.usesByNode[node.index] = Int32(truncatingIfNeeded: facts.spreads.count)
+                facts.spreads.append(DocumentFacts.SpreadUse(node: node, parent: parent))
+                walkDirectives(of: node, at: .fragmentSpread)
+            default:
+                let type = node.text.isEmpty ? parent : composite(node.text)
+                facts.inlineFragments.append(DocumentFacts.InlineUse(node: node, parent: parent, type: type))
+                walkDirectives(of: node, at: .inlineFragment)
+                if let set = node.selectionSet { walk(set, of: type) }
+            }
+        }
+    }
+
+    private mutating func walk(field node: NodeView, of parent: TypeNumber?) {
+        let definition = parent.flatMap { index.field(named: node.text, of: $0) }
+        let number = facts.fields.count
+        facts.usesByNode[node.index] = Int32(truncatingIfNeeded: number)
+        facts.fields.append(DocumentFacts.FieldUse(node: node, parent: parent, definition: definition))
+        let definitions = definition.map { index[$0].arguments } ?? 0..<0
+        let isBare = node.next == node.index + 1
+        if isBare, definitions.isEmpty { return }
+        walkArguments(
+            DocumentFacts.ArgumentListUse(
+                node: node,
+                target: definition.map { .field($0) },
+                definitions: definitions
+            )
+        )
+        if isBare { return }
+        walkDirectives(of: node, at: .field)
+        guard let set = node.selectionSet else { return }
+        facts.fields[number].selectionSet = set
+        let type = definition.flatMap { index[$0].namedType }
+        walk(set, of: type.flatMap { index[$0].isComposite ? $0 : nil })
+    }
+
+    private mutating func walkDirectives(of owner: NodeView, at location: DirectiveLocation) {
+        let start = facts.directives.count
+        for node in owner.children where node.kind == .directive {
+            let definition = index.directive(named: node.text)
+            facts.directives.append(
+                DocumentFacts.DirectiveUse(node: node, definition: definition, location: location)
+            )
+            walkArguments(
                 DocumentFacts.ArgumentListUse(
-                    nodes: directive.arguments,
-                    target: definition.map { .directive($0.name) },
-                    definitions: definition?.arguments.map(Schema.InputValue.init) ?? [],
-                    location: directive.location
+                    node: node,
+                    target: definition.map { .directive($0) },
+                    definitions: definition.map { index[$0].arguments } ?? 0..<0
                 )
             )
         }
+        if facts.directives.count > start { facts.directiveLists.append(start..<facts.directives.count) }
     }
 
-    private mutating func walk(_ list: DocumentFacts.ArgumentListUse) {
-        guard !list.nodes.isEmpty || !list.definitions.isEmpty else { return }
-        facts.argumentLists.append(list)
-        for node in list.nodes {
-            let definition = list.definitions.first { $0.name == node.name }
-            if let definition { facts.values.append(DocumentFacts.ValueUse(value: node.value, type: definition.type)) }
-            walk(node.value, type: definition?.type, hasDefault: definition?.defaultValue != nil)
+    private mutating func walkArguments(_ list: DocumentFacts.ArgumentListUse) {
+        var hasArguments = false
+        for node in list.node.children where node.kind == .argument {
+            hasArguments = true
+            let definition = index.argument(named: node.text, of: list.target)
+            if let definition {
+                facts.values.append(DocumentFacts.ValueUse(node: node.value, type: index[definition].type))
+            }
+            let type = definition.map { index[$0].type }
+            walk(node.value, type: type, hasDefault: definition.map { index[$0].hasDefault } ?? false)
+        }
+        if hasArguments || !list.definitions.isEmpty { facts.argumentLists.append(list) }
+    }
+
+    /// Knows the fragment of each spread; the first where several share a name.
+    private mutating func findFragments() {
+        guard !facts.spreads.isEmpty else { return }
+        var names = NameList()
+        var numbers: [Int] = []
+        for number in facts.fragments {
+            let (position, isNew) = names.insert(facts.definitions[number].node.text)
+            if isNew { numbers.append(number) }
+            facts.definitions[number].namesake = numbers[position]
+        }
+        for spread in facts.spreads.indices {
+            facts.spreads[spread].fragment = names.position(of: facts.spreads[spread].node.text).map { numbers[$0] }
         }
     }
+}
 
+// Values.
+extension DocumentWalk {
     /// Finds the variables and objects inside a value.
-    private mutating func walk(_ value: Value, type: TypeReference?, hasDefault: Bool, oneOf: String? = nil) {
+    private mutating func walk(
+        _ value: NodeView,
+        type: ReferenceNumber?,
+        isNullable: Bool = false,
+        hasDefault: Bool,
+        oneOf: TypeNumber? = nil
+    ) {
         switch value.kind {
-        case .variable(let name):
-            facts.variablesByOwner[owner, default: []].append(facts.variables.count)
+        case .variable:
             facts.variables.append(
                 DocumentFacts.VariableUse(
-                    name: name,
-                    location: value.location,
+                    node: value,
                     type: type,
+                    isNullable: isNullable,
                     hasDefault: hasDefault,
-                    oneOf: oneOf,
-                    owner: owner
+                    oneOf: oneOf
                 )
             )
-        case .list(let values):
+        case .list:
             // Where no list belongs, its items stand in the place of the list, as for custom scalars.
-            let element = type.map { $0.element ?? $0.nullable }
-            for item in values { walk(item, type: element, hasDefault: false) }
-        case .object(let fields):
-            facts.objects.append(fields)
-            let object = type.flatMap { $0.isList ? nil : schema.type(named: $0.namedType) }
-            for field in fields {
-                let definition = object?.inputField(named: field.name)
-                let oneOf = object?.isOneOf == true && fields.count == 1 ? object?.name : nil
-                walk(field.value, type: definition?.type, hasDefault: definition?.defaultValue != nil, oneOf: oneOf)
+            let element = type.flatMap { index[$0].element }
+            for item in value.children {
+                walk(item, type: element ?? type, isNullable: element == nil, hasDefault: false)
             }
-        case .int, .float, .string, .boolean, .null, .enumeration: break
+        case .object:
+            facts.objects.append(value)
+            // Where a list belongs, the object stands for a list of one.
+            let object = type.flatMap { index[$0].namedType }
+            let isOneOf = object.map { index[$0].isOneOf } ?? false
+            let isSingle = value[value.index + 1].index < value.next && value[value.index + 1].next == value.next
+            for field in value.children {
+                let definition = object.flatMap { index.inputField(named: field.text, of: $0) }
+                walk(
+                    field.value,
+                    type: definition.map { index[$0].type },
+                    hasDefault: definition.map { index[$0].hasDefault } ?? false,
+                    oneOf: isOneOf && isSingle ? object : nil
+                )
+            }
+        default: break
+        }
+    }
+}
+
+extension SchemaIndex {
+    /// The argument of a field or directive, if that is known and has one of the name.
+    func argument(named name: NameSlice, of target: DocumentFacts.ArgumentListUse.Target?) -> InputNumber? {
+        switch target {
+        case .field(let field): argument(named: name, of: field)
+        case .directive(let directive): argument(named: name, of: directive)
+        case nil: nil
+        }
+    }
+}
+
+extension OperationKind {
+    /// Where the directives of such an operation stand.
+    var directiveLocation: DirectiveLocation {
+        switch self {
+        case .query: .query
+        case .mutation: .mutation
+        case .subscription: .subscription
         }
     }
 }

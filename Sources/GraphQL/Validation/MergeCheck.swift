@@ -1,197 +1,235 @@
 /// The work behind the rule that overlapping fields can be merged.
+///
+/// Fields are told by their number among the facts, fields at a place of the response by their number in `entries`.
 struct MergeCheck {
     /// A field at a place of the response, with the field whose selection it came from.
-    final class Entry {
-        let index: Int
-        let parent: Entry?
-
-        init(index: Int, parent: Entry?) {
-            self.index = index
-            self.parent = parent
-        }
+    struct Entry {
+        let field: Int
+        /// The number of an entry.
+        let parent: Int?
     }
 
-    /// How many more fields will be looked at; a hostile document uses it up.
-    private(set) var budget: Int
+    /// How many fields and fragments were looked at.
+    private(set) var steps = 0
+    private(set) var entries: [Entry] = []
+    /// Beyond so many nothing is looked at any more; a hostile document uses it up.
+    private let maximumSteps: Int
+    private let index: SchemaIndex
+    private let facts: DocumentFacts
     private var shapesSeen: Set<[Int]> = []
     private var identitiesSeen: Set<[Int]> = []
     private var reported: Set<[Int]> = []
+    /// For each field and definition the last unfolding that came to it.
+    private var visits: (fields: [Int32], definitions: [Int32])
+    private var unfoldings: Int32 = 0
 
-    init(budget: Int) {
-        self.budget = budget
+    init(_ facts: DocumentFacts, _ index: SchemaIndex, maximumSteps: Int) {
+        self.facts = facts
+        self.index = index
+        self.maximumSteps = maximumSteps
+        visits = (
+            [Int32](repeating: 0, count: facts.fields.count), [Int32](repeating: 0, count: facts.definitions.count)
+        )
     }
 
-    /// The fields of selection sets that stand at one place, each fragment looked into once.
-    mutating func unfold(
-        _ selections: [(selection: Int, parent: Entry?)],
-        _ context: ValidationContext
-    ) -> [Entry] {
-        var entries: [Entry] = []
-        var fields: Set<Int> = []
-        var fragments: Set<Int> = []
-        for (selection, parent) in selections {
-            var open = [selection]
-            while let selection = open.popLast() {
-                for item in context.facts.selections[selection] {
-                    budget -= 1
-                    switch item {
-                    case .field(let index):
-                        if fields.insert(index).inserted { entries.append(Entry(index: index, parent: parent)) }
-                    case .inline(let inner, _): open.append(inner)
-                    case .spread(let spread):
-                        guard let fragment = context.fragment(of: spread), fragments.insert(fragment).inserted,
-                            let root = context.facts.roots[fragment]
-                        else { continue }
-                        open.append(root)
+    var isExhausted: Bool { steps >= maximumSteps }
+
+    /// Whether anything was told.
+    var hasConflicts: Bool { !reported.isEmpty }
+
+    /// Checks all fields below a definition, with those of the fragments it spreads.
+    mutating func check(_ definition: Int, _ context: inout ValidationContext) {
+        guard let set = facts.definitions[definition].node.selectionSet else { return }
+        let fields = unfold([(set, nil)])
+        checkShapes(fields, &context)
+        checkIdentity(fields, &context)
+    }
+
+    /// Whether a definition was come to by the last check of another.
+    func wasVisited(_ definition: Int) -> Bool { visits.definitions[definition] != 0 }
+
+    /// The fields of selection sets that stand at one place in the document's order, each fragment looked into once.
+    private mutating func unfold(_ sets: [(set: NodeView, parent: Int?)]) -> [Int] {
+        unfoldings += 1
+        let start = entries.count
+        for (set, parent) in sets {
+            var open = [set]
+            while let set = open.popLast() {
+                for node in set.children {
+                    steps += 1
+                    if node.kind == .field {
+                        add(Int(facts.usesByNode[node.index]), parent)
+                    } else if let inner = innerSet(of: node) {
+                        open.append(inner)
                     }
                 }
+                if isExhausted { return [] }
             }
         }
-        return budget > 0 ? entries.sorted { $0.index < $1.index } : []
+        let isSorted = zip(entries[start...], entries[start...].dropFirst()).allSatisfy { $0.field < $1.field }
+        return isSorted
+            ? Array(start..<entries.count)
+            : (start..<entries.count).sorted { entries[$0].field < entries[$1].field }
+    }
+
+    private mutating func add(_ field: Int, _ parent: Int?) {
+        guard visits.fields[field] != unfoldings else { return }
+        visits.fields[field] = unfoldings
+        entries.append(Entry(field: field, parent: parent))
+    }
+
+    /// What an inline fragment or a spread stands for, the latter once in an unfolding.
+    private mutating func innerSet(of node: NodeView) -> NodeView? {
+        guard node.kind == .fragmentSpread else { return node.selectionSet }
+        guard let fragment = facts.fragment(node), visits.definitions[fragment] != unfoldings else { return nil }
+        visits.definitions[fragment] = unfoldings
+        return facts.definitions[fragment].node.selectionSet
     }
 
     /// SameResponseShape, for all fields at one place.
-    mutating func checkShapes(_ entries: [Entry], _ context: inout ValidationContext) {
-        guard shapesSeen.insert(entries.map(\.index).sorted()).inserted else { return }
-        for group in grouped(entries, context) {
-            if let first = group.first(where: { definition($0, context) != nil }) {
+    private mutating func checkShapes(_ fields: [Int], _ context: inout ValidationContext) {
+        guard fields.count > 0, shapesSeen.insert(fields.map { entries[$0].field }).inserted else { return }
+        for group in grouped(fields) {
+            if group.count > 1, let first = group.first(where: { use($0).definition != nil }) {
                 for other in group.dropFirst() { compareShapes(first, other, &context) }
             }
-            let inner = unfold(selections(of: group, context), context)
-            if !inner.isEmpty { checkShapes(inner, &context) }
+            checkShapes(unfold(selectionSets(of: group)), &context)
         }
     }
 
     /// FieldsInSetCanMerge's rule that fields with a parent in common are one field with one set of arguments.
-    mutating func checkIdentity(_ entries: [Entry], _ context: inout ValidationContext) {
-        guard identitiesSeen.insert(entries.map(\.index).sorted()).inserted else { return }
-        for group in grouped(entries, context) {
-            for common in commonParents(group, context) {
-                if let first = common.first {
-                    for other in common.dropFirst() { compareIdentity(first, other, &context) }
-                }
-                let inner = unfold(selections(of: common, context), context)
-                if !inner.isEmpty { checkIdentity(inner, &context) }
+    private mutating func checkIdentity(_ fields: [Int], _ context: inout ValidationContext) {
+        guard fields.count > 0, identitiesSeen.insert(fields.map { entries[$0].field }).inserted else { return }
+        for group in grouped(fields) {
+            for common in commonParents(group) {
+                for other in common.dropFirst() { compareIdentity(common[0], other, &context) }
+                checkIdentity(unfold(selectionSets(of: common)), &context)
             }
         }
     }
 
-    private func definition(_ entry: Entry, _ context: ValidationContext) -> Schema.Field? {
-        context.facts.fields[entry.index].definition
-    }
+    private func use(_ entry: Int) -> DocumentFacts.FieldUse { facts.fields[entries[entry].field] }
 
-    private func selections(
-        of group: [Entry],
-        _ context: ValidationContext
-    ) -> [(selection: Int, parent: Entry?)] {
-        group.compactMap { entry in context.facts.fields[entry.index].selection.map { ($0, entry) } }
+    private func selectionSets(of group: [Int]) -> [(set: NodeView, parent: Int?)] {
+        group.compactMap { entry in use(entry).selectionSet.map { ($0, entry) } }
     }
 
     /// By response name, in order of first appearance.
-    private func grouped(_ entries: [Entry], _ context: ValidationContext) -> [[Entry]] {
-        var positions: [String: Int] = [:]
-        var groups: [[Entry]] = []
-        for entry in entries {
-            let key = context.facts.fields[entry.index].field.responseKey
-            if let position = positions[key] {
-                groups[position].append(entry)
-            } else {
-                positions[key] = groups.count
+    private func grouped(_ fields: [Int]) -> [[Int]] {
+        var names = NameList()
+        var groups: [[Int]] = []
+        for entry in fields {
+            let (position, isNew) = names.insert(use(entry).node.responseKey)
+            if isNew {
                 groups.append([entry])
+            } else {
+                groups[position].append(entry)
             }
         }
         return groups
     }
 
     /// Fields of two object types never meet; those of interfaces meet all others.
-    private func commonParents(_ group: [Entry], _ context: ValidationContext) -> [[Entry]] {
+    private func commonParents(_ group: [Int]) -> [[Int]] {
         guard group.count > 1 else { return [group] }
-        var abstract: [Entry] = []
-        var concrete: [String: [Entry]] = [:]
+        var abstract: [Int] = []
+        var concrete: [TypeNumber: [Int]] = [:]
         for entry in group {
-            guard let parent = context.facts.fields[entry.index].parent, parent.kind == .object else {
+            if let parent = use(entry).parent, index[parent].kind == .object {
+                concrete[parent, default: []].append(entry)
+            } else {
                 abstract.append(entry)
-                continue
             }
-            concrete[parent.name, default: []].append(entry)
         }
         guard !concrete.isEmpty else { return [abstract] }
-        return concrete.sorted { $0.key < $1.key }.map { ($0.value + abstract).sorted { $0.index < $1.index } }
+        return concrete.sorted { $0.key.value < $1.key.value }.map { $0.value + abstract }
+            .map { $0.sorted { entries[$0].field < entries[$1].field } }
     }
 }
 
 // The comparisons, and how a conflict is told.
 extension MergeCheck {
-    private mutating func compareShapes(_ left: Entry, _ right: Entry, _ context: inout ValidationContext) {
-        guard let type = definition(left, context)?.type, let other = definition(right, context)?.type,
-            !haveOneShape(type, other, context.schema)
-        else { return }
-        report(left, right, "they return conflicting types \"\(type)\" and \"\(other)\"", &context)
+    private mutating func compareShapes(_ left: Int, _ right: Int, _ context: inout ValidationContext) {
+        steps += 1
+        guard let definition = use(left).definition, let other = use(right).definition else { return }
+        let (type, otherType) = (index[definition].type, index[other].type)
+        guard type != otherType, !haveOneShape(type, otherType) else { return }
+        let written = (context.written(type), context.written(otherType))
+        report(left, right, "they return conflicting types \"\(written.0)\" and \"\(written.1)\"", &context)
     }
 
-    private func haveOneShape(_ left: TypeReference, _ right: TypeReference, _ schema: Schema) -> Bool {
-        switch (left, right) {
-        case (.nonNull(let left), .nonNull(let right)), (.list(let left), .list(let right)):
-            return haveOneShape(left, right, schema)
-        case (.named(let left), .named(let right)):
-            guard let leftType = schema.type(named: left), let rightType = schema.type(named: right) else {
-                return true
-            }
-            return leftType.isLeaf || rightType.isLeaf ? left == right : true
-        default: return false
-        }
+    private func haveOneShape(_ left: ReferenceNumber, _ right: ReferenceNumber) -> Bool {
+        let (left, right) = (index[left], index[right])
+        guard left.isNonNull == right.isNonNull else { return false }
+        if let left = left.element, let right = right.element { return haveOneShape(left, right) }
+        guard left.element == nil, right.element == nil else { return false }
+        guard let leftType = left.namedType, let rightType = right.namedType else { return true }
+        return index[leftType].isLeaf || index[rightType].isLeaf ? leftType == rightType : true
     }
 
-    private mutating func compareIdentity(_ left: Entry, _ right: Entry, _ context: inout ValidationContext) {
-        let field = context.facts.fields[left.index].field
-        let other = context.facts.fields[right.index].field
-        if field.name != other.name {
+    private mutating func compareIdentity(_ left: Int, _ right: Int, _ context: inout ValidationContext) {
+        steps += 1
+        let (field, other) = (use(left).node, use(right).node)
+        if field.text != other.text {
             report(left, right, "\"\(field.name)\" and \"\(other.name)\" are different fields", &context)
-        } else if !haveSameArguments(field.arguments, other.arguments) {
+        } else if !haveSameArguments(field, other) {
             report(left, right, "they have differing arguments", &context)
         }
     }
 
-    private func haveSameArguments(_ left: [ArgumentNode], _ right: [ArgumentNode]) -> Bool {
-        guard left.count == right.count else { return false }
-        return left.allSatisfy { argument in
-            guard let other = right.first(where: { $0.name == argument.name }) else { return false }
-            return canonical(argument.value) == canonical(other.value)
+    private func haveSameArguments(_ left: NodeView, _ right: NodeView) -> Bool {
+        var (arguments, others) = (NodeView.Children(parent: left), 0)
+        for child in right.children where child.kind == .argument { others += 1 }
+        while let argument = arguments.next(), argument.kind == .argument {
+            others -= 1
+            guard others >= 0 else { return false }
+            let other = right.children.first { $0.kind == .argument && $0.text == argument.text }
+            guard let other, argument.value.isSameValue(as: other.value) else { return false }
         }
+        return others == 0
     }
 
-    /// The value as text in which the order of an object's fields does not matter.
-    private func canonical(_ value: Value) -> String {
-        switch value.kind {
-        case .string(let text): PrintedText.quoted(text.value)
-        case .list(let values): "[" + values.map(canonical).joined(separator: ",") + "]"
-        case .object(let fields):
-            "{" + fields.map { "\($0.name):\(canonical($0.value))" }.sorted().joined(separator: ",") + "}"
-        default: printValue(value)
-        }
-    }
-
-    private mutating func report(
-        _ left: Entry,
-        _ right: Entry,
-        _ reason: String,
-        _ context: inout ValidationContext
-    ) {
-        guard reported.insert([left.index, right.index].sorted()).inserted else { return }
+    private mutating func report(_ left: Int, _ right: Int, _ reason: String, _ context: inout ValidationContext) {
+        guard reported.insert([entries[left].field, entries[right].field].sorted()).inserted else { return }
         var (left, right, reason) = (left, right, reason)
-        var leftPlaces = [context.facts.fields[left.index].field.location]
-        var rightPlaces = [context.facts.fields[right.index].field.location]
-        var key = context.facts.fields[left.index].field.responseKey
-        while let leftParent = left.parent, let rightParent = right.parent, leftParent.index != rightParent.index {
+        var leftPlaces = [use(left).node.start]
+        var rightPlaces = [use(right).node.start]
+        var key = use(left).node.responseKey.string
+        while let leftParent = entries[left].parent, let rightParent = entries[right].parent,
+            entries[leftParent].field != entries[rightParent].field
+        {
             reason = "subfields \"\(key)\" conflict because \(reason)"
             (left, right) = (leftParent, rightParent)
-            key = context.facts.fields[left.index].field.responseKey
-            leftPlaces.insert(context.facts.fields[left.index].field.location, at: 0)
-            rightPlaces.insert(context.facts.fields[right.index].field.location, at: 0)
+            key = use(left).node.responseKey.string
+            leftPlaces.insert(use(left).node.start, at: 0)
+            rightPlaces.insert(use(right).node.start, at: 0)
         }
         context.report(
             "Fields \"\(key)\" conflict because \(reason). Use different aliases on the fields to fetch both if this was intentional.",
             leftPlaces + rightPlaces
         )
+    }
+}
+
+extension NodeView {
+    /// Whether two values are the same, the order of an object's fields aside.
+    fileprivate func isSameValue(as other: NodeView) -> Bool {
+        guard kind == other.kind else { return false }
+        switch kind {
+        case .string: return text == other.text && flags == other.flags || string == other.string
+        case .list, .object: return written == other.written
+        default: return text == other.text
+        }
+    }
+
+    /// The value as text in which the order of an object's fields does not matter.
+    private var written: String {
+        switch kind {
+        case .variable: "$" + name
+        case .string: PrintedText.quoted(string)
+        case .list: "[" + children.map(\.written).joined(separator: ",") + "]"
+        case .object: "{" + children.map { "\($0.name):\($0.value.written)" }.sorted().joined(separator: ",") + "}"
+        default: name
+        }
     }
 }

@@ -1,14 +1,24 @@
 /// Every mistake in a document by the rules of GraphQL §5, in the order of the document; none when it may be executed.
+///
+/// With `suggests`, messages about unknown names end in similar names of the schema, which are not for everybody.
 public func validate(
     _ document: Document,
     against schema: Schema,
-    limits: ValidationLimits = .standard
+    limits: ValidationLimits = .standard,
+    suggests: Bool = true
 ) -> [GraphQLError] {
-    var context = ValidationContext(document: document, schema: schema, limits: limits)
-    for rule in specifiedRules {
-        rule.check(&context)
-        if context.isFull { break }
+    document.tree.withRoot { root in
+        var context = ValidationContext(root, schema, limits, Suggestions(isOn: suggests))
+        for rule in specifiedRules {
+            rule.check(&context)
+            if context.isFull { break }
+        }
+        return context.errors.isEmpty ? [] : inOrder(context)
     }
+}
+
+/// Errors in the order of the document, those of one place in the order of the rules.
+private func inOrder(_ context: ValidationContext) -> [GraphQLError] {
     let start = SourceLocation(line: 0, column: 0)
     var errors = context.errors.enumerated().sorted { left, right in
         let places = (left.element.locations.first ?? start, right.element.locations.first ?? start)

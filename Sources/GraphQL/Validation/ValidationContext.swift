@@ -2,80 +2,113 @@ import JSON
 
 /// What every rule can see, and where it reports.
 struct ValidationContext {
-    let document: Document
+    let root: NodeView
     let schema: Schema
+    let index: SchemaIndex
     let limits: ValidationLimits
+    let suggestions: Suggestions
     let facts: DocumentFacts
-    /// The operations, with their numbers among all definitions.
-    let operations: [(index: Int, node: OperationDefinition)]
-    /// The fragments, with their numbers among all definitions.
-    let fragments: [(index: Int, node: FragmentDefinition)]
-    /// The number of the fragment of each name; the first where several share it.
-    let fragmentIndices: [String: Int]
     private(set) var errors: [GraphQLError] = []
-    /// Whether fragments spread each other in a circle, or an operation is larger than allowed; such documents must
+    /// Whether no fragments spread each other in a circle and no operation is larger than allowed; other documents must
     /// not be unfolded.
     var isUnfoldable = true
+    private var lines = SourceLines()
 
-    init(document: Document, schema: Schema, limits: ValidationLimits) {
-        self.document = document
+    init(_ root: NodeView, _ schema: Schema, _ limits: ValidationLimits, _ suggestions: Suggestions) {
+        self.root = root
         self.schema = schema
         self.limits = limits
-        facts = DocumentWalk(document, schema: schema).facts
-        let definitions = document.definitions.enumerated()
-        operations = definitions.compactMap { index, definition in
-            if case .operation(let node) = definition { (index, node) } else { nil }
-        }
-        fragments = definitions.compactMap { index, definition in
-            if case .fragment(let node) = definition { (index, node) } else { nil }
-        }
-        fragmentIndices = Dictionary(fragments.map { ($0.node.name, $0.index) }) { first, _ in first }
+        self.suggestions = suggestions
+        index = schema.index
+        facts = DocumentWalk(root, schema.index).facts
     }
 
     var isFull: Bool { errors.count >= limits.maximumErrors }
 
-    mutating func report(_ message: String, _ locations: SourceLocation...) {
-        report(message, locations)
+    /// Reports a mistake at some bytes of the source.
+    mutating func report(_ message: String, _ offsets: Int...) {
+        report(message, offsets)
     }
 
-    mutating func report(_ message: String, _ locations: [SourceLocation], extensions: JSONObject = [:]) {
-        if !isFull { errors.append(GraphQLError(message, locations: locations, extensions: extensions)) }
+    mutating func report(_ message: String, _ offsets: [Int], extensions: JSONObject = [:]) {
+        guard !isFull else { return }
+        let locations = offsets.map { lines.location(of: $0, in: root.bytes) }
+        errors.append(GraphQLError(message, locations: locations, extensions: extensions))
     }
 
-    /// The number of the fragment a spread names.
-    func fragment(of spread: Int) -> Int? { fragmentIndices[facts.spreads[spread].spread.name] }
+    /// A value as errors write it.
+    func written(_ value: NodeView) -> String {
+        var builder = NodeBuilder(root.bytes)
+        return printValue(builder.value(value))
+    }
+
+    func written(_ type: ReferenceNumber) -> TypeReference { index.writtenReferences[Int(type.value)] }
+
+    func object(_ type: TypeNumber) -> Schema.NamedType { schema.types[Int(type.value)] }
+
+    func object(_ field: FieldNumber) -> Schema.Field { index.fieldObjects[Int(field.value)] }
+
+    func name(_ input: InputNumber) -> String { index.inputNames[Int(input.value)] }
+
+    /// The names of a directive's or field's arguments, or of an input object's fields.
+    func names(_ inputs: Range<Int32>) -> ArraySlice<String> {
+        index.inputNames[Int(inputs.lowerBound)..<Int(inputs.upperBound)]
+    }
+
+    /// The end of a message that tells the operation: `by operation "Name".`, if it has a name.
+    func ending(_ word: StaticString, _ operation: NodeView) -> String {
+        operation.text.isEmpty ? "." : " \(word) operation \"\(operation.name)\"."
+    }
 
     /// The definition itself and all fragments it spreads, directly or through others.
     func reachable(from definition: Int) -> [Int] {
         var found = [definition]
-        var seen: Set<Int> = [definition]
+        guard !facts.definitions[definition].spreads.isEmpty else { return found }
+        var isFound = [Bool](repeating: false, count: facts.definitions.count)
+        isFound[definition] = true
         var next = 0
         while next < found.count {
-            for spread in facts.spreadsByOwner[found[next]] ?? [] {
-                if let fragment = fragment(of: spread), seen.insert(fragment).inserted { found.append(fragment) }
+            for spread in facts.definitions[found[next]].spreads {
+                guard let fragment = facts.spreads[spread].fragment, !isFound[fragment] else { continue }
+                isFound[fragment] = true
+                found.append(fragment)
             }
             next += 1
         }
         return found
     }
 
+    /// Reports names used before by nodes of one kind below another.
+    mutating func reportDuplicates(
+        _ parent: NodeView,
+        _ kind: SyntaxNode.Kind,
+        together: Bool = false,
+        _ message: (String) -> String
+    ) {
+        var count = 0
+        for child in parent.children where child.kind == kind { count += 1 }
+        guard count > 1 else { return }
+        let names = parent.children(kind).map { (name: $0.text, offset: $0.textStart) }
+        reportDuplicates(names, together: together, message)
+    }
+
     /// Reports names that were used before: each with the first place, or all places of a name together.
     mutating func reportDuplicates(
-        _ names: [(name: String, location: SourceLocation)],
+        _ names: [(name: NameSlice, offset: Int)],
         together: Bool = false,
         _ message: (String) -> String
     ) {
         guard names.count > 1 else { return }
-        var places: [String: [SourceLocation]] = [:]
-        for (name, location) in names { places[name, default: []].append(location) }
-        guard places.count < names.count else { return }
-        var reported: Set<String> = []
-        for (name, _) in names where reported.insert(name).inserted {
-            guard let all = places[name], all.count > 1 else { continue }
+        var list = NameList()
+        for name in names { list.insert(name.name) }
+        guard list.names.count < names.count else { return }
+        var places = [[Int]](repeating: [], count: list.names.count)
+        for name in names { list.position(of: name.name).map { places[$0].append(name.offset) } }
+        for (name, all) in zip(list.names, places) where all.count > 1 {
             if together {
-                report(message(name), all)
+                report(message(name.string), all)
             } else {
-                for place in all.dropFirst() { report(message(name), all[0], place) }
+                for place in all.dropFirst() { report(message(name.string), all[0], place) }
             }
         }
     }

@@ -5,6 +5,7 @@ struct InputCoercion {
     let schema: Schema
     /// How many mistakes are told before coercion stops.
     let maximumErrors: Int
+    let suggestions: Suggestions
     private(set) var problems: [Problem] = []
 
     /// One mistake.
@@ -14,9 +15,10 @@ struct InputCoercion {
         var message: String
     }
 
-    init(schema: Schema, maximumErrors: Int = 50) {
+    init(schema: Schema, maximumErrors: Int = 50, suggestions: Suggestions = Suggestions(isOn: true)) {
         self.schema = schema
         self.maximumErrors = maximumErrors
+        self.suggestions = suggestions
     }
 
     /// The coerced value, or `nil` when there was a mistake, which is then among the problems.
@@ -75,13 +77,18 @@ struct InputCoercion {
         at path: [PathElement]
     ) -> JSONValue? {
         guard let name = value.stringValue else {
+            let text = BuiltInScalar.text(value)
             return refuse(
-                "Enum \"\(type.name)\" cannot represent non-string value: \(BuiltInScalar.text(value)).",
+                "Enum \"\(type.name)\" cannot represent non-string value: \(text)."
+                    + suggestions.values(like: text, of: type),
                 path
             )
         }
         guard type.enumValues.contains(where: { $0.name == name }) else {
-            return refuse("Value \"\(name)\" does not exist in \"\(type.name)\" enum.", path)
+            return refuse(
+                "Value \"\(name)\" does not exist in \"\(type.name)\" enum." + suggestions.values(like: name, of: type),
+                path
+            )
         }
         return value
     }
@@ -106,7 +113,8 @@ struct InputCoercion {
             }
         }
         for member in given where problems.count < maximumErrors && type.inputField(named: member.key) == nil {
-            refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\".", path)
+            let ending = suggestions.similar(to: member.key, among: type.inputFields.map(\.name))
+            refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\"." + ending, path)
         }
         if type.isOneOf { requireOneField(given, type, at: path) }
         return problems.count == before ? .object(result) : nil

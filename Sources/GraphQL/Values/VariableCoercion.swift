@@ -7,7 +7,8 @@ func coerceVariableValues(
     _ definitions: [VariableDefinition],
     _ given: JSONObject,
     schema: Schema,
-    maximumErrors: Int = 50
+    maximumErrors: Int = 50,
+    suggests: Bool = true
 ) -> (values: JSONObject, errors: [GraphQLError]) {
     var values = JSONObject()
     var errors: [GraphQLError] = []
@@ -31,7 +32,11 @@ func coerceVariableValues(
             errors.append(GraphQLError(message, locations: [variable.location]))
             continue
         }
-        var coercion = InputCoercion(schema: schema, maximumErrors: maximumErrors - errors.count)
+        var coercion = InputCoercion(
+            schema: schema,
+            maximumErrors: maximumErrors - errors.count,
+            suggestions: Suggestions(isOn: suggests)
+        )
         values[name] = coercion.coerce(value, to: variable.type)
         errors += coercion.problems.map { problem in
             GraphQLError(describe(problem, of: name, value: value), locations: [variable.location])

@@ -39,7 +39,10 @@ struct SchemaTests {
         arguments: [
             ("type A { a: Int }", ["Query root type must be provided."]),
             ("type Query { a: Nope b(c: Nada): Int }", ["Unknown type \"Nope\".", "Unknown type \"Nada\"."]),
-            ("type Query { a: Int a: Int } type Query { b: Int }", ["There can be only one type named \"Query\"."]),
+            (
+                "type Query { a: Int a: Int } type Query { b: Int }",
+                ["Field \"Query.a\" can only be defined once.", "There can be only one type named \"Query\"."]
+            ),
             ("type Query { a: Int a: Int }", ["Field \"Query.a\" can only be defined once."]),
             ("type Query", ["Type Query must define one or more fields."]),
             (
@@ -54,7 +57,7 @@ struct SchemaTests {
             ),
             (
                 "type Query { a: Int } extend enum Query { A }",
-                ["Cannot extend type \"Query\" as another kind: it is a object."]
+                ["Cannot extend non-enum type \"Query\"."]
             ),
             ("type Query { a: Int @nope }", ["Unknown directive \"@nope\"."]),
             (
@@ -64,8 +67,8 @@ struct SchemaTests {
             (
                 "type Query { a: Int @oneOf } enum E { A @skip(if: true) }",
                 [
-                    "Directive \"@oneOf\" may not be used on field definition.",
-                    "Directive \"@skip\" may not be used on enum value.",
+                    "Directive \"@oneOf\" may not be used on FIELD_DEFINITION.",
+                    "Directive \"@skip\" may not be used on ENUM_VALUE.",
                 ]
             ),
             (
@@ -90,7 +93,7 @@ struct SchemaTests {
             ("type Query { a: Int } enum E", ["Enum type E must define one or more values."]),
             (
                 "type Query { a: Int } input I { i: I! }",
-                ["Invalid circular reference: the Input Objects I need each other."]
+                ["Cannot reference Input Object \"I\" within itself through a series of non-null fields: \"i\"."]
             ),
             ("type Query { a: Int } input I @oneOf { a: Int! }", ["OneOf input field I.a must be nullable."]),
             (
@@ -105,9 +108,9 @@ struct SchemaTests {
                 "type Query implements N { a: Int } interface N implements M { a: Int } interface M { a: Int }",
                 ["Type Query must implement M because it is implemented by N."]
             ),
-            ("{ a }", ["A schema cannot hold operations or fragments."]),
+            ("{ a }", ["A schema cannot hold operations or fragments.", "Query root type must be provided."]),
             ("type Query { a: ", ["Syntax Error: Expected Name, found <EOF>."]),
-            ("schema { query: E } enum E { A }", ["The query root type must be Object type, it cannot be E."]),
+            ("schema { query: E } enum E { A }", ["Query root type must be Object type, it cannot be E."]),
         ] as [(String, [String])]
     )
     func errors(sdl: String, expected: [String]) {

@@ -9,14 +9,17 @@ func expectValid(_ document: String, sourceLocation: Testing.SourceLocation = #_
     try expectErrors([], in: document, sourceLocation: sourceLocation)
 }
 
-/// Expects these errors of a document, each written as its message and, in brackets, its lines and columns.
+/// Expects these errors of a document, each written as its message and, in brackets, its lines and columns; what
+/// messages suggest is a matter of its own.
 func expectErrors(
     _ expected: [String],
     in document: String,
     limits: ValidationLimits = .specification,
+    suggests: Bool = false,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) throws {
-    let errors = validate(try parse(document, limits: .unlimited), against: try schema.get(), limits: limits)
+    let parsed = try parse(document, limits: .unlimited)
+    let errors = validate(parsed, against: try schema.get(), limits: limits, suggests: suggests)
     let found = errors.map { error in
         let places = error.locations.map { "\($0.line):\($0.column)" }.joined(separator: ", ")
         return places.isEmpty ? error.message : "\(error.message) (\(places))"

@@ -57,8 +57,11 @@ struct VariableCoercionTests {
             ("String", 1, ["1; String cannot represent a non string value: 1"]),
             ("Boolean", "true", [#""true"; Boolean cannot represent a non boolean value: "true""#]),
             ("ID", 1.5, ["1.5; ID cannot represent value: 1.5"]),
-            ("E", "C", [#""C"; Value "C" does not exist in "E" enum."#]),
-            ("E", 1, [#"1; Enum "E" cannot represent non-string value: 1."#]),
+            ("E", "C", [#""C"; Value "C" does not exist in "E" enum. Did you mean the enum value "A" or "B"?"#]),
+            (
+                "E", 1,
+                [#"1; Enum "E" cannot represent non-string value: 1. Did you mean the enum value "A" or "B"?"#]
+            ),
             (
                 "[[Int!]]", [[1, nil], "x"],
                 [
@@ -71,7 +74,7 @@ struct VariableCoercionTests {
                 [
                     #"null at "v.a"; Expected non-nullable type "Int!" not to be null."#,
                     #"{"a":null,"z":1}; Field "d" of required type "E!" was not provided."#,
-                    #"{"a":null,"z":1}; Field "z" is not defined by type "In"."#,
+                    #"{"a":null,"z":1}; Field "z" is not defined by type "In". Did you mean "a", "b", "c", or "d"?"#,
                 ]
             ),
             ("In", 1, [#"1; Expected type "In" to be an object."#]),
@@ -82,7 +85,7 @@ struct VariableCoercionTests {
             (
                 "One", ["z": 1],
                 [
-                    #"{"z":1}; Field "z" is not defined by type "One"."#,
+                    #"{"z":1}; Field "z" is not defined by type "One". Did you mean "x" or "y"?"#,
                     #"{"z":1}; Exactly one key must be specified for OneOf type "One"."#,
                 ]
             ),

@@ -154,12 +154,7 @@ struct RequestDocumentsTests {
         #expect(response["errors"]?[0]?["extensions"]?["code"] == "DOCUMENT_NOT_TRUSTED")
         let message = response["errors"]?[0]?["message"]?.stringValue ?? ""
         if !request.query.isEmpty { #expect(message.contains("sha256:" + Self.hexadecimal(request.query))) }
-        let outcome = await api.service.subscribe(
-            request,
-            caller: APIHarness.identity("alice"),
-            sink: CollectingSink()
-        )
-        guard case .refused(let errors) = outcome else {
+        guard case .refused(let errors) = await api.subscribe(request).outcome else {
             Issue.record("A subscription got through.")
             return
         }
@@ -170,19 +165,14 @@ struct RequestDocumentsTests {
     func subscription() async throws {
         let text = "subscription { onCreateTopic { name } }"
         let api = try await Self.trusting([text], .allow)
-        let caller = APIHarness.identity("alice")
-        let sinks = [CollectingSink(), CollectingSink()]
-        for (sink, request) in zip(
-            sinks,
-            [GraphQLRequest(query: text), GraphQLRequest(query: "", extensions: Self.extensions(text))]
-        ) {
-            guard case .stream = await api.service.subscribe(request, caller: caller, sink: sink) else {
+        let whole = await api.subscribe(GraphQLRequest(query: text))
+        let byHash = await api.subscribe(GraphQLRequest(query: "", extensions: Self.extensions(text)))
+        _ = try await api.makeTopic("first")
+        for (sink, outcome) in [whole, byHash] {
+            guard case .stream = outcome else {
                 Issue.record("A subscription was refused.")
                 return
             }
-        }
-        _ = try await api.makeTopic("first")
-        for sink in sinks {
             #expect(try await sink.take(1) == [["data": ["onCreateTopic": ["name": "first"]]]])
         }
     }

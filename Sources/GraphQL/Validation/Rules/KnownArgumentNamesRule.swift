@@ -3,13 +3,15 @@ extension ValidationRule {
     static let knownArgumentNames = ValidationRule("KnownArgumentNames") { context in
         for list in context.facts.argumentLists {
             guard let target = list.target else { continue }
-            for node in list.nodes where !list.definitions.contains(where: { $0.name == node.name }) {
-                switch target {
-                case .field(let field):
-                    context.report("Unknown argument \"\(node.name)\" on field \"\(field.coordinate)\".", node.location)
-                case .directive(let name):
-                    context.report("Unknown argument \"\(node.name)\" on directive \"@\(name)\".", node.location)
-                }
+            for argument in list.node.children where argument.kind == .argument {
+                guard context.index.argument(named: argument.text, of: target) == nil else { continue }
+                let place =
+                    switch target {
+                    case .field(let field): "field \"\(context.object(field).coordinate)\""
+                    case .directive: "directive \"@\(list.node.name)\""
+                    }
+                let ending = context.suggestions.similar(to: argument.name, among: context.names(list.definitions))
+                context.report("Unknown argument \"\(argument.name)\" on \(place)." + ending, argument.start)
             }
         }
     }

@@ -1,16 +1,22 @@
 extension ValidationRule {
     /// Types that are named exist (GraphQL §5.5.1.2, §5.8.2).
     static let knownTypeNames = ValidationRule("KnownTypeNames") { context in
-        var names: [(name: String, location: SourceLocation)] = []
-        for operation in context.operations {
-            names += operation.node.variables.map { ($0.type.namedType, $0.typeLocation) }
+        let facts = context.facts
+        for operation in facts.operations {
+            for variable in facts.definitions[operation].node.children where variable.kind == .variableDefinition {
+                context.requireType(named: variable.typeNode.namedType)
+            }
         }
-        names += context.fragments.map { ($0.node.typeCondition, $0.node.typeConditionLocation) }
-        names += context.facts.inlineFragments.compactMap { use in
-            use.fragment.typeCondition.map { ($0, use.fragment.typeConditionLocation) }
-        }
-        for (name, location) in names where context.schema.type(named: name) == nil {
-            context.report("Unknown type \"\(name)\".", location)
-        }
+        for fragment in facts.fragments { context.requireType(named: facts.definitions[fragment].node.typeNode) }
+        for use in facts.inlineFragments where !use.node.text.isEmpty { context.requireType(named: use.node) }
+    }
+}
+
+extension ValidationContext {
+    /// Reports the name that a node has for its text unless it is a type's.
+    fileprivate mutating func requireType(named node: NodeView) {
+        guard index.type(named: node.text) == nil else { return }
+        let ending = suggestions.similar(to: node.name, among: schema.types.map(\.name))
+        report("Unknown type \"\(node.name)\"." + ending, node.textStart)
     }
 }

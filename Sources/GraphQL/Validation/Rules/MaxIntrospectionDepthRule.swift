@@ -4,31 +4,44 @@ extension ValidationRule {
     /// Without it `types { fields { type { fields { … } } } }` multiplies the answer with every level.
     static let maxIntrospectionDepth = ValidationRule("MaxIntrospectionDepth") { context in
         guard context.isUnfoldable else { return }
-        for use in context.facts.fields where use.field.name == "__schema" || use.field.name == "__type" {
-            guard let selection = use.selection,
-                listDepth(selection, context) >= context.limits.maximumIntrospectionLists
+        var measure = ListDepthMeasure()
+        for use in context.facts.fields where use.node.text == "__schema" || use.node.text == "__type" {
+            guard let set = use.selectionSet,
+                measure.depth(of: set, context) >= context.limits.maximumIntrospectionLists
             else { continue }
-            context.report("Maximum introspection depth exceeded", use.field.location)
+            context.report("Maximum introspection depth exceeded", use.node.start)
         }
     }
 }
 
-private func listDepth(_ selection: Int, _ context: ValidationContext) -> Int {
-    var depth = 0
-    for item in context.facts.selections[selection] {
-        switch item {
-        case .field(let index):
-            let use = context.facts.fields[index]
-            let isList = ["fields", "interfaces", "possibleTypes", "inputFields"].contains(use.field.name)
-            let inner = use.selection.map { listDepth($0, context) } ?? 0
-            depth = max(depth, inner + (isList ? 1 : 0))
-        case .inline(let inner, _): depth = max(depth, listDepth(inner, context))
-        case .spread(let spread):
-            guard let fragment = context.fragment(of: spread), let root = context.facts.roots[fragment] else {
-                continue
+/// Measures each fragment once, however often it is spread.
+private struct ListDepthMeasure {
+    private var known: [Int: Int] = [:]
+
+    mutating func depth(of set: NodeView, _ context: ValidationContext) -> Int {
+        var depth = 0
+        for node in set.children {
+            switch node.kind {
+            case .field:
+                let inner = node.selectionSet.map { self.depth(of: $0, context) } ?? 0
+                depth = max(depth, inner + (Self.isList(node.text) ? 1 : 0))
+            case .fragmentSpread:
+                guard let fragment = context.facts.fragment(node) else { continue }
+                depth = max(depth, self.depth(ofDefinition: fragment, context))
+            default: depth = max(depth, node.selectionSet.map { self.depth(of: $0, context) } ?? 0)
             }
-            depth = max(depth, listDepth(root, context))
         }
+        return depth
     }
-    return depth
+
+    private mutating func depth(ofDefinition fragment: Int, _ context: ValidationContext) -> Int {
+        if let depth = known[fragment] { return depth }
+        let depth = context.facts.definitions[fragment].node.selectionSet.map { self.depth(of: $0, context) } ?? 0
+        known[fragment] = depth
+        return depth
+    }
+
+    private static func isList(_ name: NameSlice) -> Bool {
+        name == "fields" || name == "interfaces" || name == "possibleTypes" || name == "inputFields"
+    }
 }

@@ -1,48 +1,57 @@
 extension ValidationRule {
     /// Fragments do not spread themselves, directly or through others (GraphQL §5.5.2.2).
     static let noFragmentCycles = ValidationRule("NoFragmentCycles") { context in
-        var search = CycleSearch()
-        for fragment in context.fragments { search.visit(fragment.index, &context) }
+        guard !context.facts.spreads.isEmpty else { return }
+        var search = CycleSearch(definitions: context.facts.definitions.count)
+        for fragment in context.facts.fragments { search.visit(fragment, &context) }
     }
 }
 
 /// Walks the spreads of fragments, each fragment once, keeping the path that led there.
 private struct CycleSearch {
-    private var finished: Set<Int> = []
+    private var isFinished: [Bool]
+    /// The spreads that led here.
     private var path: [Int] = []
-    private var positions: [String: Int] = [:]
+    /// Where the path was when it came to a fragment that it is still in.
+    private var positions: [Int?]
+
+    init(definitions: Int) {
+        isFinished = [Bool](repeating: false, count: definitions)
+        positions = [Int?](repeating: nil, count: definitions)
+    }
 
     mutating func visit(_ fragment: Int, _ context: inout ValidationContext) {
-        guard finished.insert(fragment).inserted, case .fragment(let node) = context.document.definitions[fragment]
-        else {
-            return
-        }
-        positions[node.name] = path.count
-        for spread in context.facts.spreadsByOwner[fragment] ?? [] {
-            let name = context.facts.spreads[spread].spread.name
+        guard !isFinished[fragment] else { return }
+        isFinished[fragment] = true
+        let definition = context.facts.definitions[fragment]
+        positions[definition.namesake] = path.count
+        for spread in definition.spreads {
+            guard let next = context.facts.spreads[spread].fragment else { continue }
             path.append(spread)
-            if let start = positions[name] {
-                report(Array(path[start...]), name, &context)
-            } else if let next = context.fragmentIndices[name] {
-                if path.count < 500 {
-                    visit(next, &context)
-                } else {
-                    context.isUnfoldable = false
-                    context.report("Fragments spread each other more than 500 levels deep.", node.location)
-                }
+            if let start = positions[next] {
+                report(Array(path[start...]), &context)
+            } else if path.count < 500 {
+                visit(next, &context)
+            } else {
+                context.isUnfoldable = false
+                context.report(
+                    "Fragments spread each other more than 500 levels deep.",
+                    definition.node.bodyStart
+                )
             }
             path.removeLast()
         }
-        positions[node.name] = nil
+        positions[definition.namesake] = nil
     }
 
-    private func report(_ cycle: [Int], _ name: String, _ context: inout ValidationContext) {
+    private func report(_ cycle: [Int], _ context: inout ValidationContext) {
         context.isUnfoldable = false
-        let spreads = cycle.map { context.facts.spreads[$0].spread }
+        let spreads = cycle.map { context.facts.spreads[$0].node }
         let via = spreads.dropLast().map { "\"\($0.name)\"" }.joined(separator: ", ")
         context.report(
-            "Cannot spread fragment \"\(name)\" within itself" + (via.isEmpty ? "." : " via \(via)."),
-            spreads.map(\.location)
+            "Cannot spread fragment \"\(spreads.last?.name ?? "")\" within itself"
+                + (via.isEmpty ? "." : " via \(via)."),
+            spreads.map(\.start)
         )
     }
 }

@@ -1,15 +1,17 @@
 extension ValidationRule {
     /// Variables that are used, directly or in fragments, are declared (GraphQL §5.8.3).
     static let noUndefinedVariables = ValidationRule("NoUndefinedVariables") { context in
-        for operation in context.operations {
-            let declared = Set(operation.node.variables.map(\.name))
-            let end = operation.node.name.map { " by operation \"\($0)\"." } ?? "."
-            for definition in context.reachable(from: operation.index) {
-                for index in context.facts.variablesByOwner[definition] ?? [] {
-                    let use = context.facts.variables[index]
-                    guard !declared.contains(use.name) else { continue }
-                    let message = "Variable \"$\(use.name)\" is not defined\(end)"
-                    context.report(message, use.location, operation.node.location)
+        let facts = context.facts
+        guard !facts.variables.isEmpty else { return }
+        for operation in facts.operations {
+            let node = facts.definitions[operation].node
+            var declared = NameList()
+            for variable in node.children where variable.kind == .variableDefinition { declared.insert(variable.text) }
+            for definition in context.reachable(from: operation) {
+                for use in facts.variables[facts.definitions[definition].variables]
+                where !declared.contains(use.node.text) {
+                    let message = "Variable \"$\(use.node.name)\" is not defined" + context.ending("by", node)
+                    context.report(message, use.node.start, node.bodyStart)
                     if context.isFull { return }
                 }
             }

@@ -1,10 +1,20 @@
 extension ValidationRule {
     /// Fragments that are defined are spread by some operation (GraphQL §5.5.1.4).
     static let noUnusedFragments = ValidationRule("NoUnusedFragments") { context in
-        let used = Set(context.operations.flatMap { context.reachable(from: $0.index) })
-        let names = Set(context.fragments.filter { used.contains($0.index) }.map(\.node.name))
-        for fragment in context.fragments where !names.contains(fragment.node.name) {
-            context.report("Fragment \"\(fragment.node.name)\" is never used.", fragment.node.location)
+        let facts = context.facts
+        guard !facts.fragments.isEmpty else { return }
+        var used = NameList()
+        var isUsed = [Bool](repeating: false, count: facts.definitions.count)
+        for operation in facts.operations {
+            for definition in context.reachable(from: operation) where !isUsed[definition] {
+                isUsed[definition] = true
+                if definition != operation { used.insert(facts.definitions[definition].node.text) }
+            }
+        }
+        for fragment in facts.fragments {
+            let node = facts.definitions[fragment].node
+            guard !used.contains(node.text) else { continue }
+            context.report("Fragment \"\(node.name)\" is never used.", node.bodyStart)
         }
     }
 }

@@ -1,16 +1,20 @@
 extension ValidationRule {
     /// Variables that are declared are used, directly or in fragments (GraphQL §5.8.4).
     static let noUnusedVariables = ValidationRule("NoUnusedVariables") { context in
-        for operation in context.operations where !operation.node.variables.isEmpty {
-            var used: Set<String> = []
-            for definition in context.reachable(from: operation.index) {
-                for index in context.facts.variablesByOwner[definition] ?? [] {
-                    used.insert(context.facts.variables[index].name)
-                }
+        let facts = context.facts
+        for operation in facts.operations {
+            let node = facts.definitions[operation].node
+            guard node.first(.variableDefinition) != nil else { continue }
+            var used = NameList()
+            for definition in context.reachable(from: operation) {
+                for use in facts.variables[facts.definitions[definition].variables] { used.insert(use.node.text) }
             }
-            let end = operation.node.name.map { " in operation \"\($0)\"." } ?? "."
-            for variable in operation.node.variables where !used.contains(variable.name) {
-                context.report("Variable \"$\(variable.name)\" is never used\(end)", variable.location)
+            for variable in node.children
+            where variable.kind == .variableDefinition && !used.contains(variable.text) {
+                context.report(
+                    "Variable \"$\(variable.name)\" is never used" + context.ending("in", node),
+                    variable.bodyStart
+                )
             }
         }
     }

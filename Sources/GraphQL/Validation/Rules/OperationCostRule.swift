@@ -6,14 +6,14 @@ extension ValidationRule {
     /// Each field costs one, times the sizes of all pages it stands in. Fields of the introspection system cost one.
     static let operationCost = ValidationRule("OperationCost") { context in
         guard context.isUnfoldable, context.limits.maximumCost < .max else { return }
-        var measure = CostMeasure(context)
-        for operation in context.operations {
-            let cost = measure.cost(ofDefinition: operation.index, page: nil)
+        var measure = CostMeasure(context.index, context.facts, context.limits)
+        for operation in context.facts.operations {
+            let cost = measure.cost(ofDefinition: operation, page: nil)
             guard cost > context.limits.maximumCost else { continue }
             context.report(
                 "The operation costs \(cost); at most \(context.limits.maximumCost) are allowed. "
                     + "Ask for fewer fields, or for smaller pages with limit: or first: and a number.",
-                [operation.node.location],
+                [context.facts.definitions[operation].node.bodyStart],
                 extensions: ["cost": .int(Int64(cost)), "maximumCost": .int(Int64(context.limits.maximumCost))]
             )
         }
@@ -22,7 +22,9 @@ extension ValidationRule {
 
 /// Measures each fragment once for each size of page it may inherit, however often it is spread.
 private struct CostMeasure {
-    private let context: ValidationContext
+    private let index: SchemaIndex
+    private let facts: DocumentFacts
+    private let limits: ValidationLimits
     private var known: [Key: Int] = [:]
     /// Far above any limit, and far below what overflows when multiplied by pages.
     private static let infinity = 1 << 40
@@ -32,60 +34,69 @@ private struct CostMeasure {
         var page: Int?
     }
 
-    init(_ context: ValidationContext) {
-        self.context = context
+    init(_ index: SchemaIndex, _ facts: DocumentFacts, _ limits: ValidationLimits) {
+        self.index = index
+        self.facts = facts
+        self.limits = limits
     }
 
     /// The cost of a definition's fields, below an object that named a page's size or none.
     mutating func cost(ofDefinition definition: Int, page: Int?) -> Int {
         let key = Key(definition: definition, page: page)
-        if let cost = known[key] { return cost }
-        guard let root = context.facts.roots[definition] else { return 0 }
-        var spread: Set<Int> = []
-        let cost = cost(ofSelection: root, page: page, &spread)
-        known[key] = cost
+        if !facts.spreads.isEmpty, let cost = known[key] { return cost }
+        guard let set = facts.definitions[definition].node.selectionSet else { return 0 }
+        var spread: [Int] = []
+        let cost = cost(of: set, page: page, &spread)
+        if !facts.spreads.isEmpty { known[key] = cost }
         return cost
     }
 
     /// Within one selection a fragment counts once, because spread twice it gives the same fields.
-    private mutating func cost(ofSelection selection: Int, page: Int?, _ spread: inout Set<Int>) -> Int {
+    private mutating func cost(of set: NodeView, page: Int?, _ spread: inout [Int]) -> Int {
         var total = 0
-        for item in context.facts.selections[selection] {
-            switch item {
-            case .field(let index): total += cost(ofField: index, page: page)
-            case .inline(let inner, _): total += cost(ofSelection: inner, page: page, &spread)
-            case .spread(let index):
-                guard let fragment = context.fragment(of: index), spread.insert(fragment).inserted else { continue }
+        for node in set.children {
+            switch node.kind {
+            case .field: total += cost(ofField: node, page: page)
+            case .fragmentSpread:
+                guard let fragment = facts.fragment(node), !spread.contains(fragment) else { continue }
+                spread.append(fragment)
                 total += cost(ofDefinition: fragment, page: page)
+            default: total += node.selectionSet.map { cost(of: $0, page: page, &spread) } ?? 0
             }
             total = min(total, Self.infinity)
         }
         return total
     }
 
-    private mutating func cost(ofField index: Int, page: Int?) -> Int {
-        let use = context.facts.fields[index]
-        guard let selection = use.selection, let definition = use.definition else { return 1 }
-        var spread: Set<Int> = []
-        let own = pageSize(of: use.field)
-        guard definition.type.isList, !definition.parentName.hasPrefix("__") else {
-            return 1 + cost(ofSelection: selection, page: own, &spread)
+    private mutating func cost(ofField node: NodeView, page: Int?) -> Int {
+        let use = facts.field(node)
+        guard let set = use.selectionSet, let definition = use.definition else { return 1 }
+        var spread: [Int] = []
+        let own = pageSize(of: node)
+        guard index[definition].isList, !index[definition].isIntrospection else {
+            return 1 + cost(of: set, page: own, &spread)
         }
-        var inner = cost(ofSelection: selection, page: nil, &spread)
-        var size = own ?? page ?? context.limits.defaultPageSize
-        var type = definition.type.element
+        var inner = cost(of: set, page: nil, &spread)
+        var size = own ?? page ?? limits.defaultPageSize
+        var type = index[index[definition].type].element
         while let list = type {
             inner = min(inner * size, Self.infinity)
-            size = context.limits.defaultPageSize
-            type = list.element
+            size = limits.defaultPageSize
+            type = index[list].element
         }
         return 1 + inner
     }
 
-    private func pageSize(of field: Field) -> Int? {
-        let argument = field.arguments.first { $0.name == "limit" || $0.name == "first" || $0.name == "last" }
-        guard let value = argument?.value else { return nil }
-        if case .variable = value.kind { return context.limits.defaultPageSize }
-        return value.intValue.map { min(max(1, Int($0)), context.limits.maximumPageSize) }
+    private func pageSize(of field: NodeView) -> Int? {
+        for argument in field.children where argument.kind == .argument {
+            let name = argument.text
+            guard name == "limit" || name == "first" || name == "last" else { continue }
+            switch argument.value.kind {
+            case .variable: return limits.defaultPageSize
+            case .int: return Int(argument.value.name).map { min(max(1, $0), limits.maximumPageSize) }
+            default: return nil
+            }
+        }
+        return nil
     }
 }

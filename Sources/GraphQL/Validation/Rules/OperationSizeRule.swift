@@ -4,11 +4,12 @@ extension ValidationRule {
     static let operationSize = ValidationRule("OperationSize") { context in
         guard context.isUnfoldable else { return }
         var measure = SizeMeasure()
-        for operation in context.operations {
-            let size = measure.size(ofDefinition: operation.index, context)
+        measure.measureFragments(context.facts)
+        for operation in context.facts.operations {
+            let size = measure.size(ofDefinition: operation, context.facts)
             guard let problem = problem(size, context.limits) else { continue }
             context.isUnfoldable = false
-            context.report(problem, operation.node.location)
+            context.report(problem, context.facts.definitions[operation].node.bodyStart)
         }
     }
 
@@ -28,26 +29,40 @@ extension ValidationRule {
 /// Measures each fragment once, however often it is spread.
 private struct SizeMeasure {
     typealias Size = (depth: Int, introspectionDepth: Int, fields: Int)
+    /// By the number of the fragment.
     private var known: [Int: Size] = [:]
 
-    mutating func size(ofDefinition definition: Int, _ context: ValidationContext) -> Size {
-        if let size = known[definition] { return size }
-        guard let root = context.facts.roots[definition] else { return (0, 0, 0) }
-        let size = size(ofSelection: root, context)
-        known[definition] = size
-        return size
+    /// Measures fragments after those they spread, so that no chain of them becomes a depth of calls.
+    mutating func measureFragments(_ facts: DocumentFacts) {
+        for fragment in facts.fragments {
+            var open = [fragment]
+            while let next = open.last {
+                let missing = facts.definitions[next].spreads.compactMap { facts.spreads[$0].fragment }
+                    .first { known[$0] == nil }
+                if known[next] == nil, let missing {
+                    open.append(missing)
+                } else {
+                    if known[next] == nil { known[next] = size(ofDefinition: next, facts) }
+                    open.removeLast()
+                }
+            }
+        }
     }
 
-    private mutating func size(ofSelection selection: Int, _ context: ValidationContext) -> Size {
+    func size(ofDefinition definition: Int, _ facts: DocumentFacts) -> Size {
+        if let size = known[definition] { return size }
+        return facts.definitions[definition].node.selectionSet.map { size(of: $0, facts) } ?? (0, 0, 0)
+    }
+
+    private func size(of set: NodeView, _ facts: DocumentFacts) -> Size {
         var total: Size = (0, 0, 0)
-        for item in context.facts.selections[selection] {
-            let size: Size
-            switch item {
-            case .field(let index): size = self.size(ofField: index, context)
-            case .inline(let inner, _): size = self.size(ofSelection: inner, context)
-            case .spread(let spread):
-                size = context.fragment(of: spread).map { self.size(ofDefinition: $0, context) } ?? (0, 0, 0)
-            }
+        for node in set.children {
+            let size: Size =
+                switch node.kind {
+                case .field: self.size(ofField: node, facts)
+                case .fragmentSpread: facts.fragment(node).map { self.size(ofDefinition: $0, facts) } ?? (0, 0, 0)
+                default: node.selectionSet.map { self.size(of: $0, facts) } ?? (0, 0, 0)
+                }
             total.depth = max(total.depth, size.depth)
             total.introspectionDepth = max(total.introspectionDepth, size.introspectionDepth)
             total.fields = min(total.fields + size.fields, Int.max / 4)
@@ -55,10 +70,9 @@ private struct SizeMeasure {
         return total
     }
 
-    private mutating func size(ofField index: Int, _ context: ValidationContext) -> Size {
-        let use = context.facts.fields[index]
-        let inner: Size = use.selection.map { size(ofSelection: $0, context) } ?? (0, 0, 0)
-        let isIntrospection = use.field.name == "__schema" || use.field.name == "__type"
+    private func size(ofField node: NodeView, _ facts: DocumentFacts) -> Size {
+        let inner: Size = facts.field(node).selectionSet.map { size(of: $0, facts) } ?? (0, 0, 0)
+        let isIntrospection = node.text == "__schema" || node.text == "__type"
         let depth = max(inner.depth, inner.introspectionDepth) + 1
         return (
             isIntrospection ? 0 : inner.depth + 1, isIntrospection ? depth : inner.introspectionDepth, inner.fields + 1

@@ -1,27 +1,24 @@
 extension ValidationRule {
     /// Fragments are spread where an object can be of their type (GraphQL §5.5.2.3).
     static let possibleFragmentSpreads = ValidationRule("PossibleFragmentSpreads") { context in
-        for use in context.facts.inlineFragments {
-            guard let parent = use.parent, let type = use.type, !overlap(parent, type, context.schema) else { continue }
-            context.report(
-                "Fragment cannot be spread here as objects of type \"\(parent.name)\" can never be of type \"\(type.name)\".",
-                use.fragment.location
-            )
+        let (facts, index) = (context.facts, context.index)
+        for use in facts.inlineFragments {
+            guard let parent = use.parent, let type = use.type, !index.overlap(parent, type) else { continue }
+            context.report("Fragment " + context.never(parent, type), use.node.start)
         }
-        for (index, use) in context.facts.spreads.enumerated() {
-            guard let parent = use.parent, let fragment = context.fragment(of: index),
-                case .fragment(let node) = context.document.definitions[fragment],
-                let type = context.schema.type(named: node.typeCondition), type.isComposite,
-                !overlap(parent, type, context.schema)
+        for use in facts.spreads {
+            guard let parent = use.parent, let fragment = use.fragment,
+                let type = index.type(named: facts.definitions[fragment].node.typeNode.text),
+                index[type].isComposite, !index.overlap(parent, type)
             else { continue }
-            context.report(
-                "Fragment \"\(node.name)\" cannot be spread here as objects of type \"\(parent.name)\" can never be of type \"\(type.name)\".",
-                use.spread.location
-            )
+            context.report("Fragment \"\(use.node.name)\" " + context.never(parent, type), use.node.start)
         }
     }
 }
 
-private func overlap(_ left: Schema.NamedType, _ right: Schema.NamedType, _ schema: Schema) -> Bool {
-    left === right || schema.possibleTypes(of: left).contains { schema.isPossible($0.name, for: right) }
+extension ValidationContext {
+    fileprivate func never(_ parent: TypeNumber, _ type: TypeNumber) -> String {
+        let (parent, type) = (object(parent).name, object(type).name)
+        return "cannot be spread here as objects of type \"\(parent)\" can never be of type \"\(type)\"."
+    }
 }

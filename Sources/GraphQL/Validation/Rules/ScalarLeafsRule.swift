@@ -1,21 +1,22 @@
 extension ValidationRule {
     /// Fields of objects have a selection, fields of leaves have none (GraphQL §5.3.3).
     static let scalarLeafs = ValidationRule("ScalarLeafs") { context in
+        let index = context.index
         for use in context.facts.fields {
-            guard let definition = use.definition, let type = context.schema.type(named: definition.type.namedType)
-            else {
-                continue
-            }
-            let name = use.field.name
-            if type.isLeaf, let set = use.field.selectionSet {
+            guard let definition = use.definition, let type = index[definition].namedType,
+                index[type].isLeaf == (use.selectionSet != nil)
+            else { continue }
+            let name = use.node.name
+            let written = context.written(index[definition].type)
+            if let set = use.selectionSet {
                 context.report(
-                    "Field \"\(name)\" must not have a selection since type \"\(definition.type)\" has no subfields.",
-                    set.location
+                    "Field \"\(name)\" must not have a selection since type \"\(written)\" has no subfields.",
+                    set.start
                 )
-            } else if !type.isLeaf, use.field.selectionSet == nil {
+            } else {
                 context.report(
-                    "Field \"\(name)\" of type \"\(definition.type)\" must have a selection of subfields. Did you mean \"\(name) { ... }\"?",
-                    use.field.location
+                    "Field \"\(name)\" of type \"\(written)\" must have a selection of subfields. Did you mean \"\(name) { ... }\"?",
+                    use.node.start
                 )
             }
         }

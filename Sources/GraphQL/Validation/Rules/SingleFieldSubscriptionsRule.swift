@@ -1,56 +1,55 @@
 extension ValidationRule {
     /// A subscription has one root field, which is not optional and not introspection (GraphQL §5.2.4.1).
     static let singleFieldSubscriptions = ValidationRule("SingleFieldSubscriptions") { context in
-        for operation in context.operations where operation.node.kind == .subscription {
-            guard let root = context.facts.roots[operation.index] else { continue }
-            let name = operation.node.name.map { "Subscription \"\($0)\"" } ?? "Anonymous Subscription"
+        for operation in context.facts.operations {
+            let node = context.facts.definitions[operation].node
+            guard node.flags.operationKind == .subscription, let set = node.selectionSet else { continue }
+            let name = node.text.isEmpty ? "Anonymous Subscription" : "Subscription \"\(node.name)\""
             var search = RootFieldSearch()
-            search.visit(root, context)
+            search.visit(set, context.facts)
             if search.isConditional {
                 context.report(
                     "\(name) must not use `@skip` or `@include` directives in the top level selection.",
-                    operation.node.location
+                    node.bodyStart
                 )
             }
-            let keys = search.fields.map(\.responseKey)
-            let others = search.fields.filter { $0.responseKey != keys.first }
+            let others = search.fields.filter { $0.responseKey != search.fields[0].responseKey }
             if !others.isEmpty {
-                context.report("\(name) must select only one top level field.", others.map(\.location))
+                context.report("\(name) must select only one top level field.", others.map(\.start))
             }
-            for field in search.fields where field.name.hasPrefix("__") {
-                context.report("\(name) must not select an introspection top level field.", field.location)
+            for field in search.fields where field.text.hasPrefix("__") {
+                context.report("\(name) must not select an introspection top level field.", field.start)
             }
         }
     }
 }
 
 /// Finds the fields at the root of an operation, each fragment looked into once.
-private struct RootFieldSearch {
-    var fields: [Field] = []
-    var isConditional = false
+struct RootFieldSearch {
+    private(set) var fields: [NodeView] = []
+    /// Whether any of it depends on `@skip` or `@include`.
+    private(set) var isConditional = false
     private var seen: Set<Int> = []
 
-    mutating func visit(_ selection: Int, _ context: ValidationContext) {
-        for item in context.facts.selections[selection] {
-            switch item {
-            case .field(let index):
-                let field = context.facts.fields[index].field
-                note(field.directives)
-                fields.append(field)
-            case .inline(let inner, let directives):
-                note(directives)
-                visit(inner, context)
-            case .spread(let spread):
-                note(context.facts.spreads[spread].spread.directives)
-                guard let fragment = context.fragment(of: spread), seen.insert(fragment).inserted,
-                    let root = context.facts.roots[fragment]
+    mutating func visit(_ set: NodeView, _ facts: DocumentFacts) {
+        for node in set.children {
+            note(node)
+            switch node.kind {
+            case .field: fields.append(node)
+            case .fragmentSpread:
+                guard let fragment = facts.fragment(node), seen.insert(fragment).inserted,
+                    let set = facts.definitions[fragment].node.selectionSet
                 else { continue }
-                visit(root, context)
+                visit(set, facts)
+            default: if let set = node.selectionSet { visit(set, facts) }
             }
         }
     }
 
-    private mutating func note(_ directives: [Directive]) {
-        if directives.contains(where: { $0.name == "skip" || $0.name == "include" }) { isConditional = true }
+    private mutating func note(_ node: NodeView) {
+        for directive in node.children
+        where directive.kind == .directive && (directive.text == "skip" || directive.text == "include") {
+            isConditional = true
+        }
     }
 }

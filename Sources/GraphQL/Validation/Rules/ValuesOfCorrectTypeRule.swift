@@ -1,86 +1,147 @@
 extension ValidationRule {
     /// Values fit the types of their places (GraphQL §5.6.1, §5.6.2, §5.6.4).
     static let valuesOfCorrectType = ValidationRule("ValuesOfCorrectType") { context in
-        for use in context.facts.values {
-            checkValue(use.value, use.type, &context)
+        for (value, type) in context.facts.defaults {
+            checkValue(value, written: type, place: type, &context)
+            if context.isFull { return }
+        }
+        for use in context.facts.values where use.node.kind != .variable {
+            checkValue(use.node, use.type, place: .schema(use.type), &context)
             if context.isFull { return }
         }
     }
 }
 
-private func checkValue(_ value: Value, _ type: TypeReference, _ context: inout ValidationContext) {
-    switch (value.kind, type) {
-    case (.variable, _): return
-    case (.null, .nonNull): context.report("Expected value of type \"\(type)\", found null.", value.location)
-    case (_, .nonNull(let inner)): checkValue(value, inner, &context)
-    case (.null, _): return
-    case (.list(let values), .list(let element)):
-        for item in values { checkValue(item, element, &context) }
-    case (_, .list(let element)): checkValue(value, element, &context)
-    case (_, .named(let name)):
-        guard let named = context.schema.type(named: name) else { return }
-        checkValue(value, named, &context)
+/// Where a value stands, told in messages: the whole type, also when the value is one item for a list.
+private enum Place {
+    case schema(ReferenceNumber)
+    case written(NodeView)
+}
+
+/// A value in a place of the schema, or in one of its lists.
+private func checkValue(
+    _ value: NodeView,
+    _ type: ReferenceNumber,
+    place: Place,
+    _ context: inout ValidationContext
+) {
+    let reference = context.index[type]
+    switch value.kind {
+    case .variable: return
+    case .null:
+        guard reference.isNonNull else { return }
+        context.report("Expected value of type \"\(context.written(type))\", found null.", value.start)
+    case .list where reference.element != nil:
+        guard let element = reference.element else { return }
+        for item in value.children { checkValue(item, element, place: .schema(element), &context) }
+    default:
+        if let element = reference.element {
+            checkValue(value, element, place: place, &context)
+        } else if let named = reference.namedType {
+            checkValue(value, of: named, place, &context)
+        }
     }
 }
 
-private func checkValue(_ value: Value, _ type: Schema.NamedType, _ context: inout ValidationContext) {
-    switch type.kind {
-    case .scalar:
-        do throws(CoercionError) {
-            _ = try LiteralCoercion(schema: context.schema).coerceScalar(value, type)
-        } catch {
-            // A custom scalar cannot judge a value before its variables are known.
-            let isOpen = BuiltInScalar(rawValue: type.name) == nil && containsVariable(value)
-            if !isOpen { context.report(error.message, value.location) }
+/// The default value of a variable, whose type the document writes.
+private func checkValue(
+    _ value: NodeView,
+    written type: NodeView,
+    place: NodeView,
+    _ context: inout ValidationContext
+) {
+    let element = type.kind == .listType ? type[type.index + 1] : nil
+    switch value.kind {
+    case .null:
+        guard type.isNonNull else { return }
+        context.report("Expected value of type \"\(type.typeReference)\", found null.", value.start)
+    case .list where element != nil:
+        guard let element else { return }
+        for item in value.children { checkValue(item, written: element, place: element, &context) }
+    default:
+        if let element {
+            checkValue(value, written: element, place: place, &context)
+        } else if let named = context.index.type(named: type.text) {
+            checkValue(value, of: named, .written(place), &context)
         }
+    }
+}
+
+private func checkValue(_ value: NodeView, of type: TypeNumber, _ place: Place, _ context: inout ValidationContext) {
+    switch context.index[type].kind {
+    case .scalar: checkScalar(value, type, &context)
     case .enumeration:
-        guard let name = value.enumValue else {
-            return context.report(
-                "Enum \"\(type.name)\" cannot represent non-enum value: \(printValue(value)).",
-                value.location
-            )
-        }
-        if !type.enumValues.contains(where: { $0.name == name }) {
-            context.report("Value \"\(name)\" does not exist in \"\(type.name)\" enum.", value.location)
-        }
-    case .inputObject: checkObject(value, type, &context)
+        if value.kind == .enumeration, context.index.hasEnumValue(value.text, type) { return }
+        let (text, object) = (context.written(value), context.object(type))
+        let message =
+            value.kind == .enumeration
+            ? "Value \"\(text)\" does not exist in \"\(object.name)\" enum."
+            : "Enum \"\(object.name)\" cannot represent non-enum value: \(text)."
+        context.report(message + context.suggestions.values(like: text, of: object), value.start)
+    case .inputObject:
+        guard value.kind != .object else { return checkObject(value, type, &context) }
+        let whole =
+            switch place {
+            case .schema(let type): context.written(type)
+            case .written(let type): type.typeReference
+            }
+        // The reference looks at a list from inside, past the mark of its place.
+        let told = value.kind == .list ? whole.nullable : whole
+        context.report("Expected value of type \"\(told)\", found \(context.written(value)).", value.start)
     case .object, .interface, .union: return
     }
 }
 
-private func checkObject(_ value: Value, _ type: Schema.NamedType, _ context: inout ValidationContext) {
-    guard let fields = value.objectValue else {
-        return context.report(
-            "Expected value of type \"\(type.name)\", found \(printValue(value)).",
-            value.location
-        )
-    }
-    for field in type.inputFields where field.isRequired && !fields.contains(where: { $0.name == field.name }) {
-        context.report(
-            "Field \"\(type.name).\(field.name)\" of required type \"\(field.type)\" was not provided.",
-            value.location
-        )
-    }
-    for field in fields {
-        guard let definition = type.inputField(named: field.name) else {
-            context.report("Field \"\(field.name)\" is not defined by type \"\(type.name)\".", field.location)
-            continue
-        }
-        checkValue(field.value, definition.type, &context)
-    }
-    guard type.isOneOf else { return }
-    if fields.count != 1 {
-        context.report("OneOf Input Object \"\(type.name)\" must specify exactly one key.", value.location)
-    } else if let field = fields.first, case .null = field.value.kind {
-        context.report("Field \"\(type.name).\(field.name)\" must be non-null.", value.location)
+private func checkScalar(_ value: NodeView, _ type: TypeNumber, _ context: inout ValidationContext) {
+    let scalar = context.index[type].scalar ?? .custom
+    let isCustom = scalar == .custom
+    if isCustom ? context.schema.scalarCoercions.isEmpty : value.surelyFits(scalar) { return }
+    var builder = NodeBuilder(context.root.bytes)
+    do throws(CoercionError) {
+        _ = try LiteralCoercion(schema: context.schema).coerceScalar(builder.value(value), context.object(type))
+    } catch {
+        // A custom scalar cannot judge a value before its variables are known.
+        if !(isCustom && value.containsVariable) { context.report(error.message, value.start) }
     }
 }
 
-private func containsVariable(_ value: Value) -> Bool {
-    switch value.kind {
-    case .variable: true
-    case .list(let values): values.contains(where: containsVariable)
-    case .object(let fields): fields.contains { containsVariable($0.value) }
-    default: false
+extension NodeView {
+    /// Whether one look tells that the value is one of the scalar's; numbers near the edge need two.
+    fileprivate func surelyFits(_ scalar: SchemaIndex.Scalar) -> Bool {
+        switch scalar {
+        case .int, .float: kind == .int && text.length < 10
+        case .string: kind == .string
+        case .boolean: kind == .boolean
+        case .id: kind == .string || kind == .int
+        case .custom: false
+        }
+    }
+}
+
+private func checkObject(_ value: NodeView, _ type: TypeNumber, _ context: inout ValidationContext) {
+    let (index, object) = (context.index, context.object(type))
+    for field in index[type].inputs.lazy.map({ InputNumber(Int($0)) }) where index[field].isRequired {
+        guard !value.children.contains(where: { index.inputField(named: $0.text, of: type) == field }) else { continue }
+        let (name, type) = ("\(object.name).\(context.name(field))", context.written(index[field].type))
+        context.report("Field \"\(name)\" of required type \"\(type)\" was not provided.", value.start)
+    }
+    for field in value.children {
+        guard let definition = index.inputField(named: field.text, of: type) else {
+            let ending = context.suggestions.similar(to: field.name, among: object.inputFields.map(\.name))
+            let message = "Field \"\(field.name)\" is not defined by type \"\(object.name)\"." + ending
+            context.report(message, field.start)
+            continue
+        }
+        checkValue(field.value, index[definition].type, place: .schema(index[definition].type), &context)
+    }
+    if index[type].isOneOf { checkOneOf(value, object, &context) }
+}
+
+private func checkOneOf(_ value: NodeView, _ type: Schema.NamedType, _ context: inout ValidationContext) {
+    let fields = value.children.map { $0 }
+    if fields.count != 1 {
+        context.report("OneOf Input Object \"\(type.name)\" must specify exactly one key.", value.start)
+    } else if fields[0].value.kind == .null {
+        context.report("Field \"\(type.name).\(fields[0].name)\" must be non-null.", value.start)
     }
 }

@@ -1,12 +1,20 @@
 extension ValidationRule {
     /// Variables stand where values of their types may (GraphQL §5.8.5).
     static let variablesInAllowedPosition = ValidationRule("VariablesInAllowedPosition") { context in
-        for operation in context.operations where !operation.node.variables.isEmpty {
-            let variables = Dictionary(operation.node.variables.map { ($0.name, $0) }) { first, _ in first }
-            for definition in context.reachable(from: operation.index) {
-                for index in context.facts.variablesByOwner[definition] ?? [] {
-                    let use = context.facts.variables[index]
-                    if let variable = variables[use.name] { checkUse(use, variable, &context) }
+        let facts = context.facts
+        for operation in facts.operations {
+            var names = NameList()
+            var variables: [NodeView] = []
+            for variable in facts.definitions[operation].node.children
+            where variable.kind == .variableDefinition && names.insert(variable.text).isNew {
+                variables.append(variable)
+            }
+            guard !variables.isEmpty else { continue }
+            for definition in context.reachable(from: operation) {
+                for use in facts.variables[facts.definitions[definition].variables] {
+                    if let position = names.position(of: use.node.text) {
+                        checkUse(use, variables[position], &context)
+                    }
                     if context.isFull { return }
                 }
             }
@@ -14,45 +22,47 @@ extension ValidationRule {
     }
 }
 
-private func checkUse(
-    _ use: DocumentFacts.VariableUse,
-    _ variable: VariableDefinition,
-    _ context: inout ValidationContext
-) {
-    guard let type = use.type, context.schema.type(named: variable.type.namedType) != nil else { return }
-    if let oneOf = use.oneOf, !variable.type.isNonNull {
+private func checkUse(_ use: DocumentFacts.VariableUse, _ variable: NodeView, _ context: inout ValidationContext) {
+    let written = variable.typeNode
+    guard let type = use.type, let named = context.index.type(named: written.namedType.text) else { return }
+    if let oneOf = use.oneOf, !written.isNonNull {
+        let object = context.object(oneOf).name
         context.report(
-            "Variable \"$\(use.name)\" is of type \"\(variable.type)\" but must be non-nullable to be used for OneOf Input Object \"\(oneOf)\".",
-            variable.location,
-            use.location
+            "Variable \"$\(use.node.name)\" is of type \"\(written.typeReference)\" but must be non-nullable to be used for OneOf Input Object \"\(object)\".",
+            variable.bodyStart,
+            use.node.start
         )
     }
-    if !isAllowed(variable, in: type, hasDefault: use.hasDefault) {
+    let comparison = TypeComparison(index: context.index, named: named)
+    if !comparison.isAllowed(variable, in: type, isNullable: use.isNullable, hasDefault: use.hasDefault) {
+        let place = context.written(type)
         context.report(
-            "Variable \"$\(use.name)\" of type \"\(variable.type)\" used in position expecting type \"\(type)\".",
-            variable.location,
-            use.location
+            "Variable \"$\(use.node.name)\" of type \"\(written.typeReference)\" used in position expecting type \"\(use.isNullable ? place.nullable : place)\".",
+            variable.bodyStart,
+            use.node.start
         )
     }
 }
 
-/// IsVariableUsageAllowed: a default makes up for a missing non-null mark.
-private func isAllowed(_ variable: VariableDefinition, in type: TypeReference, hasDefault: Bool) -> Bool {
-    guard case .nonNull(let inner) = type, !variable.type.isNonNull else { return isSubtype(variable.type, of: type) }
-    var hasOwnDefault = false
-    if let value = variable.defaultValue {
-        if case .null = value.kind {} else { hasOwnDefault = true }
-    }
-    return (hasOwnDefault || hasDefault) && isSubtype(variable.type, of: inner)
-}
+/// Compares the type a document writes with one of the schema.
+private struct TypeComparison {
+    let index: SchemaIndex
+    /// The type inside all lists of what the document writes.
+    let named: TypeNumber
 
-/// AreTypesCompatible.
-private func isSubtype(_ type: TypeReference, of other: TypeReference) -> Bool {
-    switch (type, other) {
-    case (.nonNull(let inner), .nonNull(let otherInner)): isSubtype(inner, of: otherInner)
-    case (.nonNull(let inner), _): isSubtype(inner, of: other)
-    case (.list(let inner), .list(let otherInner)): isSubtype(inner, of: otherInner)
-    case (.named(let name), .named(let otherName)): name == otherName
-    default: false
+    /// IsVariableUsageAllowed: a default makes up for a missing non-null mark.
+    func isAllowed(_ variable: NodeView, in place: ReferenceNumber, isNullable: Bool, hasDefault: Bool) -> Bool {
+        let type = variable.typeNode
+        let isNullRefused = index[place].isNonNull && !isNullable && !type.isNonNull
+        if isNullRefused, !hasDefault, variable.defaultValue.map({ $0.kind == .null }) ?? true { return false }
+        return isSubtype(type, of: place)
+    }
+
+    /// AreTypesCompatible, but for the outermost marks.
+    private func isSubtype(_ type: NodeView, of place: ReferenceNumber) -> Bool {
+        guard type.kind == .listType else { return index[place].element == nil && index[place].namedType == named }
+        guard let element = index[place].element else { return false }
+        let inner = type[type.index + 1]
+        return (inner.isNonNull || !index[element].isNonNull) && isSubtype(inner, of: element)
     }
 }

@@ -1,0 +1,86 @@
+import JSON
+
+/// How one field is resolved, with the types of objects and context forgotten.
+@usableFromInline
+enum ErasedResolver: Sendable {
+    case leaf(ErasedLeaf)
+    case value(ErasedSingle)
+    case batch(ErasedBatch)
+}
+
+/// Writes a leaf of the object in a row.
+@usableFromInline
+typealias ErasedLeaf = @Sendable (_ row: UnsafeRawPointer, _ out: inout LeafWriter) -> Void
+
+/// Resolves a field parent by parent, and puts what it got into its cells.
+@usableFromInline
+typealias ErasedSingle = @Sendable (_ parents: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+
+/// Resolves a field once for all parents.
+@usableFromInline
+typealias ErasedBatch =
+    @Sendable (_ parents: any Shared, _ call: FieldCall) async throws(GraphQLError) -> ResolvedColumn
+
+/// Finds the events of a subscription.
+@usableFromInline
+typealias ErasedSource = @Sendable (_ root: any Shared, _ call: FieldCall) async throws(GraphQLError) -> ErasedStream
+
+/// The events of a subscription.
+@usableFromInline
+struct ErasedStream: Sendable {
+    /// A `SourceStream`.
+    @usableFromInline let box: any Shared
+
+    @usableFromInline
+    init(_ box: any Shared) {
+        self.box = box
+    }
+}
+
+/// What a field resolved once for all parents gave.
+@usableFromInline
+struct ResolvedColumn: Sendable {
+    let values: any Shared
+    let place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+
+    @usableFromInline
+    init(
+        values: any Shared,
+        place: @escaping @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+    ) {
+        self.values = values
+        self.place = place
+    }
+}
+
+/// All that an application has registered.
+@usableFromInline
+struct ErasedResolvers: Sendable {
+    @usableFromInline var resolvers: [String: ErasedResolver] = [:]
+    @usableFromInline var sources: [String: ErasedSource] = [:]
+    @usableFromInline var namings: [String: any Shared] = [:]
+    @usableFromInline var defaultResolver: ErasedResolver?
+    @usableFromInline var defaultNaming: (any Shared)?
+    var serializations: [String: ScalarCoercion] = [:]
+    var coercions: [String: ScalarCoercion] = [:]
+
+    @usableFromInline
+    init() {}
+}
+
+/// The resolvers of a schema, found and checked; its identity is that of the executable schema.
+final class Bindings: Sendable {
+    /// By the field's number.
+    let resolvers: [ErasedResolver?]
+    let erased: ErasedResolvers
+
+    init(resolvers: [ErasedResolver?], erased: ErasedResolvers) {
+        self.resolvers = resolvers
+        self.erased = erased
+    }
+
+    /// What names the object types of an abstract type's values.
+    func naming(of type: Schema.NamedType) -> (any Shared)? {
+        erased.namings[type.name] ?? erased.defaultNaming
+    }
+}

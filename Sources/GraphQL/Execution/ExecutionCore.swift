@@ -1,0 +1,67 @@
+public import JSON
+
+/// Execution with the types of objects and context forgotten.
+@usableFromInline
+struct ExecutionCore: Sendable {
+    let schema: Schema
+    let bindings: Bindings
+
+    /// What is executed: an operation from its root, or one event of a subscription.
+    @usableFromInline
+    enum Subject {
+        case operation
+        case event(ResolvedColumn)
+    }
+
+    @usableFromInline
+    func execute(
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject,
+        _ subject: Subject,
+        root: Rows,
+        context: any Shared,
+        options: ExecutionOptions
+    ) async -> ExecutionResult {
+        let request: PreparedRequest
+        do throws(RequestErrors) {
+            request = try prepare(plan, variables)
+        } catch {
+            return ExecutionResult(refused: error, options: options)
+        }
+        var resolver = LevelResolver(
+            plan,
+            request,
+            bindings,
+            context: context,
+            hasTimeLeft: options.hasTimeLeft
+        )
+        let stop =
+            switch subject {
+            case .operation: await resolver.resolve(root: root)
+            case .event where hasRootResolver(request): await resolver.resolve(root: root)
+            case .event(let event): await resolver.resolve(event: event, root: root)
+            }
+        guard let stop else { return ResponseWriter.response(resolver, options) }
+        let error = GraphQLError(
+            stop == .cancelled ? "The request was cancelled." : "The request took too long; ask for less at once."
+        )
+        return ExecutionResult(refused: RequestErrors(kind: .operation, errors: [error]), options: options)
+    }
+
+    /// Whether the root field of a subscription is resolved, and not itself the event.
+    private func hasRootResolver(_ request: PreparedRequest) -> Bool {
+        guard let field = request.fields[request.tree.root].first else { return false }
+        return bindings.erased.resolvers[field.field.coordinate] != nil
+    }
+
+    /// Checks a plan and coerces the variables of a request.
+    func prepare(_ plan: ExecutionPlan, _ variables: JSONObject) throws(RequestErrors) -> PreparedRequest {
+        guard plan.tree.schema.parts === schema.parts else {
+            throw RequestErrors(kind: .operation, errors: [GraphQLError("The plan was made for another schema.")])
+        }
+        guard !plan.tree.variables.isEmpty else { return PreparedRequest(plan.tree, variables: JSONObject()) }
+        let coerced = coerceVariableValues(plan.tree.variables, variables, schema: schema)
+        guard coerced.errors.isEmpty else { throw RequestErrors(kind: .variables, errors: coerced.errors) }
+        return PreparedRequest(plan.tree, variables: coerced.values)
+    }
+}

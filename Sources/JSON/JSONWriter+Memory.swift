@@ -1,0 +1,138 @@
+/// Writing JSON's parts straight to memory, for writers that own a buffer and have made sure of its room.
+public enum JSONMemory {
+    /// The most bytes `int` writes.
+    public static let maximumIntLength = 20
+    /// The most bytes `escape` writes.
+    public static let maximumEscapeLength = 6
+
+    @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    /// Copies text up to the first byte that JSON escapes (RFC 8259 §7), and returns how many bytes that were.
+    ///
+    /// Looks at sixteen bytes at a time. The target must have room for all `count` bytes; what it holds after the bytes
+    /// counted is undefined.
+    @inlinable
+    public static func copyPlain(
+        _ source: UnsafeRawPointer,
+        _ count: Int,
+        to target: UnsafeMutableRawPointer
+    ) -> Int {
+        var position = 0
+        while position &+ 16 <= count {
+            let first = source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let second = source.loadUnaligned(fromByteOffset: position &+ 8, as: UInt64.self)
+            if escapes(first) | escapes(second) != 0 { return copyPlainBytes(source, position, count, to: target) }
+            target.storeBytes(of: first, toByteOffset: position, as: UInt64.self)
+            target.storeBytes(of: second, toByteOffset: position &+ 8, as: UInt64.self)
+            position &+= 16
+        }
+        if position &+ 8 <= count {
+            let word = source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            if escapes(word) != 0 { return copyPlainBytes(source, position, count, to: target) }
+            target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+            position &+= 8
+        }
+        if position == count { return count }
+        if count >= 8 {
+            // The last eight bytes, of which some are there already.
+            let word = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+            if escapes(word) == 0 {
+                target.storeBytes(of: word, toByteOffset: count &- 8, as: UInt64.self)
+                return count
+            }
+        }
+        return copyPlainBytes(source, position, count, to: target)
+    }
+
+    /// Marks the lanes of eight bytes that are a quote, a backslash or below a space; further lanes only beside such.
+    @inlinable
+    @inline(__always)
+    static func escapes(_ word: UInt64) -> UInt64 {
+        let quote = word ^ (ones &* 0x22)
+        let slash = word ^ (ones &* 0x5C)
+        let found = (quote &- ones) & ~quote | (slash &- ones) & ~slash | (word &- ones &* 0x20) & ~word
+        return found & (ones &* 0x80)
+    }
+
+    @usableFromInline
+    static func copyPlainBytes(
+        _ source: UnsafeRawPointer,
+        _ start: Int,
+        _ count: Int,
+        to target: UnsafeMutableRawPointer
+    ) -> Int {
+        var position = start
+        while position < count {
+            let byte = source.load(fromByteOffset: position, as: UInt8.self)
+            if byte == 0x22 || byte == 0x5C || byte < 0x20 { return position }
+            target.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+            position &+= 1
+        }
+        return count
+    }
+
+    /// Writes a byte that must be escaped, and returns how many bytes that took.
+    public static func escape(_ character: UInt8, to target: UnsafeMutableRawPointer) -> Int {
+        target.storeBytes(of: UInt8(ascii: "\\"), as: UInt8.self)
+        if let short = shortEscape(character) {
+            target.storeBytes(of: short, toByteOffset: 1, as: UInt8.self)
+            return 2
+        }
+        // `u00` and two digits.
+        target.storeBytes(of: UInt8(ascii: "u"), toByteOffset: 1, as: UInt8.self)
+        target.storeBytes(of: UInt8(ascii: "0"), toByteOffset: 2, as: UInt8.self)
+        target.storeBytes(of: UInt8(ascii: "0"), toByteOffset: 3, as: UInt8.self)
+        target.storeBytes(of: hexadecimal(character >> 4), toByteOffset: 4, as: UInt8.self)
+        target.storeBytes(of: hexadecimal(character & 0xF), toByteOffset: 5, as: UInt8.self)
+        return 6
+    }
+
+    private static func shortEscape(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): character
+        case 0x08: UInt8(ascii: "b")
+        case 0x0C: UInt8(ascii: "f")
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x09: UInt8(ascii: "t")
+        default: nil
+        }
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+
+    /// Writes a whole number, and returns how many bytes that took.
+    @inlinable
+    public static func int(_ number: Int64, to target: UnsafeMutableRawPointer) -> Int {
+        var rest = number.magnitude
+        let sign = number < 0 ? 1 : 0
+        if sign == 1 { target.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+        let length = sign &+ digits(of: rest)
+        var position = length
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            position &-= 1
+            target.storeBytes(
+                of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit),
+                toByteOffset: position,
+                as: UInt8.self
+            )
+            rest = quotient
+        } while rest > 0
+        return length
+    }
+
+    @inlinable
+    static func digits(of number: UInt64) -> Int {
+        var count = 1
+        var limit: UInt64 = 10
+        while number >= limit {
+            count &+= 1
+            if count == 20 { return count }
+            limit &*= 10
+        }
+        return count
+    }
+}

@@ -1,0 +1,102 @@
+import GraphQL
+import JSON
+import Synchronization
+import Testing
+
+@Suite("Root fields")
+struct RootFieldTests {
+    private static let sdl = """
+        type Query { left: Int right: Int node: Node later: Node }
+        type Mutation { left: Int right: Int }
+        type Node { value: Int }
+        """
+
+    /// Each field waits, for a bounded number of turns, until the other has begun, and gives whether it has.
+    private static func service(_ type: String) throws -> JSONService {
+        let begun = Mutex<Set<String>>([])
+        return try JSONService(sdl) { resolvers in
+            for name in ["left", "right"] {
+                resolvers.batch("\(type).\(name)") { (_, field) throws(GraphQLError) in
+                    begun.withLock { _ = $0.insert(name) }
+                    for _ in 0..<20_000 {
+                        if begun.withLock({ $0.count }) == 2 { return [.leaf(1)] }
+                        await Task.yield()
+                    }
+                    return [.leaf(0)]
+                }
+            }
+        }
+    }
+
+    @Test("those of a query that wait run at the same time")
+    func query() async throws {
+        #expect(try await Self.service("Query").run("{ left right }") == #"{"data":{"left":1,"right":1}}"#)
+    }
+
+    @Test("those of a mutation run one after the other")
+    func mutation() async throws {
+        let response = try await Self.service("Mutation").run("mutation { left right }")
+        #expect(response == #"{"data":{"left":0,"right":1}}"#)
+    }
+
+    @Test("errors of those that run at the same time stand in their own places, in the order of the response")
+    func errors() async throws {
+        let service = try JSONService(Self.sdl) { resolvers in
+            for name in ["left", "right"] {
+                resolvers.batch("Query.\(name)") { (_, _) throws(GraphQLError) in throw GraphQLError("no \(name)") }
+            }
+            resolvers.batch("Query.node") { _, _ in [.object(["value": 2])] }
+            resolvers.batch("Query.later") { _, _ in [.object(["value": 3])] }
+        }
+        let response = try await service.run("{ later { value } left node { value } right }")
+        #expect(
+            response
+                == #"{"data":{"later":{"value":3},"left":null,"node":{"value":2},"right":null},"errors":[{"message":"no left","locations":[{"line":1,"column":19}],"path":["left"]},{"message":"no right","locations":[{"line":1,"column":39}],"path":["right"]}]}"#
+        )
+    }
+
+    @Test("a request whose time is over ends with an error between two levels")
+    func time() async throws {
+        let service = try JSONService(Self.sdl)
+        let plan = try PlanCache(schema: service.executable.schema).plan(text: "{ node { value } }")
+        let levels = Mutex(0)
+        var options = ExecutionOptions()
+        options.hasTimeLeft = {
+            levels.withLock {
+                $0 += 1; return $0 < 2
+            }
+        }
+        let result = await service.executable.execute(
+            plan,
+            root: ["node": ["value": 1]],
+            context: CallLog(),
+            options: options
+        )
+        #expect(
+            String(decoding: result.bytes, as: UTF8.self)
+                == #"{"errors":[{"message":"The request took too long; ask for less at once."}]}"#
+        )
+        #expect(result.requestErrors != nil)
+    }
+
+    @Test("cancelling a request reaches the resolvers that wait")
+    func cancellation() async throws {
+        let service = try JSONService(Self.sdl) { resolvers in
+            for name in ["left", "right"] {
+                resolvers.batch("Query.\(name)") { (_, _) throws(GraphQLError) in
+                    for _ in 0..<1_000_000 where !Task.isCancelled { await Task.yield() }
+                    return [.leaf(Task.isCancelled ? 1 : 0)]
+                }
+            }
+            resolvers.batch("Query.node") { (_, field) throws(GraphQLError) in
+                field.context.add("begun")
+                return [.object(["value": 2])]
+            }
+        }
+        let log = CallLog()
+        let task = Task { try await service.run("{ left right node { value } }", log: log) }
+        while log.entries.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(try await task.value == #"{"errors":[{"message":"The request was cancelled."}]}"#)
+    }
+}

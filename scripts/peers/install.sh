@@ -1,0 +1,70 @@
+# Sourced by bench.sh: puts the peers of `tocsin-bench engine` into a folder, each as one program that takes the documents' folder.
+# What cannot be had is left out with a sentence. Needs packages.sh and $root.
+
+peer_sources="$root/scripts/peers"
+graphql_core_version=3.2.14
+
+# Debian's graphql-js. Its node is taken unless there is one.
+install_graphql_js() {
+    local packages=(node-graphql)
+    command -v node >/dev/null || packages+=(nodejs)
+    install_packages "${packages[@]}" && command -v node >/dev/null &&
+        NODE_PATH=/usr/share/nodejs node -e 'require("graphql")' 2>/dev/null || return 1
+    printf '#!/bin/sh\nNODE_ENV=production NODE_PATH=/usr/share/nodejs exec node %q "$1"\n' \
+        "$peer_sources/graphql-js.js" >"$1/graphql-js"
+    chmod +x "$1/graphql-js"
+}
+
+# graphql-core in the virtual environment that oracle.sh uses too.
+install_graphql_core() {
+    local venv="$root/.venv-oracle"
+    if [ ! -x "$venv/bin/python3" ]; then
+        step "Installing graphql-core into .venv-oracle"
+        if command -v uv >/dev/null; then
+            uv venv -q "$venv" && uv pip install -q --python "$venv/bin/python3" "graphql-core==$graphql_core_version"
+        else
+            python3 -m venv "$venv" && "$venv/bin/python3" -m pip install -q "graphql-core==$graphql_core_version"
+        fi || { rm -rf "$venv"; return 1; }
+    fi
+    printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 exec %q %q "$1"\n' \
+        "$venv/bin/python3" "$peer_sources/graphql_core.py" >"$1/graphql-core"
+    chmod +x "$1/graphql-core"
+}
+
+# libgraphqlparser, whose sources and generated parser come inside PyPI's source package of tartiflette.
+install_libgraphqlparser() {
+    local folder="$1/libgraphqlparser-build" compiler sources name
+    [ -x "$1/libgraphqlparser" ] && [ "$1/libgraphqlparser" -nt "$peer_sources/libgraphqlparser.cpp" ] && return 0
+    compiler=$(command -v g++ || command -v clang++) || return 1
+    mkdir -p "$folder"
+    sources="$folder/tartiflette-1.4.1/libgraphqlparser"
+    if [ ! -d "$sources" ]; then
+        step "Fetching libgraphqlparser"
+        python3 -m pip download -q --no-deps --no-binary tartiflette -d "$folder" 'tartiflette==1.4.1' >&2 &&
+            tar -xzf "$folder/tartiflette-1.4.1.tar.gz" -C "$folder" || return 1
+    fi
+    step "Building libgraphqlparser"
+    for name in cxx:Ast.h cxx_impl:Ast.cpp cxx_visitor:AstVisitor.h; do
+        PYTHONDONTWRITEBYTECODE=1 python3 "$sources/ast/ast.py" "${name%%:*}" "$sources/ast/ast.ast" \
+            >"$sources/parsergen/${name##*:}" || return 1
+    done
+    "$compiler" -std=gnu++17 -O2 -w -rdynamic -I "$sources" -I "$sources/parsergen" -o "$1/libgraphqlparser" \
+        "$peer_sources/libgraphqlparser.cpp" "$sources/GraphQLParser.cpp" \
+        "$sources/parsergen/Ast.cpp" "$sources/parsergen/lexer.cpp" "$sources/parsergen/parser.tab.cpp" -ldl >&2
+}
+
+# The counter of calls for memory.
+install_counter() {
+    local compiler
+    compiler=$(command -v clang || command -v gcc) || return 1
+    "$compiler" -O2 -shared -fPIC -o "$1/liballocations.so" "$peer_sources/allocations.c" >&2
+}
+
+# Puts all of them into a folder.
+install_peers() {
+    mkdir -p "$1"
+    install_graphql_js "$1" || step "graphql-js could not be installed; its rows are left out."
+    install_graphql_core "$1" || step "graphql-core could not be installed; its rows are left out."
+    install_libgraphqlparser "$1" || step "libgraphqlparser could not be built; its published figure stands in its place."
+    install_counter "$1" || step "There is no C compiler; calls for memory are not counted."
+}
