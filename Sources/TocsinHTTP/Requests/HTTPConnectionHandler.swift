@@ -28,14 +28,14 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     var context: ChannelHandlerContext?
     private let connectionNumber: Int
     private let executor: LoopExecutor
-    private let deadline: ConnectionDeadline
+    let deadline: ConnectionDeadline
     let writer: WatchedWriter
-    private var reader: RequestReader
+    private(set) var reader: RequestReader
     private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
-    private var running: (request: IncomingRequest, task: Task<Void, Never>)?
+    private(set) var running: (request: IncomingRequest, task: Task<Void, Never>)?
     /// The running request's answer, where it is a stream that has begun.
     var stream: EventStream<Service>?
-    private var wait: Wait?
+    var wait: Wait?
     private var isHoldingRead = false
 
     init(
@@ -246,57 +246,6 @@ extension HTTPConnectionHandler {
         guard let context else { return }
         writer.write(buffer, context) { isWritten in
             if isWritten { next?() }
-        }
-    }
-}
-
-// Time limits.
-extension HTTPConnectionHandler {
-    private func awaitInput() {
-        guard running == nil, wait != .linger else { return }
-        switch reader.phase {
-        case .body: waitFor(.body)
-        case .head: waitFor(input.hasBegun ? .head : .idle)
-        case .refused: break
-        }
-    }
-
-    /// A stream has its own signs of life.
-    func waitForNothing() {
-        wait = nil
-        deadline.clear()
-    }
-
-    /// Sets the deadline of what is waited for now; waiting on for the same thing does not move it.
-    private func waitFor(_ wait: Wait) {
-        guard self.wait != wait else { return }
-        self.wait = wait
-        let settings = parts.settings
-        let milliseconds =
-            switch wait {
-            case .idle: settings.idleMilliseconds
-            case .head: settings.headMilliseconds
-            case .body: settings.bodyMilliseconds
-            case .answer: settings.answerMilliseconds
-            case .linger: settings.lingerMilliseconds
-            }
-        deadline.set(milliseconds: milliseconds) { [self] in timeIsUp(wait) }
-    }
-
-    private func timeIsUp(_ wait: Wait) {
-        switch wait {
-        case .idle, .linger: context?.close(mode: .all, promise: nil)
-        case .head:
-            guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }
-            refuse(HTTPRefusal(.requestTimeout, "The request head did not come in time.", .badRequest))
-        case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
-        case .answer:
-            guard let running else { return }
-            running.task.cancel()
-            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
-            var response = OutgoingResponse(refusal)
-            response.closes = true
-            answer(running.request, with: response)
         }
     }
 }

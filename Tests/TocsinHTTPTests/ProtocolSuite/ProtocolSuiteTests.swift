@@ -62,6 +62,23 @@ struct ProtocolSuiteTests {
         #expect(await client.readToEnd().isEmpty, "case \(one.id): more after the close")
     }
 
+    @Test("any messages come back whole, however they are cut into frames and writes")
+    func randomCuts() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomInputTests.Random(state: seed)
+        let server = WebSocketEchoServer(port: 0, logger: Logger(label: "echo") { _ in SwiftLogNoOpLogHandler() })
+        let port = try await server.start()
+        for round in 0..<40 {
+            let one = ProtocolCase.random(&random, id: "seed \(seed), round \(round)")
+            do {
+                try await run(one, port: port)
+            } catch {
+                Issue.record("\(one.id): \(error)")
+            }
+        }
+        await server.stop()
+    }
+
     @Test("a fault is told before the frame or the message is whole", arguments: ProtocolCase.unfinished)
     func failsFast(one: ProtocolCase) async throws {
         let server = WebSocketEchoServer(port: 0, logger: Logger(label: "echo") { _ in SwiftLogNoOpLogHandler() })
