@@ -21,38 +21,42 @@ public enum JSONMemory {
         while position &+ 16 <= count {
             let first = source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
             let second = source.loadUnaligned(fromByteOffset: position &+ 8, as: UInt64.self)
-            if escapes(first) | escapes(second) != 0 { return copyPlainBytes(source, position, count, to: target) }
             target.storeBytes(of: first, toByteOffset: position, as: UInt64.self)
             target.storeBytes(of: second, toByteOffset: position &+ 8, as: UInt64.self)
+            let (inFirst, inSecond) = (escapes(first), escapes(second))
+            if inFirst | inSecond != 0 {
+                return position &+ (inFirst != 0 ? firstLane(inFirst) : 8 &+ firstLane(inSecond))
+            }
             position &+= 16
         }
-        if position &+ 8 <= count {
-            let word = source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            if escapes(word) != 0 { return copyPlainBytes(source, position, count, to: target) }
-            target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
-            position &+= 8
+        // The last words may overlap what is there already.
+        while count >= 8, position < count {
+            let start = min(position, count &- 8)
+            let word = source.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            target.storeBytes(of: word, toByteOffset: start, as: UInt64.self)
+            let found = escapes(word)
+            if found != 0 { return start &+ firstLane(found) }
+            position = start &+ 8
         }
-        if position == count { return count }
-        if count >= 8 {
-            // The last eight bytes, of which some are there already.
-            let word = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
-            if escapes(word) == 0 {
-                target.storeBytes(of: word, toByteOffset: count &- 8, as: UInt64.self)
-                return count
-            }
-        }
-        return copyPlainBytes(source, position, count, to: target)
+        return position == count ? count : copyPlainBytes(source, position, count, to: target)
     }
 
-    /// Marks the lanes of eight bytes that are a quote, a backslash or below a space; further lanes only beside such.
+    /// Marks the lanes of eight bytes that are a quote, a backslash or below a space.
+    ///
+    /// The first marked lane is right; lanes behind it may be marked without reason.
     @inlinable
     @inline(__always)
-    static func escapes(_ word: UInt64) -> UInt64 {
+    static func escapes(_ bytes: UInt64) -> UInt64 {
+        let word = bytes.littleEndian
         let quote = word ^ (ones &* 0x22)
         let slash = word ^ (ones &* 0x5C)
         let found = (quote &- ones) & ~quote | (slash &- ones) & ~slash | (word &- ones &* 0x20) & ~word
         return found & (ones &* 0x80)
     }
+
+    @inlinable
+    @inline(__always)
+    static func firstLane(_ lanes: UInt64) -> Int { lanes.trailingZeroBitCount &>> 3 }
 
     @usableFromInline
     static func copyPlainBytes(
@@ -74,6 +78,10 @@ public enum JSONMemory {
     /// Writes a byte that must be escaped, and returns how many bytes that took.
     public static func escape(_ character: UInt8, to target: UnsafeMutableRawPointer) -> Int {
         target.storeBytes(of: UInt8(ascii: "\\"), as: UInt8.self)
+        if character >= 0x20 {
+            target.storeBytes(of: character, toByteOffset: 1, as: UInt8.self)
+            return 2
+        }
         if let short = shortEscape(character) {
             target.storeBytes(of: short, toByteOffset: 1, as: UInt8.self)
             return 2
@@ -89,7 +97,6 @@ public enum JSONMemory {
 
     private static func shortEscape(_ character: UInt8) -> UInt8? {
         switch character {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): character
         case 0x08: UInt8(ascii: "b")
         case 0x0C: UInt8(ascii: "f")
         case 0x0A: UInt8(ascii: "n")

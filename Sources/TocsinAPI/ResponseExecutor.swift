@@ -59,13 +59,13 @@ package final class ResponseExecutor: Sendable {
     }
 
     /// The validated operation that a request names, from the cache where possible.
-    func operation(of document: DocumentText, named name: String?) throws(RequestErrors) -> PlannedOperation {
-        try plans.operation(of: document, named: name)
+    func plan(of document: DocumentText, operationName: String?) throws(RequestErrors) -> ExecutionPlan {
+        try plans.plan(of: document, operationName: operationName)
     }
 
     /// Parses, validates and plans all operations of a document as if a request asked for them.
     package func check(_ document: DocumentText) throws(RequestErrors) {
-        for name in try plans.check(document.text) { _ = try plans.operation(of: document, named: name) }
+        for name in try plans.check(document.text) { _ = try plans.plan(of: document, operationName: name) }
     }
 
     func execute(

@@ -59,7 +59,7 @@ package struct TocsinGraphQL: GraphQLService {
         style: ResponseStyle
     ) -> OperationLookup {
         do {
-            switch try asked(request, caller).operation.plan.operationKind {
+            switch try asked(request, caller).plan.operationKind {
             case .query: return .query
             case .mutation: return .mutation
             case .subscription: return .subscription
@@ -79,7 +79,7 @@ package struct TocsinGraphQL: GraphQLService {
         }
         let plan: ExecutionPlan
         do {
-            plan = try affordable(request, caller).operation.plan
+            plan = try asked(request, caller).plan
         } catch {
             return executor.reply(to: error, style: style)
         }
@@ -97,21 +97,11 @@ package struct TocsinGraphQL: GraphQLService {
     private func asked(
         _ request: GraphQLRequest,
         _ caller: Identity
-    ) throws(RequestErrors) -> (document: DocumentText, operation: PlannedOperation) {
+    ) throws(RequestErrors) -> (document: DocumentText, plan: ExecutionPlan) {
         let requested = try documents.document(of: request)
-        let operation = try executor.operation(of: requested.text, named: request.operationName)
+        let plan = try executor.plan(of: requested.text, operationName: request.operationName)
         documents.store(requested, owner: caller.owner)
-        return (requested.text, operation)
-    }
-
-    /// The same, once the variables have shown that it does not cost too much.
-    private func affordable(
-        _ request: GraphQLRequest,
-        _ caller: Identity
-    ) throws(RequestErrors) -> (document: DocumentText, operation: PlannedOperation) {
-        let asked = try asked(request, caller)
-        try asked.operation.variableCost?.check(variables: request.variables)
-        return asked
+        return (requested.text, plan)
     }
 
     private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
@@ -126,11 +116,11 @@ package struct TocsinGraphQL: GraphQLService {
     ) async -> SubscribeOutcome {
         guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
         do {
-            let (document, operation) = try affordable(request, caller)
+            let (document, plan) = try asked(request, caller)
             var request = request
             request.query = document.text
-            let field = try executor.subscription(operation.plan, request.variables)
-            return await join(operation.plan, field, request, caller, options.style, sink)
+            let field = try executor.subscription(plan, request.variables)
+            return await join(plan, field, request, caller, options.style, sink)
         } catch {
             return .refused(errors: executor.errorList(error.errors))
         }

@@ -62,6 +62,7 @@ struct ExecutionCore: Sendable {
         guard !plan.tree.variables.isEmpty else { return PreparedRequest(plan.tree, variables: JSONObject()) }
         let coerced = coerceVariableValues(plan.tree.variables, variables, schema: schema)
         guard coerced.errors.isEmpty else { throw RequestErrors(kind: .variables, errors: coerced.errors) }
+        try plan.variableCost?.check(variables: coerced.values)
         return PreparedRequest(plan.tree, variables: coerced.values)
     }
 }

@@ -29,6 +29,8 @@ struct ResponseWriter: ~Copyable {
 
     /// The response to what was resolved.
     static func response(_ resolver: LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
+        // The rows are read through pointers, which do not keep their columns.
+        defer { withExtendedLifetime(resolver) {} }
         var moved: [UInt8]?
         var errors: [GraphQLError] = []
         let bytes = [UInt8](unsafeUninitializedCapacity: resolver.steps.expectedLength) { memory, count in

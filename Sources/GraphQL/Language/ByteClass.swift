@@ -71,6 +71,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     /// The first byte from here on that is no white space (GraphQL §2.1.2, §2.1.3, §2.1.5), indentation at a leap.
+    @inline(__always)
     func endOfBlanks(from start: Int) -> Int {
         var position = start
         while position + 8 <= count {

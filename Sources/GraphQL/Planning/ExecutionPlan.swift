@@ -1,21 +1,31 @@
 /// An operation made ready: fields merged, response keys as bytes, constant arguments coerced, types looked up.
 ///
 /// A plan is made once for a document and an operation name and serves any number of requests. It belongs to the
-/// schema it was made for, and to the copy of it that an `ExecutableSchema` holds.
-public struct ExecutionPlan: Sendable {
+/// schema it was made for, and to the copy of it that an `ExecutableSchema` holds. A class, because requests share it.
+public final class ExecutionPlan: Sendable {
     /// What the operation does.
     public let operationKind: OperationKind
     /// The operation's name, if it has one.
     public let operationName: String?
+    /// What each request costs, for operations that variables can make too expensive; checked before executing.
+    public let variableCost: VariableCost?
     let tree: PlanTree
 
-    /// The plan of one operation of a document that has been validated.
+    private init(kind: OperationKind, name: String?, tree: PlanTree, limits: ValidationLimits) {
+        operationKind = kind
+        operationName = name
+        self.tree = tree
+        variableCost = VariableCost(tree, limits: limits)
+    }
+
+    /// The plan of one operation of a document that has been validated within these limits.
     ///
     /// Throws when there is no such operation, or the schema does not serve its kind.
     public static func make(
         document: Document,
         operationName: String? = nil,
-        schema: Schema
+        schema: Schema,
+        limits: ValidationLimits = .standard
     ) throws(GraphQLError) -> ExecutionPlan {
         try document.tree.withRoot { (root) throws(GraphQLError) -> ExecutionPlan in
             let operation = try Self.operation(named: operationName, in: root)
@@ -29,7 +39,7 @@ public struct ExecutionPlan: Sendable {
             var planner = Planner(root, schema: schema)
             let tree = try planner.plan(operation, rootType: rootType)
             let name = operation.text.isEmpty ? nil : operation.name
-            return ExecutionPlan(operationKind: kind, operationName: name, tree: tree)
+            return ExecutionPlan(kind: kind, name: name, tree: tree, limits: limits)
         }
     }
 

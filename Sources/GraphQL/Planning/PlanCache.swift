@@ -7,7 +7,7 @@ public final class PlanCache: Sendable {
     private let schema: Schema
     private let parseLimits: ParseLimits
     private let validationLimits: ValidationLimits
-    private let state: Mutex<LeastRecentlyUsed<Key, PlannedOperation>>
+    private let state: Mutex<LeastRecentlyUsed<Key, ExecutionPlan>>
 
     private struct Key: Hashable {
         let document: DocumentText
@@ -35,26 +35,23 @@ public final class PlanCache: Sendable {
     public var count: Int { state.withLock { $0.count } }
 
     /// The plan of an operation: the one held, or a new one after parsing, validating and planning.
-    ///
-    /// Pages whose sizes are variables were counted as common ones; who serves strangers takes `operation(of:named:)` and
-    /// checks its `variableCost` for each request.
     public func plan(text: String, operationName: String? = nil) throws(RequestErrors) -> ExecutionPlan {
-        try operation(of: DocumentText(text), named: operationName).plan
+        try plan(of: DocumentText(text), operationName: operationName)
     }
 
-    /// The operation that a request names: the one held, or a new one after parsing, validating and planning.
-    public func operation(
+    /// The same for a text whose hash is known.
+    public func plan(
         of document: DocumentText,
-        named operationName: String? = nil
-    ) throws(RequestErrors) -> PlannedOperation {
+        operationName: String? = nil
+    ) throws(RequestErrors) -> ExecutionPlan {
         let key = Key(document: document, operationName: operationName)
         if let held = state.withLock({ $0.use(key) }) { return held }
-        let operation = try makeOperation(document.text, operationName)
-        let bytes = document.byteCount + operation.plan.estimatedBytes
+        let plan = try makePlan(document.text, operationName)
+        let bytes = document.byteCount + plan.estimatedBytes
         // What had to go is taken apart after the lock is given back.
-        let gone = state.withLock { $0.insert(operation, for: key, bytes: bytes) }
+        let gone = state.withLock { $0.insert(plan, for: key, bytes: bytes) }
         _ = consume gone
-        return operation
+        return plan
     }
 
     /// Parses and validates a document as a request's would be, and gives its operations' names.
@@ -62,10 +59,10 @@ public final class PlanCache: Sendable {
         try validated(text).operations.map(\.name)
     }
 
-    private func makeOperation(_ text: String, _ operationName: String?) throws(RequestErrors) -> PlannedOperation {
+    private func makePlan(_ text: String, _ operationName: String?) throws(RequestErrors) -> ExecutionPlan {
         let document = try validated(text)
         do throws(GraphQLError) {
-            return try PlannedOperation(
+            return try ExecutionPlan.make(
                 document: document,
                 operationName: operationName,
                 schema: schema,

@@ -43,9 +43,8 @@ public struct VariableCost: Sendable {
     private static let infinity = 1 << 40
 
     /// `nil` when no variable can bring the operation above the limit.
-    init?(_ plan: ExecutionPlan, limits: ValidationLimits) {
+    init?(_ tree: PlanTree, limits: ValidationLimits) {
         guard limits.maximumCost < .max else { return nil }
-        let tree = plan.tree
         selections = tree.selections.map { Self.costs(of: $0, in: tree) }
         root = tree.root
         defaultSize = limits.defaultPageSize
@@ -152,16 +151,19 @@ extension VariableCost {
     }
 
     private static func pageSize(of field: PlannedField, in tree: PlanTree) -> PageSize {
-        for name in ["limit", "first", "last"] {
+        for name in SchemaIndex.pageArguments.lazy.map(\.description) {
             switch field.arguments {
             case .ready(let arguments):
                 if let size = integer(arguments[name]) { return .constant(size) }
             case .waiting(let nodes):
-                guard let value = nodes.first(where: { $0.name == name })?.value else { continue }
+                guard let value = nodes.first(where: { $0.name == name })?.value else {
+                    if let size = field.field.defaultInteger(of: name) { return .constant(size) }
+                    continue
+                }
                 if case .variable(let variable) = value.kind {
-                    let definition = tree.variables.first { $0.name == variable }
-                    let otherwise = definition?.defaultValue ?? field.field.argument(named: name)?.defaultValue
-                    return .variable(variable, otherwise: otherwise?.intValue.map { Int(clamping: $0) })
+                    let given = tree.variables.first { $0.name == variable }?.defaultValue?.intValue
+                    let otherwise = given.map { Int(clamping: $0) } ?? field.field.defaultInteger(of: name)
+                    return .variable(variable, otherwise: otherwise)
                 }
                 if let size = value.intValue { return .constant(Int(clamping: size)) }
             }

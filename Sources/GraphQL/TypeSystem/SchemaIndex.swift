@@ -39,6 +39,8 @@ final class SchemaIndex: Sendable {
         var isList: Bool
         /// Whether it belongs to a type of the introspection system.
         var isIntrospection: Bool
+        /// How large a page is that does not say, by the place in `pageArguments`.
+        var defaultPageSizes: [Int?]
         var arguments: Range<Int32>
     }
 
@@ -63,6 +65,9 @@ final class SchemaIndex: Sendable {
         /// The type inside all lists, if the schema has it.
         var namedType: TypeNumber?
     }
+
+    /// The arguments that say how large a page is; the first that has a value counts.
+    static let pageArguments: [StaticString] = ["limit", "first", "last"]
 
     let types: [TypeEntry]
     let fields: [FieldEntry]

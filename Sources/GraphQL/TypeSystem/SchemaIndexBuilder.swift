@@ -60,6 +60,7 @@ struct SchemaIndexBuilder {
                 namedType: references[Int(type.value)].namedType,
                 isList: field.type.isList,
                 isIntrospection: field.parentName.hasPrefix("__"),
+                defaultPageSizes: SchemaIndex.pageArguments.map { field.defaultInteger(of: $0.description) },
                 arguments: add(
                     field.arguments,
                     in: SchemaIndex.Scope.arguments(of: FieldNumber(fields.count))

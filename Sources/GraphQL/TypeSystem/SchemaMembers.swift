@@ -28,6 +28,11 @@ extension Schema {
         /// The argument of this name.
         public func argument(named name: String) -> InputValue? { arguments.first { $0.name == name } }
 
+        /// The whole number an argument has when it is left out.
+        func defaultInteger(of argument: String) -> Int? {
+            self.argument(named: argument)?.defaultValue?.intValue.map { Int(clamping: $0) }
+        }
+
         init(_ node: FieldDefinition, parentName: String, index: Int) {
             name = node.name
             description = node.description?.value

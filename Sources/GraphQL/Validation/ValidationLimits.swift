@@ -25,7 +25,7 @@ public struct ValidationLimits: Sendable, Hashable {
     /// The highest cost of an operation: its fields, each times the sizes of the pages it stands in.
     ///
     /// A page's size is the argument `limit`, `first` or `last` of the list itself or of the object that holds it; one
-    /// that is a variable counts as a page that names none, until `VariableCost` counts the request's own.
+    /// that is a variable counts as one row, until `VariableCost` counts the request's own.
     public var maximumCost = 50_000
     /// The size of a page that names none.
     public var defaultPageSize = 100

@@ -67,7 +67,7 @@ enum DeliveryResolvers {
     private static func registerDelivery(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.value("DeliveryConnection.items") { object, _ in
             guard case .deliveryPage(let entries, _) = object else { return .null }
-            return .list(entries.map { .object(.delivery($0)) })
+            return .objects(entries.map { .delivery($0) })
         }
         map.leaf("DeliveryConnection.nextToken") { object, out in
             guard case .deliveryPage(_, let token) = object else { return out.null() }

@@ -21,7 +21,7 @@ enum DeviceResolvers {
         map.root("Query.memberships") { invocation throws(ServiceError) in
             let context = invocation.context
             let memberships = try await context.services.memberships.memberships(caller: context.caller)
-            return .list(memberships.map { .object(.membership($0)) })
+            return .objects(memberships.map { .membership($0) })
         }
         map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
             let context = invocation.context

@@ -74,7 +74,7 @@ struct RecordResolvers {
         let name = "Model\(model.name)Connection"
         map.value("\(name).items") { object, _ in
             guard case .page(let page) = object else { return .null }
-            return .list(page.records.map { .object(.record($0)) })
+            return .objects(page.records.map { .record($0) })
         }
         map.leaf("\(name).nextToken") { object, out in
             guard case .page(let page) = object, let token = page.nextToken else { return out.null() }

@@ -32,15 +32,16 @@ package enum SettingsReport {
         )
     }
 
-    /// Tables for the README, one for each group.
+    /// One table for the README, its groups apart by a row with their title.
     package static func markdown(_ groups: [SettingTable.Group] = SettingTable.groups) -> String {
-        groups.map { group in
+        let rows = groups.map { group in
             let rows = group.definitions.map { definition in
                 "| \(names(of: definition)) | \(definition.defaultText.map { "`\($0)`" } ?? "") | "
                     + "\(definition.help)\(definition.unit.map { " In \($0)." } ?? "") |\n"
             }
-            return "### \(group.title)\n\n| Variable | Default | Meaning |\n|---|---|---|\n" + rows.joined()
-        }.joined(separator: "\n")
+            return "| **\(group.title)** | | |\n" + rows.joined()
+        }
+        return "| Variable | Default | Meaning |\n|---|---|---|\n" + rows.joined()
     }
 
     /// One table for the README with a row for each group, for settings that most people leave alone.

@@ -64,7 +64,7 @@ struct EngineService {
         }
         map.batch("Topic.messages") { (parents, field) throws(GraphQLError) in
             let limit = field.arguments["limit"]?.intValue ?? 0
-            return parents.map { _ in .list(Self.rows(of: field.context, limit: Int(limit)).map { .object($0) }) }
+            return parents.map { _ in .objects(Self.rows(of: field.context, limit: Int(limit))) }
         }
         map.leaf("Topic.id") { _, out in out.string(EngineData.topicID) }
         map.leaf("Topic.name") { _, out in out.string(EngineData.topicName) }

@@ -25,7 +25,7 @@ struct VariableCostTests {
     /// The cost of an operation that static validation lets pass.
     private func cost(_ document: String, _ variables: JSONObject) throws -> Int? {
         // What each of these costs at most lies above 450, and with default pages below it.
-        try cache(maximumCost: 450).operation(of: DocumentText(document)).variableCost?.cost(variables: variables)
+        try cache(maximumCost: 450).plan(text: document).variableCost?.cost(variables: variables)
     }
 
     @Test(
@@ -59,6 +59,7 @@ struct VariableCostTests {
             "{ a: topics(limit: $n) { ...P } b: topics(first: $n) { ...P } } fragment P on Page { items { id } }",
             "{ one { related(first: $n) { grid { id } topics(limit: 2) { nextToken } } } }",
             "{ one { topics(limit: $n) { items { grid { id name } } } } __schema { types { name } } }",
+            "{ any { ...on Topic { related(first: $n) { id } } } }",
         ]
     )
     func equal(document: String) throws {
@@ -69,8 +70,8 @@ struct VariableCostTests {
             let stated = validate(try parse(written), against: try schema.get(), limits: limits)
             limits.maximumCost = 1
             let tree = try parse("query ($n: Int) " + document)
-            let operation = try PlannedOperation(document: tree, schema: try schema.get(), limits: limits)
-            let cost = operation.variableCost?.cost(variables: ["n": .int(Int64(size))])
+            let plan = try ExecutionPlan.make(document: tree, schema: try schema.get(), limits: limits)
+            let cost = plan.variableCost?.cost(variables: ["n": .int(Int64(size))])
             #expect(try stated.first?.extensions["cost"]?.intValue == Int64(#require(cost)))
         }
     }
@@ -80,16 +81,16 @@ struct VariableCostTests {
         arguments: ["{ topics(limit: 5) { items { id } } }", "query ($n: Int) { topics(limit: $n) { items { id } } }"]
     )
     func unmeasured(document: String) throws {
-        #expect(try cache(maximumCost: 1002).operation(of: DocumentText(document)).variableCost == nil)
+        #expect(try cache(maximumCost: 1002).plan(text: document).variableCost == nil)
     }
 
     @Test("variables that make an operation cost too much are refused, saying how much and what to do")
     func refused() throws {
         let document = "query ($n: Int, $m: Int) { topics(limit: $n) { items { related(first: $m) { id name } } } }"
-        let operation = try cache(maximumCost: 50_000).operation(of: DocumentText(document))
-        try operation.variableCost?.check(variables: ["n": 100, "m": 100])
+        let plan = try cache(maximumCost: 50_000).plan(text: document)
+        try plan.variableCost?.check(variables: ["n": 100, "m": 100])
         let error = #expect(throws: RequestErrors.self) {
-            try operation.variableCost?.check(variables: ["n": 1000, "m": 100])
+            try plan.variableCost?.check(variables: ["n": 1000, "m": 100])
         }
         #expect(error?.errors.first?.extensions == ["cost": 201_002, "maximumCost": 50_000])
         #expect(
@@ -112,8 +113,8 @@ struct VariableCostTests {
         limits.maximumFields = .max
         limits.defaultPageSize = 1
         let tree = try parse(document, limits: .unlimited)
-        let operation = try PlannedOperation(document: tree, schema: try schema.get(), limits: limits)
-        let cost = try #require(operation.variableCost)
+        let plan = try ExecutionPlan.make(document: tree, schema: try schema.get(), limits: limits)
+        let cost = try #require(plan.variableCost)
         #expect(cost.cost(variables: ["n": 1000]) == 1 << 40)
         #expect(cost.cost(variables: ["n": 1]) < 1 << 21)
     }

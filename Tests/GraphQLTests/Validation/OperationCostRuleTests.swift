@@ -5,7 +5,7 @@ import Testing
 private let schema = Result {
     try Schema(
         sdl: """
-            type Query { topics(limit: Int, first: Int): Page! all: [Topic!]! grid: [[Topic]] one: Topic }
+            type Query { topics(limit: Int, first: Int): Page! all: [Topic!]! grid: [[Topic]] one: Topic shown(first: Int = 30): [Topic] }
             type Page { items: [Topic]! nextToken: String }
             type Topic { id: ID! name: String topics(limit: Int): Page related(first: Int): [Topic] }
             """
@@ -32,8 +32,10 @@ struct OperationCostRuleTests {
             ("{ topics(limit: 20) { items { id name } nextToken } }", 43),
             ("{ topics(first: 20) { items { topics(limit: 5) { items { id } } } } }", 142),
             ("{ topics(limit: 1000000) { items { id } } }", 1002),
+            ("{ shown { id } }", 31),
+            ("{ shown(first: 5) { id } }", 6),
             ("{ topics(limit: -3) { items { id } } }", 3),
-            ("query ($n: Int) { topics(limit: $n) { items { id } } }", 102),
+            ("query ($n: Int) { topics(limit: $n) { items { id } } }", 3),
             ("{ one { ...F ...F } } fragment F on Topic { id name }", 3),
             ("{ a: one { ...F } b: one { ...F } } fragment F on Topic { id name }", 6),
             ("{ __schema { types { fields { name } } } }", 4),

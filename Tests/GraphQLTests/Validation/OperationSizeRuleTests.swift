@@ -51,6 +51,16 @@ struct OperationSizeRuleTests {
         try expectValid("{ dog { \(fields) \(fields) ...F } } fragment F on Dog { \(fields) }")
     }
 
+    @Test("fragments that lead ever deeper without a field are refused without using up the stack")
+    func nesting() throws {
+        let inner = (String(repeating: "... { ", count: 180), String(repeating: "} ", count: 180))
+        let chain = (0..<400).map { "fragment F\($0) on Query { \(inner.0) ...F\($0 + 1) \(inner.1) }" }
+        try expectErrors(
+            ["Selections nest more than 1000 levels deep, fragments unfolded. (1:1)"],
+            in: "{ ...F0 } " + chain.joined(separator: " ") + " fragment F400 on Query { __typename }"
+        )
+    }
+
     @Test("no more errors are told than allowed")
     func maximumErrors() throws {
         try expectErrors(

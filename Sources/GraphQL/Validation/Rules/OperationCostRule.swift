@@ -45,21 +45,20 @@ private struct CostMeasure {
         let key = Key(definition: definition, page: page)
         if !facts.spreads.isEmpty, let cost = known[key] { return cost }
         guard let set = facts.definitions[definition].node.selectionSet else { return 0 }
-        var spread: [Int] = []
+        var spread: Set<Int> = []
         let cost = cost(of: set, page: page, &spread)
         if !facts.spreads.isEmpty { known[key] = cost }
         return cost
     }
 
     /// Within one selection a fragment counts once, because spread twice it gives the same fields.
-    private mutating func cost(of set: NodeView, page: Int?, _ spread: inout [Int]) -> Int {
+    private mutating func cost(of set: NodeView, page: Int?, _ spread: inout Set<Int>) -> Int {
         var total = 0
         for node in set.children {
             switch node.kind {
             case .field: total += cost(ofField: node, page: page)
             case .fragmentSpread:
-                guard let fragment = facts.fragment(node), !spread.contains(fragment) else { continue }
-                spread.append(fragment)
+                guard let fragment = facts.fragment(node), spread.insert(fragment).inserted else { continue }
                 total += cost(ofDefinition: fragment, page: page)
             default: total += node.selectionSet.map { cost(of: $0, page: page, &spread) } ?? 0
             }
@@ -71,8 +70,8 @@ private struct CostMeasure {
     private mutating func cost(ofField node: NodeView, page: Int?) -> Int {
         let use = facts.field(node)
         guard let set = use.selectionSet, let definition = use.definition else { return 1 }
-        var spread: [Int] = []
-        let own = pageSize(of: node)
+        var spread: Set<Int> = []
+        let own = pageSize(of: node, definition)
         guard index[definition].isList, !index[definition].isIntrospection else {
             return 1 + cost(of: set, page: own, &spread)
         }
@@ -87,15 +86,18 @@ private struct CostMeasure {
         return 1 + inner
     }
 
-    private func pageSize(of field: NodeView) -> Int? {
-        for argument in field.children where argument.kind == .argument {
-            let name = argument.text
-            guard name == "limit" || name == "first" || name == "last" else { continue }
-            switch argument.value.kind {
-            case .variable: return limits.defaultPageSize
-            case .int: return Int(argument.value.name).map { min(max(1, $0), limits.maximumPageSize) }
-            default: return nil
-            }
+    /// A size that is a variable counts as one row here; each request is checked once its variables are known.
+    private func pageSize(of field: NodeView, _ definition: FieldNumber) -> Int? {
+        for (place, name) in SchemaIndex.pageArguments.enumerated() {
+            let argument = field.children.first { $0.kind == .argument && $0.text == name }
+            let size: Int? =
+                switch argument?.value.kind {
+                case .variable: 1
+                case .int: argument.flatMap { Int($0.value.name) }
+                case nil: index[definition].defaultPageSizes[place]
+                default: nil
+                }
+            if let size { return min(max(1, size), limits.maximumPageSize) }
         }
         return nil
     }

@@ -3,11 +3,16 @@ extension ValidationRule {
     /// specification.
     static let operationSize = ValidationRule("OperationSize") { context in
         guard context.isUnfoldable else { return }
-        var measure = SizeMeasure()
-        measure.measureFragments(context.facts)
+        let sizes = SizeMeasure.sizes(context.facts)
+        if let definition = sizes.firstIndex(where: { $0.nesting > SizeMeasure.maximumNesting }) {
+            context.isUnfoldable = false
+            context.report(
+                "Selections nest more than \(SizeMeasure.maximumNesting) levels deep, fragments unfolded.",
+                context.facts.definitions[definition].node.bodyStart
+            )
+        }
         for operation in context.facts.operations {
-            let size = measure.size(ofDefinition: operation, context.facts)
-            guard let problem = problem(size, context.limits) else { continue }
+            guard let problem = problem(sizes[operation], context.limits) else { continue }
             context.isUnfoldable = false
             context.report(problem, context.facts.definitions[operation].node.bodyStart)
         }
@@ -26,56 +31,72 @@ extension ValidationRule {
     }
 }
 
-/// Measures each fragment once, however often it is spread.
+/// Measures each definition once, however often it is spread.
 private struct SizeMeasure {
-    typealias Size = (depth: Int, introspectionDepth: Int, fields: Int)
-    /// By the number of the fragment.
-    private var known: [Int: Size] = [:]
+    struct Size {
+        /// How deep fields nest outside of the introspection system, and in it.
+        var depth = 0
+        var introspectionDepth = 0
+        var fields = 0
+        /// How deep selection sets nest, those of fragments among them.
+        var nesting = 0
+    }
 
-    /// Measures fragments after those they spread, so that no chain of them becomes a depth of calls.
-    mutating func measureFragments(_ facts: DocumentFacts) {
-        for fragment in facts.fragments {
-            var open = [fragment]
-            while let next = open.last {
-                let missing = facts.definitions[next].spreads.compactMap { facts.spreads[$0].fragment }
-                    .first { known[$0] == nil }
-                if known[next] == nil, let missing {
-                    open.append(missing)
-                } else {
-                    if known[next] == nil { known[next] = size(ofDefinition: next, facts) }
-                    open.removeLast()
-                }
+    /// Far more than fields may nest, and few enough for functions that call themselves for each.
+    static let maximumNesting = 1000
+    private let facts: DocumentFacts
+    /// By the number of the definition.
+    private var known: [Size?]
+
+    /// The sizes of a document without circles, by the number of the definition.
+    static func sizes(_ facts: DocumentFacts) -> [Size] {
+        var measure = SizeMeasure(facts: facts, known: [Size?](repeating: nil, count: facts.definitions.count))
+        for definition in facts.definitions.indices { measure.measure(definition) }
+        return measure.known.map { $0 ?? Size() }
+    }
+
+    /// Measures what a definition spreads before itself, so that no chain of fragments becomes a depth of calls.
+    private mutating func measure(_ definition: Int) {
+        var open = [(definition: definition, spreads: facts.definitions[definition].spreads)]
+        while var last = open.popLast() {
+            guard known[last.definition] == nil else { continue }
+            guard let spread = last.spreads.popFirst() else {
+                known[last.definition] = facts.definitions[last.definition].node.selectionSet.map { size(of: $0) }
+                continue
+            }
+            open.append(last)
+            if let fragment = facts.spreads[spread].fragment {
+                open.append((fragment, facts.definitions[fragment].spreads))
             }
         }
     }
 
-    func size(ofDefinition definition: Int, _ facts: DocumentFacts) -> Size {
-        if let size = known[definition] { return size }
-        return facts.definitions[definition].node.selectionSet.map { size(of: $0, facts) } ?? (0, 0, 0)
-    }
-
-    private func size(of set: NodeView, _ facts: DocumentFacts) -> Size {
-        var total: Size = (0, 0, 0)
+    private func size(of set: NodeView) -> Size {
+        var total = Size()
         for node in set.children {
             let size: Size =
                 switch node.kind {
-                case .field: self.size(ofField: node, facts)
-                case .fragmentSpread: facts.fragment(node).map { self.size(ofDefinition: $0, facts) } ?? (0, 0, 0)
-                default: node.selectionSet.map { self.size(of: $0, facts) } ?? (0, 0, 0)
+                case .field: self.size(ofField: node)
+                case .fragmentSpread: facts.fragment(node).flatMap { known[$0] } ?? Size()
+                default: node.selectionSet.map { self.size(of: $0) } ?? Size()
                 }
             total.depth = max(total.depth, size.depth)
             total.introspectionDepth = max(total.introspectionDepth, size.introspectionDepth)
+            total.nesting = max(total.nesting, size.nesting + 1)
             total.fields = min(total.fields + size.fields, Int.max / 4)
         }
         return total
     }
 
-    private func size(ofField node: NodeView, _ facts: DocumentFacts) -> Size {
-        let inner: Size = facts.field(node).selectionSet.map { size(of: $0, facts) } ?? (0, 0, 0)
+    private func size(ofField node: NodeView) -> Size {
+        let inner = facts.field(node).selectionSet.map { size(of: $0) } ?? Size()
         let isIntrospection = node.text == "__schema" || node.text == "__type"
         let depth = max(inner.depth, inner.introspectionDepth) + 1
-        return (
-            isIntrospection ? 0 : inner.depth + 1, isIntrospection ? depth : inner.introspectionDepth, inner.fields + 1
+        return Size(
+            depth: isIntrospection ? 0 : inner.depth + 1,
+            introspectionDepth: isIntrospection ? depth : inner.introspectionDepth,
+            fields: inner.fields + 1,
+            nesting: inner.nesting
         )
     }
 }

@@ -32,18 +32,24 @@ struct RootFieldSearch {
     private var seen: Set<Int> = []
 
     mutating func visit(_ set: NodeView, _ facts: DocumentFacts) {
-        for node in set.children {
+        // A list instead of calls, because fragments may follow each other without end.
+        var open = [set.children]
+        while var rest = open.popLast() {
+            guard let node = rest.next() else { continue }
+            open.append(rest)
             note(node)
-            switch node.kind {
-            case .field: fields.append(node)
-            case .fragmentSpread:
-                guard let fragment = facts.fragment(node), seen.insert(fragment).inserted,
-                    let set = facts.definitions[fragment].node.selectionSet
-                else { continue }
-                visit(set, facts)
-            default: if let set = node.selectionSet { visit(set, facts) }
+            if node.kind == .field {
+                fields.append(node)
+            } else if let inner = innerSet(of: node, facts) {
+                open.append(inner.children)
             }
         }
+    }
+
+    private mutating func innerSet(of node: NodeView, _ facts: DocumentFacts) -> NodeView? {
+        guard node.kind == .fragmentSpread else { return node.selectionSet }
+        guard let fragment = facts.fragment(node), seen.insert(fragment).inserted else { return nil }
+        return facts.definitions[fragment].node.selectionSet
     }
 
     private mutating func note(_ node: NodeView) {
