@@ -267,6 +267,12 @@ struct AppSyncSessionTests {
     @Test("the connection ends for its own reasons")
     func ends() {
         check([Self.opened, Step(.timer(.initialisation), "close 4408 Connection initialisation timeout")])
+        check([Self.opened, Step(Self.initialise.event), Step(.timer(.initialisation))])
+        let large = #"{"type":"stop","id":"\#(String(repeating: "x", count: 40_000))"}"#
+        check([
+            Self.opened, Step(.message(large)),
+            Step(.message(large), "close 4400 Too many messages before the acknowledgement"),
+        ])
         check(Self.ready + [Step(.shutdown, "close 1001 The server is stopping"), Step(.shutdown)])
         check(Self.ready + [Step(.binary([1]), "close 1003 Binary messages are not served; send text")])
         check(Self.ready + [Step(.message("["), "close 4400 Invalid message: it must be a JSON object")])

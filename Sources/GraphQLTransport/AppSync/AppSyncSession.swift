@@ -107,6 +107,8 @@ extension AppSyncSession {
     private mutating func ranOut(_ timer: SessionTimer) -> [SessionAction] {
         switch timer {
         case .initialisation:
+            // Whoever has written and waits for us is not late.
+            if case .authenticating(let waiting, _) = phase, !waiting.isEmpty { return [] }
             return isIntroduced ? [] : close(.initialisationTimeout, "Connection initialisation timeout")
         case .keepAlive: return keepAlive
         case .farewell: return []
