@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import graphql as gql
 from graphql.language import DirectiveLocation
@@ -20,6 +21,9 @@ def place_of_directive_mended(ancestors):
 
 
 known_directives.get_directive_location_for_ast_path = place_of_directive_mended
+# Values in messages are shown whole.
+shown = sys.modules["graphql.pyutils.inspect"]
+shown.max_recursive_depth, shown.max_str_size, shown.max_list_size = 100, 10_000, 10_000
 
 
 def answer(case):

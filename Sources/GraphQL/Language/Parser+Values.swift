@@ -69,12 +69,12 @@ extension Parser {
 
     /// `Variable : $ Name`.
     private mutating func readVariable(isConstant: Bool) throws(SyntaxError) {
-        let variable = begin(.variable)
+        let (variable, start) = (begin(.variable), lexer.start)
         try lexer.advance()
-        let start = nodes[variable].start
+        if isConstant, lexer.token != .name { throw lexer.error("Unexpected \"$\".", at: start) }
         let name = try readName()
         if isConstant {
-            throw lexer.error("Unexpected variable \"$\(lexer.text(name))\" in constant value.", at: Int(start))
+            throw lexer.error("Unexpected variable \"$\(lexer.text(name))\" in constant value.", at: start)
         }
         setText(name, of: variable)
         finish(variable)

@@ -14,6 +14,8 @@ struct ParserTests {
             ("fragment on on on { on }", "Syntax Error: Unexpected Name \"on\".", 1, 10),
             ("{ field: {} }", "Syntax Error: Expected Name, found \"{\".", 1, 10),
             ("query ($a: Int = $b) { a }", "Syntax Error: Unexpected variable \"$b\" in constant value.", 1, 18),
+            ("query ($a: Int = $) { a }", "Syntax Error: Unexpected \"$\".", 1, 18),
+            ("type A { a(b: Int = $ 2): Int }", "Syntax Error: Unexpected \"$\".", 1, 21),
             ("{ a(b: \"x) }", "Syntax Error: Unterminated string.", 1, 13),
             ("{ a(b: \"\"\"x) }", "Syntax Error: Unterminated string.", 1, 15),
             (

@@ -3,28 +3,31 @@ extension ValidationRule {
     ///
     /// Each of them is cheap to write and costs work for every definition or response it stands in.
     static let documentSize = ValidationRule("DocumentSize") { context in
-        let (facts, limits) = (context.facts, context.limits)
-        context.refuse("operations", facts.operations.count, beyond: limits.maximumOperations) { number in
-            facts.definitions[facts.operations[number]].node.bodyStart
+        let limits = context.limits
+        context.refuse("operations", definitions: context.facts.operations, beyond: limits.maximumOperations)
+        context.refuse("fragments", definitions: context.facts.fragments, beyond: limits.maximumFragments)
+        var aliases = 0
+        for use in context.facts.fields where use.node.flags.contains(.isAliased) { aliases += 1 }
+        if aliases > limits.maximumAliases {
+            let aliased = context.facts.fields.map(\.node).filter { $0.flags.contains(.isAliased) }
+            context.refuse("aliases", aliased.map(\.start), beyond: limits.maximumAliases)
         }
-        context.refuse("fragments", facts.fragments.count, beyond: limits.maximumFragments) { number in
-            facts.definitions[facts.fragments[number]].node.bodyStart
-        }
-        let aliases = facts.fields.lazy.map(\.node).filter { $0.flags.contains(.isAliased) }
-        context.refuse("aliases", aliases.reduce(0) { count, _ in count + 1 }, beyond: limits.maximumAliases) {
-            number in
-            aliases.dropFirst(number).first?.start ?? 0
-        }
-        context.refuse("directives", facts.directives.count, beyond: limits.maximumDirectives) { number in
-            facts.directives[number].node.start
+        if context.facts.directives.count > limits.maximumDirectives {
+            let directives = context.facts.directives.map(\.node.start)
+            context.refuse("directives", directives, beyond: limits.maximumDirectives)
         }
     }
 }
 
 extension ValidationContext {
+    fileprivate mutating func refuse(_ what: String, definitions: [Int], beyond maximum: Int) {
+        guard definitions.count > maximum else { return }
+        refuse(what, definitions.map { facts.definitions[$0].node.bodyStart }, beyond: maximum)
+    }
+
     /// Reports the first that is too much.
-    fileprivate mutating func refuse(_ what: String, _ count: Int, beyond maximum: Int, _ place: (Int) -> Int) {
-        guard count > maximum else { return }
-        report("The document has \(count) \(what); at most \(maximum) are allowed.", place(max(0, maximum)))
+    fileprivate mutating func refuse(_ what: String, _ places: [Int], beyond maximum: Int) {
+        guard places.count > maximum else { return }
+        report("The document has \(places.count) \(what); at most \(maximum) are allowed.", places[max(0, maximum)])
     }
 }

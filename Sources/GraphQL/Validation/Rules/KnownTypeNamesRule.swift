@@ -1,14 +1,16 @@
 extension ValidationRule {
     /// Types that are named exist (GraphQL §5.5.1.2, §5.8.2).
     static let knownTypeNames = ValidationRule("KnownTypeNames") { context in
-        let facts = context.facts
-        for operation in facts.operations {
-            for variable in facts.definitions[operation].node.children where variable.kind == .variableDefinition {
+        for operation in context.facts.operations {
+            for variable in context.facts.definitions[operation].node.children
+            where variable.kind == .variableDefinition {
                 context.requireType(named: variable.typeNode.namedType)
             }
         }
-        for fragment in facts.fragments { context.requireType(named: facts.definitions[fragment].node.typeNode) }
-        for use in facts.inlineFragments where !use.node.text.isEmpty { context.requireType(named: use.node) }
+        for fragment in context.facts.fragments {
+            context.requireType(named: context.facts.definitions[fragment].node.typeNode)
+        }
+        for use in context.facts.inlineFragments where !use.node.text.isEmpty { context.requireType(named: use.node) }
     }
 }
 

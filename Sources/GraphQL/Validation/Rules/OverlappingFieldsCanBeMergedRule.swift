@@ -23,8 +23,8 @@ package func countStepsOfMerging(
 
 /// The number of steps it took.
 private func checkOverlappingFields(_ context: inout ValidationContext) -> Int {
+    guard context.isUnfoldable, hasOverlaps(context.facts) else { return 0 }
     let facts = context.facts
-    guard context.isUnfoldable, hasOverlaps(facts) else { return 0 }
     let maximumSteps = 20 * min(context.limits.maximumFields, 1 << 40)
     var check = MergeCheck(facts, context.index, maximumSteps: maximumSteps)
     for operation in facts.operations { check.check(operation, &context) }

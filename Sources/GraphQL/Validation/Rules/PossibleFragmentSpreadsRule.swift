@@ -1,14 +1,14 @@
 extension ValidationRule {
     /// Fragments are spread where an object can be of their type (GraphQL §5.5.2.3).
     static let possibleFragmentSpreads = ValidationRule("PossibleFragmentSpreads") { context in
-        let (facts, index) = (context.facts, context.index)
-        for use in facts.inlineFragments {
+        let index = context.index
+        for use in context.facts.inlineFragments {
             guard let parent = use.parent, let type = use.type, !index.overlap(parent, type) else { continue }
             context.report("Fragment " + context.never(parent, type), use.node.start)
         }
-        for use in facts.spreads {
+        for use in context.facts.spreads {
             guard let parent = use.parent, let fragment = use.fragment,
-                let type = index.type(named: facts.definitions[fragment].node.typeNode.text),
+                let type = index.type(named: context.facts.definitions[fragment].node.typeNode.text),
                 index[type].isComposite, !index.overlap(parent, type)
             else { continue }
             context.report("Fragment \"\(use.node.name)\" " + context.never(parent, type), use.node.start)

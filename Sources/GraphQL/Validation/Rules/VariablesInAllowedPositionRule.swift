@@ -1,17 +1,16 @@
 extension ValidationRule {
     /// Variables stand where values of their types may (GraphQL §5.8.5).
     static let variablesInAllowedPosition = ValidationRule("VariablesInAllowedPosition") { context in
-        let facts = context.facts
-        for operation in facts.operations {
+        for operation in context.facts.operations {
             var names = NameList()
             var variables: [NodeView] = []
-            for variable in facts.definitions[operation].node.children
+            for variable in context.facts.definitions[operation].node.children
             where variable.kind == .variableDefinition && names.insert(variable.text).isNew {
                 variables.append(variable)
             }
             guard !variables.isEmpty else { continue }
             for definition in context.reachable(from: operation) {
-                for use in facts.variables[facts.definitions[definition].variables] {
+                for use in context.facts.variables[context.facts.definitions[definition].variables] {
                     if let position = names.position(of: use.node.text) {
                         checkUse(use, variables[position], &context)
                     }
