@@ -39,6 +39,8 @@ public struct ForgeryProtection: Sendable, Hashable {
 
     /// Fetch: a `Content-Type` outside the CORS-safelisted ones makes the browser ask first.
     private static func isBeyondForms(_ contentType: String?) -> Bool {
+        // What most clients send is not taken apart each time.
+        if contentType == "application/json" { return true }
         guard let contentType, let type = MediaType(contentType) else { return false }
         return !["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]
             .contains("\(type.type)/\(type.subtype)")
