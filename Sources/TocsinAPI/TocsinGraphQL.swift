@@ -34,7 +34,7 @@ package struct TocsinGraphQL: GraphQLService {
     // MARK: Who asks
 
     package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
-        guard let token = credentials.authorization else {
+        guard let token = credentials.authorization ?? credentials.apiKey else {
             return .refused(message: "Valid authorization header not provided.")
         }
         switch await authenticator.authenticate(token: token) {
@@ -111,6 +111,7 @@ package struct TocsinGraphQL: GraphQLService {
     package func subscribe(
         _ request: GraphQLRequest,
         caller: Identity,
+        options: SubscribeOptions,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
         guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
@@ -119,7 +120,7 @@ package struct TocsinGraphQL: GraphQLService {
             var request = request
             request.query = document.text
             let field = try executor.subscription(plan, request.variables)
-            return await join(plan, field, request, caller, sink)
+            return await join(plan, field, request, caller, options.style, sink)
         } catch {
             return .refused(errors: executor.errorList(error.errors))
         }
@@ -130,6 +131,7 @@ package struct TocsinGraphQL: GraphQLService {
         _ field: SubscriptionSource,
         _ request: GraphQLRequest,
         _ caller: Identity,
+        _ style: ResponseStyle,
         _ sink: any ResponseSink
     ) async -> SubscribeOutcome {
         let interest: LiveInterest
@@ -141,7 +143,7 @@ package struct TocsinGraphQL: GraphQLService {
             return .refused(errors: executor.errorList([refusal]))
         }
         let group = LiveGroup(
-            key: groupKey(request, field, caller),
+            key: groupKey(request, field, caller, style),
             interest: interest,
             plan: plan,
             variables: request.variables,
@@ -155,7 +157,12 @@ package struct TocsinGraphQL: GraphQLService {
 
     /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
     /// can be told to be it.
-    private func groupKey(_ request: GraphQLRequest, _ field: SubscriptionSource, _ caller: Identity) -> GroupKey {
+    private func groupKey(
+        _ request: GraphQLRequest,
+        _ field: SubscriptionSource,
+        _ caller: Identity,
+        _ style: ResponseStyle
+    ) -> GroupKey {
         let after = field.arguments["after"]?.stringValue
         let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
         let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
@@ -165,7 +172,7 @@ package struct TocsinGraphQL: GraphQLService {
             variables: JSONObject(variables.map { ($0.key, $0.value) }),
             owner: caller.owner,
             scope: caller.scope,
-            isAppSync: false
+            isAppSync: style == .appSync
         )
     }
 

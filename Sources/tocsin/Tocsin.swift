@@ -25,7 +25,10 @@ struct Tocsin: AsyncParsableCommand {
                     PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
                 ]
             ),
-            CommandGroup(name: "Trying out", subcommands: [SimulatorCommand.self, GraphQLCommand.self]),
+            CommandGroup(
+                name: "Trying out",
+                subcommands: [SimulatorCommand.self, GraphQLCommand.self, DevCommand.self]
+            ),
         ]
     )
 

@@ -37,7 +37,8 @@ enum AllowedImports {
         "tocsin": [
             "ArgumentParser", "Dispatch", "Foundation", "Glibc", "GraphQL", "JSON", "Logging", "TocsinAPI",
             "TocsinAuth",
-            "TocsinClient", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinServer", "TocsinSimulator",
+            "TocsinClient", "TocsinCore", "TocsinHTTP", "TocsinPostgres", "TocsinSQLite", "TocsinServer",
+            "TocsinSimulator",
             "TocsinStore",
         ],
         // Measures every part, each by itself.

@@ -1,3 +1,4 @@
+import GraphQL
 import GraphQLTransport
 import HTTPTypes
 import Testing
@@ -40,19 +41,39 @@ struct HTTPExchangeTests {
     }
 
     @Test(
-        "a mutation needs POST, a subscription a socket",
+        "a mutation needs POST, a subscription a socket or an event stream",
         arguments: [
-            (.query, .parameters, .json, nil),
-            (.query, .body, .json, nil),
-            (.mutation, .body, .json, nil),
-            (.mutation, .parameters, .json, 405),
-            (.mutation, .parameters, .graphQLResponse, 405),
-            (.subscription, .body, .json, 200),
-            (.subscription, .body, .graphQLResponse, 400),
-        ] as [(OperationKind, HTTPExchange.Source, ResponseMediaType, Int?)]
+            (.query, .get, "application/json", nil), (.query, .post, "application/json", nil),
+            (.mutation, .post, "application/json", nil), (.mutation, .get, "application/json", 405),
+            (.mutation, .get, "application/graphql-response+json", 405), (.mutation, .get, "text/event-stream", 405),
+            (.subscription, .post, "application/json", 200),
+            (.subscription, .post, "application/graphql-response+json", 400),
+            (.subscription, .post, "text/event-stream", nil), (.subscription, .get, "text/event-stream", nil),
+            (.subscription, .post, "application/json, text/event-stream", nil),
+        ] as [(OperationKind, HTTPRequest.Method, String, Int?)]
     )
-    func kinds(kind: OperationKind, source: HTTPExchange.Source, mediaType: ResponseMediaType, status: Int?) {
-        #expect(HTTPRefusal.refusal(of: kind, from: source, mediaType)?.status.code == status)
+    func kinds(kind: OperationKind, method: HTTPRequest.Method, accept: String, status: Int?) throws {
+        let exchange = HTTPExchange(method: method, contentType: "application/json", accept: accept)
+        #expect(HTTPRefusal.refusal(of: kind, try exchange.negotiated().get())?.status.code == status)
+    }
+
+    @Test(
+        "what a plain page can send is refused unless a field shows that its sender chose it",
+        arguments: [
+            (nil, [:], true), ("text/plain", [:], true), ("application/x-www-form-urlencoded; a=b", [:], true),
+            ("multipart/form-data; boundary=b", [:], true), ("nonsense", [:], true), (nil, ["x-other": "1"], true),
+            ("application/json", [:], false), (nil, ["authorization": "t"], false), (nil, ["x-api-key": "k"], false),
+            (nil, ["apollo-require-preflight": ""], false), (nil, ["x-apollo-operation-name": "Q"], false),
+            (nil, ["graphql-require-preflight": "1"], false),
+        ] as [(String?, [String: String], Bool)]
+    )
+    func forgery(contentType: String?, fields: [String: String], isRefused: Bool) throws {
+        let exchange = HTTPExchange(method: .get, contentType: contentType)
+        let agreement = try exchange.negotiated().get()
+        let refusal = ForgeryProtection().refusal(of: exchange, agreement) { fields[$0] }
+        #expect(refusal?.status.code == (isRefused ? 403 : nil))
+        #expect(refusal?.message.contains("apollo-require-preflight") != false)
+        #expect(ForgeryProtection(isOn: false).refusal(of: exchange, agreement) { _ in nil } == nil)
     }
 
     @Test(

@@ -1,7 +1,8 @@
+import GraphQL
 import GraphQLTransport
 import Testing
 
-@Suite("graphql-transport-ws, random input")
+@Suite("Sessions, random input")
 struct RandomSessionTests {
     /// SplitMix64, so that a printed seed brings the same run again.
     struct Random: RandomNumberGenerator {
@@ -16,19 +17,26 @@ struct RandomSessionTests {
         }
     }
 
-    @Test("whatever happens, operations start once, nothing follows a close, and no operation speaks after its end")
-    func invariants() {
+    @Test(
+        "whatever happens, operations start once, nothing follows a close, and no operation speaks after its end",
+        arguments: [
+            TransportWSSession(limits: .init(maximumOperations: 3), upgradeCredentials: .init()),
+            AppSyncSession(limits: .init(maximumOperations: 3), handshake: .credentials(.init(authorization: "t"))),
+            EventStreamSession(.operation(GraphQLRequest(query: "q")), limits: .init()),
+        ] as [any SocketSession]
+    )
+    func invariants(session: any SocketSession) {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Random(state: seed)
-        for _ in 0..<300 { run(&random, seed) }
+        for _ in 0..<300 { run(session, &random, seed) }
     }
 
-    private func run(_ random: inout Random, _ seed: UInt64) {
-        var session = TransportWSSession(limits: .init(maximumOperations: 3), upgradeCredentials: .init())
+    private func run(_ fresh: any SocketSession, _ random: inout Random, _ seed: UInt64) {
+        var session = fresh
         var started: Set<Int> = []
         var isClosed = false
-        for _ in 0..<60 {
-            let actions = session.handle(event(&random, started.count))
+        for step in 0..<60 {
+            let actions = session.handle(step == 0 ? .opened : event(&random, started.count))
             #expect(!isClosed || actions.isEmpty, "seed \(seed)")
             for action in actions {
                 #expect(!isClosed, "seed \(seed)")
@@ -44,7 +52,7 @@ struct RandomSessionTests {
     private func event(_ random: inout Random, _ started: Int) -> SessionEvent {
         let number = Int.random(in: 1...max(1, started), using: &random)
         let id = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
-        switch Int.random(in: 0..<40, using: &random) {
+        switch Int.random(in: 0..<50, using: &random) {
         case 0..<6: return .message(TransportWSSessionTests.initialise)
         case 6..<12: return .authenticated(.accepted)
         case 12..<20: return .subscribe(id, "q")
@@ -56,7 +64,12 @@ struct RandomSessionTests {
         case 34: return .replied(number, .executed("{}"))
         case 35: return .refused(number, errors: [0x5B, 0x5D])
         case 36: return .pingFrame([1])
-        case 37: return .timer(.initialisation)
+        case 37: return .timer([.initialisation, .keepAlive, .farewell].randomElement(using: &random) ?? .keepAlive)
+        case 38: return .tokenEnded
+        case 39: return .denied(number, .refused(message: "no"))
+        case 40: return .unsupported(number, .mutation)
+        case 41..<46: return .start(id, "q")
+        case 46, 47: return .stop(id)
         default:
             var text = Array(#"{"type":"subscribe","id":"x","payload":{"query":"q"}}"#.utf8)
             let index = Int.random(in: 0..<text.count, using: &random)

@@ -1,4 +1,5 @@
 import GraphQLTransport
+import HTTPTypes
 import Testing
 
 @Suite("Negotiation")
@@ -27,6 +28,32 @@ struct ResponseMediaTypeTests {
         ] as [(String?, ResponseMediaType?)]
     )
     func negotiated(accept: String?, expected: ResponseMediaType?) {
-        #expect(ResponseMediaType.negotiated(accept: accept) == expected)
+        let outcome = HTTPExchange(method: .get, accept: accept).negotiated()
+        switch outcome {
+        case .success(let agreement): #expect(agreement.mediaType == expected && agreement.eventStream == .none)
+        case .failure(let refusal): #expect(expected == nil && refusal.status == .notAcceptable)
+        }
+    }
+
+    @Test(
+        "events are streamed only to those who name their type",
+        arguments: [
+            ("text/event-stream", .graphQLResponse, .always),
+            ("text/event-stream, */*", .json, .subscriptions),
+            ("text/event-stream, */*;q=0.1", .json, .always),
+            (
+                "application/graphql-response+json, application/json, text/event-stream", .graphQLResponse,
+                .subscriptions
+            ),
+            ("text/event-stream;q=0.5, application/json", .json, .subscriptions),
+            ("text/event-stream;q=0, application/json", .json, .none),
+            ("text/*, application/json", .json, .none),
+            ("*/*", .json, .none),
+        ] as [(String, ResponseMediaType, EventStreamUse)]
+    )
+    func eventStreams(accept: String, mediaType: ResponseMediaType, use: EventStreamUse) throws {
+        let agreement = try HTTPExchange(method: .get, accept: accept).negotiated().get()
+        #expect(agreement.mediaType == mediaType)
+        #expect(agreement.eventStream == use)
     }
 }

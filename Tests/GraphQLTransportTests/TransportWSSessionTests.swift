@@ -3,17 +3,6 @@ import Testing
 
 @Suite("graphql-transport-ws, server")
 struct TransportWSSessionTests {
-    /// One line of a table: an event and what it leads to, written short.
-    struct Step: Sendable {
-        var event: SessionEvent
-        var actions: [String]
-
-        init(_ event: SessionEvent, _ actions: String...) {
-            self.event = event
-            self.actions = actions
-        }
-    }
-
     static let initialise = #"{"type":"connection_init","payload":{"Authorization":"Bearer t"}}"#
     static let ready = [
         Step(.opened, "timer 10000"),
@@ -22,11 +11,7 @@ struct TransportWSSessionTests {
     ]
 
     private func check(_ steps: [Step], limits: SocketSessionLimits = .init(), upgrade: Credentials = .init()) {
-        var session = TransportWSSession(limits: limits, upgradeCredentials: upgrade)
-        for (index, step) in steps.enumerated() {
-            let actions = session.handle(step.event).map(\.brief)
-            #expect(actions == step.actions, "step \(index): \(step.event)")
-        }
+        expect(TransportWSSession(limits: limits, upgradeCredentials: upgrade), to: steps)
     }
 
     @Test("an operation goes from subscribe to complete")
@@ -169,7 +154,7 @@ struct TransportWSSessionTests {
         check(began + [Step(.authenticated(.unavailable(message: "later")), "close 1013 later")])
         check(Self.ready + [Step(.tokenEnded, "close 4403 Forbidden: the token has expired")])
         check(Self.ready + [Step(.shutdown, "close 1001 The server is stopping"), Step(.shutdown)])
-        check(Self.ready + [Step(.binary, "close 1003 Binary messages are not served; send text")])
+        check(Self.ready + [Step(.binary([]), "close 1003 Binary messages are not served; send text")])
         check(
             Self.ready + [
                 Step(.subscribe("a", "q"), "start 1 q"),
@@ -190,33 +175,5 @@ struct TransportWSSessionTests {
             ],
             limits: SocketSessionLimits(maximumOperations: 1)
         )
-    }
-}
-
-extension SessionEvent {
-    static func message(_ text: String) -> SessionEvent { .text(Array(text.utf8)) }
-
-    static func subscribe(_ id: String, _ query: String) -> SessionEvent {
-        .message("{\"type\":\"subscribe\",\"id\":\"\(id)\",\"payload\":{\"query\":\"\(query)\"}}")
-    }
-}
-
-extension GraphQLReply {
-    static func executed(_ body: String) -> GraphQLReply { GraphQLReply(kind: .executed, body: Array(body.utf8)) }
-}
-
-extension SessionAction {
-    /// The action in a few words.
-    var brief: String {
-        switch self {
-        case .send(let message): String(decoding: message.bytes, as: UTF8.self)
-        case .pongFrame(let payload): "pong \(payload)"
-        case .close(let code, let reason): "close \(code) \(reason)"
-        case .authenticate(let who): "authenticate \(who.authorization ?? "-") \(who.apiKey ?? "-")"
-        case .start(let number, let request): "start \(number) \(request.query)"
-        case .cancel(let number): "cancel \(number)"
-        case .setTimer(_, let milliseconds): "timer \(milliseconds)"
-        case .cancelTimer: "cancel timer"
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GraphQLTransport
 import Testing
 import TocsinAPI
 

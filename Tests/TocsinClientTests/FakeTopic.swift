@@ -86,7 +86,12 @@ final class FakeTopic: GraphQLService, Sendable {
         return GraphQLReply(kind: .executed, body: JSONValue.object(["data": data]).serialized())
     }
 
-    func subscribe(_ request: GraphQLRequest, caller: String, sink: any ResponseSink) async -> SubscribeOutcome {
+    func subscribe(
+        _ request: GraphQLRequest,
+        caller: String,
+        options: SubscribeOptions,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
         let after = request.variables["after"]?.stringValue
         guard after == nil || after.flatMap(Self.number) != nil else {
             return .refused(errors: Self.error("BAD_CURSOR", "This cursor was changed."))

@@ -133,7 +133,7 @@ struct WebSocketTests {
     func subprotocol() async throws {
         try await TestServer.with { server in
             let client = try await server.connect()
-            let response = try await client.upgrade(subprotocol: "graphql-ws")
+            let response = try await client.upgrade(subprotocol: "graphql-other")
             #expect(response.fields["sec-websocket-protocol"] == nil)
             #expect(try await client.closeFrame().closeCode == 4406)
         }
@@ -172,7 +172,7 @@ struct WebSocketTests {
         ]
     )
     func origin(_ origin: String, status: Int) async throws {
-        try await TestServer.with(settings: { $0.allowedOrigins = ["https://good.example"] }) { server in
+        try await TestServer.with(settings: { $0.crossOrigin.allowedOrigins = ["https://good.example"] }) { server in
             let client = try await server.connect()
             #expect(try await client.upgrade(fields: "Origin: \(origin)\r\n").status == status)
         }
@@ -242,6 +242,25 @@ struct WebSocketLimitTests {
             #expect(await server.service.wait(for: .hanging))
             client.close()
             #expect(await server.service.wait(for: .cancelled))
+        }
+    }
+
+    @Test("an operation that takes too long is ended with an error, and the socket goes on")
+    func timeLimit() async throws {
+        try await TestServer.with(settings: { $0.answerMilliseconds = 100 }) { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            client.subscribe("1", "hang")
+            client.subscribe("2", "q")
+            #expect(try await client.frame().text.hasPrefix(#"{"id":"2","type":"next""#))
+            #expect(try await client.frame().text == #"{"id":"2","type":"complete"}"#)
+            let late = try await client.frame().text
+            #expect(late.hasPrefix(#"{"id":"1","type":"error""#) && late.contains(#""code":"TIMEOUT""#))
+            #expect(await server.service.wait(for: .cancelled))
+            client.subscribe("3", "subscription gate")
+            #expect(try await client.frame().text.hasPrefix(#"{"id":"3","type":"error""#))
+            server.service.openGates()
+            #expect(await server.service.wait(for: .unsubscribed), "a registration that comes too late is undone")
         }
     }
 

@@ -26,7 +26,7 @@ public struct HTTPExchange: Sendable {
 
     /// Where the request is read from.
     public enum Source: Sendable, Hashable {
-        /// The parameters of the target; only queries may run.
+        /// The parameters of the target; nothing that writes may run.
         case parameters
         /// The body.
         case body
@@ -36,8 +36,10 @@ public struct HTTPExchange: Sendable {
     public struct Agreement: Sendable, Hashable {
         /// Where the request is read from.
         public var source: Source
-        /// How it is answered.
+        /// How it is answered in one piece; refusals always are.
         public var mediaType: ResponseMediaType
+        /// What is answered with a stream of events instead.
+        public var eventStream: EventStreamUse
     }
 
     /// Where to read the request and how to answer, or the refusal.
@@ -45,31 +47,32 @@ public struct HTTPExchange: Sendable {
     /// A `POST` must say that it is JSON: what an HTML form can send is refused, so that no page can act for its
     /// reader.
     public func negotiated() -> Result<Agreement, HTTPRefusal> {
-        let mediaType = ResponseMediaType.negotiated(accept: accept)
-        let style = mediaType ?? .json
+        let accepted = AcceptedTypes(accept)
+        // To those who read only events, a refusal is a status; its body is for people.
+        let mediaType = accepted.mediaType ?? (accepted.eventStream == .none ? .json : .graphQLResponse)
         guard method == .get || method == .post || method == .head else {
-            return .failure(
-                .methodNotAllowed("\(method.rawValue) is not served here. Send POST, or GET for queries.", style)
-            )
+            let message = "\(method.rawValue) is not served here. Send POST, or GET for queries."
+            return .failure(.methodNotAllowed(message, mediaType))
         }
-        guard let mediaType else {
-            let offer = "application/json or application/graphql-response+json"
-            return .failure(
-                HTTPRefusal(.notAcceptable, "Nothing in Accept can be served. Accept \(offer).", .badRequest, .json)
-            )
+        guard accepted.mediaType != nil || accepted.eventStream != .none else {
+            let offer = "application/json, application/graphql-response+json or text/event-stream"
+            let message = "Nothing in Accept can be served. Accept \(offer)."
+            return .failure(HTTPRefusal(.notAcceptable, message, .badRequest, mediaType))
         }
-        guard method == .post else { return .success(Agreement(source: .parameters, mediaType: mediaType)) }
-        if let contentEncoding, contentEncoding.lowercased() != "identity" {
-            let message = "Bodies with a content coding are not accepted. Send the body as it is."
-            return .failure(HTTPRefusal(.unsupportedMediaType, message, .badRequest, mediaType))
-        }
-        if let fault = contentTypeFault {
+        let source: Source = method == .post ? .body : .parameters
+        if source == .body, let fault = codingFault ?? contentTypeFault {
             return .failure(HTTPRefusal(.unsupportedMediaType, fault, .badRequest, mediaType))
         }
-        return .success(Agreement(source: .body, mediaType: mediaType))
+        return .success(Agreement(source: source, mediaType: mediaType, eventStream: accepted.eventStream))
+    }
+
+    private var codingFault: String? {
+        guard let contentEncoding, contentEncoding.lowercased() != "identity" else { return nil }
+        return "Bodies with a content coding are not accepted. Send the body as it is."
     }
 
     private var contentTypeFault: String? {
+        if contentType == "application/json" { return nil }
         guard let contentType else { return "The request has no Content-Type. Send application/json." }
         guard let type = MediaType(contentType), type.type == "application",
             ["json", "graphql", "graphql+json"].contains(type.subtype)

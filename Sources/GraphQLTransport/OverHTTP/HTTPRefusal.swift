@@ -1,3 +1,4 @@
+public import GraphQL
 public import HTTPTypes
 
 /// An answer to a request that never reached the service.
@@ -7,7 +8,7 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
     /// What was wrong and what to do, for the client.
     public var message: String
     /// What kind of fault it is.
-    public var code: ErrorBody.Code
+    public var code: ErrorCode
     /// How the answer is written.
     public var mediaType: ResponseMediaType
     /// The methods of the path, for `Allow`.
@@ -17,7 +18,7 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
     public init(
         _ status: HTTPResponse.Status,
         _ message: String,
-        _ code: ErrorBody.Code,
+        _ code: ErrorCode,
         _ mediaType: ResponseMediaType = .json,
         allow: String? = nil
     ) {
@@ -33,25 +34,28 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
         HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "GET, POST")
     }
 
-    /// The operation's kind is not served with this method over HTTP; `nil` when it is.
-    public static func refusal(
-        of kind: OperationKind,
-        from source: HTTPExchange.Source,
-        _ mediaType: ResponseMediaType
-    ) -> HTTPRefusal? {
-        switch (kind, source) {
+    /// The operation's kind is not served with this method, or not as the client wants to be answered; `nil` when it is.
+    public static func refusal(of kind: OperationKind, _ agreement: HTTPExchange.Agreement) -> HTTPRefusal? {
+        let mediaType = agreement.mediaType
+        switch (kind, agreement.source) {
         case (.query, _), (.mutation, .body): return nil
         case (.mutation, .parameters):
             let message = "GET runs queries only. Send the mutation with POST."
             return HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "POST")
         case (.subscription, _):
-            let message = "Subscriptions are not served over plain HTTP. Open a WebSocket on this path."
+            guard agreement.eventStream == .none else { return nil }
+            let message = "Subscriptions need Accept: text/event-stream, or a WebSocket on this path."
             return HTTPRefusal(mediaType == .json ? .ok : .badRequest, message, .badRequest, mediaType)
         }
     }
 
     /// The complete response object.
-    public var body: [UInt8] { ErrorBody.response(message, code: code, style: mediaType.style) }
+    ///
+    /// AppSync's clients expect `data` in every answer with status 200.
+    public var body: [UInt8] {
+        let response = ErrorBody.response(message, code: code, style: mediaType.style)
+        return status == .ok ? Array(#"{"data":null,"#.utf8) + response.dropFirst() : response
+    }
 }
 
 extension GraphQLReply {

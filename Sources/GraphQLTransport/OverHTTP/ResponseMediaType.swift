@@ -1,4 +1,4 @@
-/// The media types a response can have (GraphQL over HTTP §4).
+/// The media types a complete response can have (GraphQL over HTTP §4).
 public enum ResponseMediaType: Sendable, Hashable, CaseIterable {
     /// `application/json`, as all clients know it.
     case json
@@ -20,16 +20,49 @@ public enum ResponseMediaType: Sendable, Hashable, CaseIterable {
         case .graphQLResponse: .standard
         }
     }
+}
 
-    /// The type for a request's `Accept`; `nil` when none of ours will do.
+/// What a client takes, as its `Accept` says it (RFC 9110 §12.5.1).
+struct AcceptedTypes: Sendable, Hashable {
+    /// How complete responses travel; `nil` when none of their types will do.
+    let mediaType: ResponseMediaType?
+    /// For what events may be streamed.
+    let eventStream: EventStreamUse
+
+    /// No header and wildcards mean `application/json`.
     ///
-    /// No header and wildcards mean `application/json`. Among types named with equal weight the one with the better
-    /// status codes is taken.
-    public static func negotiated(accept: String?) -> ResponseMediaType? {
-        guard let accept, !accept.allSatisfy({ $0 == " " || $0 == "," }) else { return .json }
+    /// Among types named with equal weight the one with the better status codes is taken; events are streamed only to
+    /// clients that name their type.
+    init(_ accept: String?) {
+        // What most clients send is not taken apart each time.
+        switch accept {
+        case nil, "*/*", "application/json":
+            (mediaType, eventStream) = (.json, .none)
+            return
+        case "application/graphql-response+json":
+            (mediaType, eventStream) = (.graphQLResponse, .none)
+            return
+        default: break
+        }
+        guard let accept, !accept.allSatisfy({ $0 == " " || $0 == "," }) else {
+            (mediaType, eventStream) = (.json, .none)
+            return
+        }
         let ranges = accept.split(separator: ",").compactMap(MediaRange.init)
-        let graphQL = weight(of: "graphql-response+json", in: ranges)
-        let json = weight(of: "json", in: ranges)
+        let graphQL = Self.weight(of: ("application", "graphql-response+json"), in: ranges)
+        let json = Self.weight(of: ("application", "json"), in: ranges)
+        let events = Self.weight(of: ("text", "event-stream"), in: ranges)
+        mediaType = Self.choice(graphQL, json)
+        guard events.isNamed, events.weight > 0 else {
+            eventStream = .none
+            return
+        }
+        eventStream = events.weight > max(graphQL.weight, json.weight) ? .always : .subscriptions
+    }
+
+    private typealias Weight = (weight: Int, isNamed: Bool)
+
+    private static func choice(_ graphQL: Weight, _ json: Weight) -> ResponseMediaType? {
         switch (graphQL.weight > 0, json.weight > 0) {
         case (false, false): return nil
         case (true, false): return .graphQLResponse
@@ -40,12 +73,22 @@ public enum ResponseMediaType: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What the most specific range that covers the type says of it (RFC 9110 §12.5.1).
-    private static func weight(of subtype: String, in ranges: [MediaRange]) -> (weight: Int, isNamed: Bool) {
-        let covering = ranges.filter { $0.covers(subtype) }
+    /// What the most specific range that covers the type says of it.
+    private static func weight(of type: (type: String, subtype: String), in ranges: [MediaRange]) -> Weight {
+        let covering = ranges.filter { $0.covers(type.type, type.subtype) }
         guard let best = covering.max(by: { $0.specificity < $1.specificity }) else { return (0, false) }
         return (best.weight, best.specificity == 2)
     }
+}
+
+/// What a client takes as a stream of server-sent events.
+public enum EventStreamUse: Sendable, Hashable {
+    /// Nothing.
+    case none
+    /// Subscriptions; queries and mutations are answered with one complete response.
+    case subscriptions
+    /// Everything.
+    case always
 }
 
 /// One element of `Accept`.
@@ -74,9 +117,9 @@ private struct MediaRange {
         }
     }
 
-    func covers(_ subtype: String) -> Bool {
+    func covers(_ type: String, _ subtype: String) -> Bool {
         guard isUTF8 else { return false }
-        return type == "*" || type == "application" && (self.subtype == "*" || self.subtype == subtype)
+        return self.type == "*" || self.type == type && (self.subtype == "*" || self.subtype == subtype)
     }
 }
 

@@ -1,3 +1,5 @@
+public import GraphQL
+
 /// The answer to a query, a mutation, or a request that cannot run.
 public struct GraphQLReply: Sendable, Hashable {
     /// How far the request came.

@@ -40,31 +40,8 @@ extension GraphQLRequest {
         }
     }
 
-    /// `application/x-www-form-urlencoded`: a plus is a space, `%` and two hexadecimal digits are a byte.
+    /// `application/x-www-form-urlencoded`: a plus is a space.
     private static func decoded(_ text: some Collection<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = text.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        PercentEncoding.decoded(text, plus: UInt8(ascii: " ")).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -1,3 +1,5 @@
+public import GraphQL
+
 /// What a transport serves: it authenticates once, then executes requests to bytes or to a stream of bytes.
 ///
 /// The transports know nothing of the schema behind it; the service knows nothing of sockets.
@@ -15,7 +17,7 @@ public protocol GraphQLService: Sendable {
     /// Sockets of the caller are closed then.
     func expiry(of caller: Caller) -> Int64?
 
-    /// Whose sockets are counted together, for the limit on sockets of one owner; `nil` counts none.
+    /// Whose sockets and event streams are counted together, for the limit on those of one owner; `nil` counts none.
     func socketGroup(of caller: Caller) -> String?
 
     /// What kind of operation the request would run, without running it.
@@ -32,12 +34,26 @@ public protocol GraphQLService: Sendable {
     ///
     /// The subscription is registered when this returns; responses may reach the sink before. A stream that was
     /// returned is always either ended by the service or cancelled by the transport.
-    func subscribe(_ request: GraphQLRequest, caller: Caller, sink: any ResponseSink) async -> SubscribeOutcome
+    func subscribe(
+        _ request: GraphQLRequest,
+        caller: Caller,
+        options: SubscribeOptions,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome
 }
 
 extension GraphQLService {
     /// Counts no sockets together.
     public func socketGroup(of caller: Caller) -> String? { nil }
+
+    /// Starts a subscription from now on, with errors as the specification writes them.
+    public func subscribe(
+        _ request: GraphQLRequest,
+        caller: Caller,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        await subscribe(request, caller: caller, options: SubscribeOptions(), sink: sink)
+    }
 }
 
 /// What became of credentials.
@@ -50,16 +66,6 @@ public enum AuthenticationOutcome<Caller: Sendable>: Sendable {
     case unavailable(message: String)
 }
 
-/// The kinds of operation (GraphQL §2.3).
-public enum OperationKind: String, Sendable, Hashable {
-    /// Reads.
-    case query
-    /// Writes, then reads.
-    case mutation
-    /// Follows events.
-    case subscription
-}
-
 /// What a request would run.
 public enum OperationLookup: Sendable {
     /// It reads.
@@ -70,6 +76,30 @@ public enum OperationLookup: Sendable {
     case subscription
     /// It cannot run; the reply says why.
     case invalid(GraphQLReply)
+
+    /// The kind of operation, where one was found.
+    public var kind: OperationKind? {
+        switch self {
+        case .query: .query
+        case .mutation: .mutation
+        case .subscription: .subscription
+        case .invalid: nil
+        }
+    }
+}
+
+/// What a transport knows of the way a subscription's responses will travel.
+public struct SubscribeOptions: Sendable, Hashable {
+    /// How responses and errors are written.
+    public var style: ResponseStyle
+    /// The cursor of the last response the client has seen, where its transport says so (`Last-Event-ID`).
+    public var resumeAfter: String?
+
+    /// Options of these parts.
+    public init(style: ResponseStyle = .standard, resumeAfter: String? = nil) {
+        self.style = style
+        self.resumeAfter = resumeAfter
+    }
 }
 
 /// What became of the wish to follow events.

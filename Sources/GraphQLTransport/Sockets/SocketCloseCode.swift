@@ -1,5 +1,7 @@
 /// Why a socket is closed, with the code the protocol names.
 public enum SocketCloseCode: UInt16, Sendable, Hashable {
+    /// All is done (RFC 6455 §7.4.1).
+    case normal = 1000
     /// The server stops, or the peer leaves (RFC 6455 §7.4.1).
     case goingAway = 1001
     /// The peer broke the framing.
@@ -10,8 +12,6 @@ public enum SocketCloseCode: UInt16, Sendable, Hashable {
     case invalidPayload = 1007
     /// A message is larger than we take.
     case messageTooBig = 1009
-    /// Something of ours failed.
-    case internalError = 1011
     /// The peer does not read, or we have too much to do; it may come again later.
     case tryAgainLater = 1013
     /// A message is not one of the protocol's (graphql-transport-ws).
@@ -28,6 +28,8 @@ public enum SocketCloseCode: UInt16, Sendable, Hashable {
     case subscriberExists = 4409
     /// The client introduced itself twice.
     case tooManyInitialisations = 4429
+    /// Something of ours failed that no operation is to blame for.
+    case internalServerError = 4500
 }
 
 extension SessionAction {

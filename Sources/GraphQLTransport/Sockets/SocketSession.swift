@@ -1,7 +1,9 @@
-/// One protocol spoken over a WebSocket: events in, actions out, nothing done.
+public import GraphQL
+
+/// One protocol spoken over a WebSocket or an event stream: events in, actions out, nothing done.
 ///
-/// Every protocol is driven by the same performer, so that a limit or a fix in one is a limit or a fix in all. An
-/// operation is known to the performer by a number that is never used twice on one connection, whatever the client
+/// Every protocol is driven by the same performer and keeps its operations in the same slots, so that a limit or a fix in
+/// one is a limit or a fix in all. An operation is known to the performer by a number that is never used twice on one connection, whatever the client
 /// calls it.
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
@@ -15,7 +17,7 @@ public enum SessionEvent: Sendable, Hashable {
     /// A whole text message came, valid UTF-8.
     case text([UInt8])
     /// A whole binary message came.
-    case binary
+    case binary([UInt8])
     /// A ping frame came.
     case pingFrame([UInt8])
     /// A timer the session asked for has run out.
@@ -32,6 +34,10 @@ public enum SessionEvent: Sendable, Hashable {
     case replied(Int, GraphQLReply)
     /// The operation's subscription was refused; a JSON array of errors.
     case refused(Int, errors: [UInt8])
+    /// The credentials the operation brought were not accepted.
+    case denied(Int, SessionAuthentication)
+    /// The operation is not of a kind the session asked for.
+    case unsupported(Int, OperationKind)
     /// The token the connection was opened with has ended.
     case tokenEnded
     /// The server stops.
@@ -42,14 +48,16 @@ public enum SessionEvent: Sendable, Hashable {
 public enum SessionAction: Sendable, Hashable {
     /// Send a text message.
     case send(SocketMessage)
+    /// Send a binary message.
+    case sendBinary([UInt8])
     /// Send a pong frame.
     case pongFrame([UInt8])
     /// Close the connection; the last action ever. Whatever still runs is cancelled.
     case close(code: UInt16, reason: String)
     /// Find out who this is, then tell `authenticated`.
     case authenticate(Credentials)
-    /// Run the operation for the connection's caller, then tell `replied`, or `subscribed` or `refused`.
-    case start(Int, GraphQLRequest)
+    /// Run the operation, then tell `replied`, or `subscribed` or `refused`; or why not.
+    case start(Int, OperationStart)
     /// Stop the operation and tell nothing more of it.
     case cancel(Int)
     /// Tell `timer` after this time, unless it is set again or cancelled.
@@ -58,12 +66,39 @@ public enum SessionAction: Sendable, Hashable {
     case cancelTimer(SessionTimer)
 }
 
+/// An operation as a session wants it run.
+public struct OperationStart: Sendable, Hashable {
+    /// What to run.
+    public var request: GraphQLRequest
+    /// Who asks; `nil` for the connection's caller.
+    public var credentials: Credentials?
+    /// Whether queries and mutations are to be told as `unsupported`.
+    public var isSubscriptionOnly: Bool
+    /// How responses travel.
+    public var options: SubscribeOptions
+
+    /// An operation of these parts.
+    public init(
+        _ request: GraphQLRequest,
+        credentials: Credentials? = nil,
+        isSubscriptionOnly: Bool = false,
+        options: SubscribeOptions = SubscribeOptions()
+    ) {
+        self.request = request
+        self.credentials = credentials
+        self.isSubscriptionOnly = isSubscriptionOnly
+        self.options = options
+    }
+}
+
 /// The timers a session may set.
 public enum SessionTimer: Sendable, Hashable {
     /// The client must introduce itself by then.
     case initialisation
     /// A sign of life is due, where the protocol has its own.
     case keepAlive
+    /// A client that was refused has had time to read why.
+    case farewell
 }
 
 /// What became of the credentials a session asked about.
@@ -96,29 +131,4 @@ public struct SocketMessage: Sendable, Hashable {
     public var count: Int { prefix.count + shared.count + suffix.count }
     /// The message in one piece.
     public var bytes: [UInt8] { prefix + shared + suffix }
-}
-
-/// What one socket may ask of us, whatever protocol it speaks.
-public struct SocketSessionLimits: Sendable, Hashable {
-    /// How long a client may take to introduce itself.
-    public var initialisationMilliseconds: Int
-    /// How many operations may run at once.
-    public var maximumOperations: Int
-    /// The longest id of an operation, in bytes.
-    public var maximumIDBytes: Int
-    /// Limits of each request.
-    public var request: GraphQLRequestLimits
-
-    /// Limits with their defaults.
-    public init(
-        initialisationMilliseconds: Int = 10_000,
-        maximumOperations: Int = 100,
-        maximumIDBytes: Int = 256,
-        request: GraphQLRequestLimits = GraphQLRequestLimits()
-    ) {
-        self.initialisationMilliseconds = initialisationMilliseconds
-        self.maximumOperations = maximumOperations
-        self.maximumIDBytes = maximumIDBytes
-        self.request = request
-    }
 }

@@ -17,7 +17,10 @@ extension TransportWSSession {
         }
         switch TransportWSMessage.Kind(rawValue: type) {
         case .connectionInit: return initialise(object)
-        case .ping: return withPayload(of: object) { session, payload in session.answer(.message(payload)) }
+        case .ping:
+            return withPayload(of: object) { session, payload in
+                session.slots.answer(.message(TransportWSMessage.message(.pong, payload: payload)))
+            }
         case .pong: return withPayload(of: object) { _, _ in [] }
         case .subscribe: return subscribe(object)
         case .complete: return complete(object)
@@ -82,37 +85,35 @@ extension TransportWSSession {
         guard case .object(let payload) = message["payload"] else {
             return close(.badRequest, "Invalid message: \"payload\" must be an object")
         }
-        guard numbers[id] == nil else {
-            return close(.subscriberExists, "Subscriber for \(id) already exists")
-        }
         let request: GraphQLRequest
         do {
             request = try GraphQLRequest.parse(payload, limits: limits.request)
         } catch {
             return close(.badRequest, "Invalid message: \(error.message)")
         }
-        guard operations.count < limits.maximumOperations else {
-            let errors = ErrorBody.errors(
-                "This connection runs \(operations.count) operations already; complete one first.",
-                code: .limit
-            )
+        do throws(OperationSlots.Fault) {
+            let number = try slots.open(id, nextHead: TransportWSMessage.payloadHead(.next, id: id))
+            return [.start(number, OperationStart(request))]
+        } catch {
+            return refuse(id, error)
+        }
+    }
+
+    private mutating func refuse(_ id: String, _ fault: OperationSlots.Fault) -> [SessionAction] {
+        switch fault {
+        case .idInUse: return close(.subscriberExists, "Subscriber for \(id) already exists")
+        case .full(let count):
+            let message = "This connection runs \(count) operations already; complete one first."
+            let errors = ErrorBody.errors(message, code: .limit)
             return [.send(TransportWSMessage.message(.error, id: id, payload: errors))]
         }
-        lastNumber += 1
-        numbers[id] = lastNumber
-        operations[lastNumber] = Operation(
-            number: lastNumber,
-            id: id,
-            nextHead: TransportWSMessage.payloadHead(.next, id: id)
-        )
-        return [.start(lastNumber, request)]
     }
 
     private mutating func complete(_ message: JSONObject) -> [SessionAction] {
         guard let id = id(of: message) else { return closeForID() }
-        guard let number = numbers[id] else { return [] }
-        _ = forget(number)
-        return [.cancel(number)] + releasePongs()
+        guard let operation = slots.operation(named: id) else { return [] }
+        _ = slots.close(operation.number)
+        return [.cancel(operation.number)] + slots.releasePongs()
     }
 
     private func id(of message: JSONObject) -> String? {

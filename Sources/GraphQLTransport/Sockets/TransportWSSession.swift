@@ -1,3 +1,4 @@
+import GraphQL
 import JSON
 
 /// The server's side of `graphql-transport-ws` as a pure state machine.
@@ -19,27 +20,10 @@ public struct TransportWSSession: SocketSession {
         case closed
     }
 
-    struct Operation {
-        let number: Int
-        let id: String
-        /// What comes before the payload of each response.
-        let nextHead: [UInt8]
-        var isRegistering = true
-    }
-
-    enum Pong {
-        case message(JSONObject?)
-        case frame([UInt8])
-    }
-
     let limits: SocketSessionLimits
     let upgradeCredentials: Credentials
     var phase = Phase.opened
-    var numbers: [String: Int] = [:]
-    var operations: [Int: Operation] = [:]
-    var lastNumber = 0
-    /// Pongs that wait until no operation up to this number is registering.
-    var heldPongs: [(upTo: Int, pong: Pong)] = []
+    var slots: OperationSlots
 
     /// A session that has not begun.
     ///
@@ -47,6 +31,7 @@ public struct TransportWSSession: SocketSession {
     public init(limits: SocketSessionLimits, upgradeCredentials: Credentials) {
         self.limits = limits
         self.upgradeCredentials = upgradeCredentials
+        slots = OperationSlots(maximum: limits.maximumOperations)
     }
 
     /// Takes what happened and says what to do, in order.
@@ -57,27 +42,25 @@ public struct TransportWSSession: SocketSession {
             return [.setTimer(.initialisation, milliseconds: limits.initialisationMilliseconds)]
         case .text(let bytes): return received(bytes)
         case .binary: return close(.unsupportedData, "Binary messages are not served; send text")
-        case .pingFrame(let payload): return answer(.frame(payload))
+        case .pingFrame(let payload): return slots.answer(.frame(payload))
         case .timer(.initialisation): return initialisationTimedOut()
-        case .timer(.keepAlive): return []
+        case .timer: return []
         case .authenticated(let outcome): return authenticated(outcome)
         case .tokenEnded: return close(.forbidden, "Forbidden: the token has expired")
         case .shutdown: return close(.goingAway, "The server is stopping")
-        case .subscribed(let number):
-            operations[number]?.isRegistering = false
-            return releasePongs()
+        case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
         case .next(let number, let response): return next(number, response)
         case .ended(let number, let reason): return ended(number, reason)
         case .replied(let number, let reply): return replied(number, reply)
         case .refused(let number, let errors): return finish(number, errors: errors)
+        // Operations bring no credentials of their own here, and all kinds are served.
+        case .denied, .unsupported: return []
         }
     }
 
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
-        operations = [:]
-        numbers = [:]
-        heldPongs = []
+        slots.closeAll()
         return [.close(code, reason)]
     }
 
@@ -101,7 +84,7 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = operations[number] else { return [] }
+        guard let operation = slots[number] else { return [] }
         let message = SocketMessage(
             prefix: operation.nextHead,
             shared: response.body,
@@ -125,46 +108,13 @@ extension TransportWSSession {
     }
 
     private mutating func finish(_ number: Int, errors: [UInt8]? = nil) -> [SessionAction] {
-        guard let id = forget(number) else { return [] }
+        guard let id = slots.close(number)?.id else { return [] }
         let message =
             if let errors {
                 TransportWSMessage.message(.error, id: id, payload: errors)
             } else {
                 TransportWSMessage.message(.complete, id: id)
             }
-        return [.send(message)] + releasePongs()
-    }
-
-    /// The id the client gave the operation, if it still ran.
-    mutating func forget(_ number: Int) -> String? {
-        guard let operation = operations.removeValue(forKey: number) else { return nil }
-        numbers[operation.id] = nil
-        return operation.id
-    }
-
-    mutating func releasePongs() -> [SessionAction] {
-        guard !heldPongs.isEmpty else { return [] }
-        let firstRegistering = operations.values.lazy.filter(\.isRegistering).map(\.number).min() ?? Int.max
-        let free = heldPongs.prefix { $0.upTo < firstRegistering }
-        heldPongs.removeFirst(free.count)
-        return free.map { Self.action(for: $0.pong) }
-    }
-
-    /// Sends a pong now, or holds it while subscriptions asked for before are registering.
-    mutating func answer(_ pong: Pong) -> [SessionAction] {
-        guard heldPongs.isEmpty, !operations.values.contains(where: \.isRegistering) else {
-            // Whoever sends more pings than this without waiting loses the oldest answers.
-            if heldPongs.count >= 32 { heldPongs.removeFirst() }
-            heldPongs.append((upTo: lastNumber, pong: pong))
-            return []
-        }
-        return [Self.action(for: pong)]
-    }
-
-    private static func action(for pong: Pong) -> SessionAction {
-        switch pong {
-        case .message(let payload): .send(TransportWSMessage.message(.pong, payload: payload))
-        case .frame(let payload): .pongFrame(payload)
-        }
+        return [.send(message)] + slots.releasePongs()
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLTransport
 import JSON
 import TocsinCore
 

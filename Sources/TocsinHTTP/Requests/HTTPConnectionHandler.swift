@@ -28,12 +28,14 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     var context: ChannelHandlerContext?
     private let connectionNumber: Int
     private let executor: LoopExecutor
-    private let deadline: ConnectionDeadline
-    private let writer: WatchedWriter
-    private var reader: RequestReader
+    let deadline: ConnectionDeadline
+    let writer: WatchedWriter
+    private(set) var reader: RequestReader
     private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
-    private var running: (request: IncomingRequest, task: Task<Void, Never>)?
-    private var wait: Wait?
+    private(set) var running: (request: IncomingRequest, task: Task<Void, Never>)?
+    /// The running request's answer, where it is a stream that has begun.
+    var stream: EventStream<Service>?
+    var wait: Wait?
     private var isHoldingRead = false
 
     init(
@@ -63,6 +65,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         writer.stop()
         running?.task.cancel()
         running = nil
+        stopStream()
         self.context = nil
     }
 
@@ -77,6 +80,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func channelInactive(context: ChannelHandlerContext) {
         running?.task.cancel()
         running = nil
+        stopStream()
         waiting.removeAll()
         deadline.cancel()
         context.fireChannelInactive()
@@ -118,6 +122,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ServerStops, let stream { stream.shutdown() }
         if event is ServerStops, running == nil, waiting.isEmpty, case .head = reader.phase, !input.hasBegun {
             context.close(mode: .all, promise: nil)
         }
@@ -127,11 +132,11 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     /// Nothing more is read.
     ///
-    /// A request that may have changed something is still answered; a client that asked only to read, or for nothing,
-    /// counts as gone.
+    /// A request that may have changed something is still answered; a client that asked only to read, or for nothing, or
+    /// that follows a stream counts as gone.
     private func inputEnded() {
         reader.refuse()
-        if let running, running.request.method == .post { return }
+        if let running, running.request.method == .post, stream == nil { return }
         guard running != nil || waiting.isEmpty else { return }
         context?.close(mode: .all, promise: nil)
     }
@@ -167,40 +172,45 @@ extension HTTPConnectionHandler {
         let handler = NIOLoopBound(self, eventLoop: loop)
         let responder = parts.responder
         let task = Task(executorPreference: executor) {
-            let response = await responder.respond(to: request)
-            handler.value.finish(request, with: response)
+            let answer = await responder.respond(to: request)
+            handler.value.finish(request, with: answer)
         }
         running = (request, task)
         waitFor(.answer)
     }
 
     /// Writes the answer if the request still runs.
-    private func finish(_ request: IncomingRequest, with response: OutgoingResponse) {
+    private func finish(_ request: IncomingRequest, with answer: Responder<Service>.Answer) {
         guard running?.request.id == request.id else { return }
-        running = nil
-        answer(request, with: response)
+        switch answer {
+        case .response(let response): self.answer(request, with: response)
+        case .stream(let opening): begin(opening, for: request)
+        }
     }
 
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
+        running = nil
         AccessLog(logger: parts.logger).record(request, response)
+        send(response, traits(of: request, response))
+    }
+
+    func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
         // After a request that offers an upgrade the parser takes no more requests.
         var isLast = response.closes || parts.registry.isStopping || request.headers.contains(name: "upgrade")
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
-        let traits = RequestTraits(
+        if response.isStreamed, request.isHTTP10 { isLast = true }
+        return RequestTraits(
             keepsAlive: request.keepsAlive && !isLast && request.method != .connect,
             isHTTP10: request.isHTTP10,
             isHead: request.method == .head
         )
-        send(response, traits)
     }
 
     private func send(_ response: OutgoingResponse, _ traits: RequestTraits) {
         guard let context else { return }
         let buffer = response.serialized(for: traits, date: parts.date.text, allocator: context.channel.allocator)
         guard traits.keepsAlive else {
-            reader.refuse()
-            waiting.removeAll()
-            waitFor(.linger)
+            endInput()
             return write(buffer) { context.channel.close(mode: .output, promise: nil) }
         }
         write(buffer)
@@ -208,56 +218,34 @@ extension HTTPConnectionHandler {
         awaitInput()
     }
 
+    /// The running request has been answered in full by a stream.
+    func finished(keepsAlive: Bool) {
+        running = nil
+        guard keepsAlive else {
+            endInput()
+            context?.channel.close(mode: .output, promise: nil)
+            return
+        }
+        startNext()
+        awaitInput()
+    }
+
+    /// Nothing more is read; the peer has a moment to take what was written.
+    private func endInput() {
+        reader.refuse()
+        waiting.removeAll()
+        waitFor(.linger)
+    }
+
+    private func stopStream() {
+        stream?.stop()
+        stream = nil
+    }
+
     func write(_ buffer: ByteBuffer, then next: (() -> Void)? = nil) {
         guard let context else { return }
         writer.write(buffer, context) { isWritten in
             if isWritten { next?() }
-        }
-    }
-}
-
-// Time limits.
-extension HTTPConnectionHandler {
-    private func awaitInput() {
-        guard running == nil, wait != .linger else { return }
-        switch reader.phase {
-        case .body: waitFor(.body)
-        case .head: waitFor(input.hasBegun ? .head : .idle)
-        case .refused: break
-        }
-    }
-
-    /// Sets the deadline of what is waited for now; waiting on for the same thing does not move it.
-    private func waitFor(_ wait: Wait) {
-        guard self.wait != wait else { return }
-        self.wait = wait
-        let settings = parts.settings
-        let milliseconds =
-            switch wait {
-            case .idle: settings.idleMilliseconds
-            case .head: settings.headMilliseconds
-            case .body: settings.bodyMilliseconds
-            case .answer: settings.answerMilliseconds
-            case .linger: settings.lingerMilliseconds
-            }
-        deadline.set(milliseconds: milliseconds) { [self] in timeIsUp(wait) }
-    }
-
-    private func timeIsUp(_ wait: Wait) {
-        switch wait {
-        case .idle, .linger: context?.close(mode: .all, promise: nil)
-        case .head:
-            guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }
-            refuse(HTTPRefusal(.requestTimeout, "The request head did not come in time.", .badRequest))
-        case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
-        case .answer:
-            guard let running else { return }
-            running.task.cancel()
-            self.running = nil
-            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
-            var response = OutgoingResponse(refusal)
-            response.closes = true
-            answer(running.request, with: response)
         }
     }
 }

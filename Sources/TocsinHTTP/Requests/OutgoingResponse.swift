@@ -11,6 +11,8 @@ package struct OutgoingResponse: Sendable {
     package var body: [UInt8]
     /// The GraphQL operation's name, for the log.
     var operationName: String?
+    /// Whether the body follows in pieces.
+    var isStreamed = false
     /// Whether the connection ends with this response.
     var closes = false
 
@@ -42,7 +44,10 @@ package struct OutgoingResponse: Sendable {
             buffer.writeString(field.value)
             buffer.writeStaticString("\r\n")
         }
-        if status.code != 204 && status.code >= 200 {
+        if isStreamed {
+            // HTTP/1.0 knows no chunks: there the body ends with the connection.
+            if !request.isHTTP10 { buffer.writeStaticString("transfer-encoding: chunked\r\n") }
+        } else if status.code != 204 && status.code >= 200 {
             buffer.writeString("content-length: \(body.count)\r\n")
         }
         if !request.keepsAlive {

@@ -3,25 +3,35 @@ import HTTPTypes
 import JSON
 import NIOCore
 
-/// Turns one request into one response: routes, negotiation, credentials, the service.
+/// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
 struct Responder<Service: GraphQLService>: Sendable {
+    /// How a request is answered.
+    enum Answer: Sendable {
+        case response(OutgoingResponse)
+        case stream(EventStreamOpening<Service.Caller>)
+    }
+
     let service: Service
     let health: any HealthReporting
     let routes: [HTTPRoute]
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
+    let origins: CrossOrigin
 
-    func respond(to request: IncomingRequest) async -> OutgoingResponse {
-        let origins = AllowedOrigins(settings.allowedOrigins)
-        if let preflight = origins.preflight(of: request) { return preflight }
-        var response = await routed(request)
-        response.fields += origins.fields(for: request)
-        return response
+    func respond(to request: IncomingRequest) async -> Answer {
+        if let preflight = origins.preflight(of: request) { return .response(preflight) }
+        switch request.path == settings.graphQLPath ? await graphQL(request) : .response(await routed(request)) {
+        case .response(var response):
+            response.fields += origins.fields(for: request)
+            return .response(response)
+        case .stream(var opening):
+            opening.fields += origins.fields(for: request)
+            return .stream(opening)
+        }
     }
 
     private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
         switch request.path {
-        case settings.graphQLPath: return await graphQL(request)
         case "/healthz": return await report(request) { health.live() }
         case "/readyz": return await report(request) { await readiness() }
         default: break
@@ -66,69 +76,88 @@ struct Responder<Service: GraphQLService>: Sendable {
     }
 }
 
-// GraphQL over HTTP.
+// GraphQL over HTTP and over server-sent events.
 extension Responder {
-    private func graphQL(_ request: IncomingRequest) async -> OutgoingResponse {
+    private func graphQL(_ request: IncomingRequest) async -> Answer {
         let exchange = HTTPExchange(
             method: request.method,
             contentType: request.header("content-type"),
             contentEncoding: request.header("content-encoding"),
             accept: request.header("accept")
         )
-        switch exchange.negotiated() {
-        case .failure(let refusal): return OutgoingResponse(refusal)
-        case .success(let agreement): return await graphQL(request, agreement)
+        do throws(HTTPRefusal) {
+            let agreement = try exchange.negotiated().get()
+            let caller = try await caller(of: request, agreement)
+            if let refusal = settings.forgery.refusal(of: exchange, agreement, header: request.header) { throw refusal }
+            let asked = try parsed(request, agreement)
+            return try await run(asked, caller, agreement, request)
+        } catch {
+            return .response(OutgoingResponse(error))
         }
     }
 
-    private func graphQL(_ request: IncomingRequest, _ agreement: HTTPExchange.Agreement) async -> OutgoingResponse {
+    private func caller(
+        of request: IncomingRequest,
+        _ agreement: HTTPExchange.Agreement
+    ) async throws(HTTPRefusal) -> Service.Caller {
         let mediaType = agreement.mediaType
-        let caller: Service.Caller
         switch await service.authenticate(request.credentials) {
-        case .caller(let known): caller = known
-        case .refused(let message):
-            return OutgoingResponse(HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType))
-        case .unavailable(let message):
-            return OutgoingResponse(HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType))
+        case .caller(let known): return known
+        case .refused(let message): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
+        case .unavailable(let message): throw HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
         }
-        let asked: GraphQLRequest
-        do {
-            asked = try parsed(request, agreement.source)
-        } catch {
-            return OutgoingResponse(HTTPRefusal(.badRequest, error.message, .badRequest, mediaType))
-        }
-        var response = await run(asked, caller, agreement)
-        response.operationName = asked.operationName
-        return response
     }
 
     private func parsed(
         _ request: IncomingRequest,
-        _ source: HTTPExchange.Source
-    ) throws(RequestFault) -> GraphQLRequest {
-        switch source {
-        case .parameters: try GraphQLRequest.parse(queryString: request.queryString, limits: settings.request)
-        case .body: try GraphQLRequest.parse(body: request.body.readableBytesView, limits: settings.request)
+        _ agreement: HTTPExchange.Agreement
+    ) throws(HTTPRefusal) -> GraphQLRequest {
+        do throws(RequestFault) {
+            switch agreement.source {
+            case .parameters:
+                return try GraphQLRequest.parse(queryString: request.queryString, limits: settings.request)
+            case .body: return try GraphQLRequest.parse(body: request.body.readableBytesView, limits: settings.request)
+            }
+        } catch {
+            throw HTTPRefusal(.badRequest, error.message, .badRequest, agreement.mediaType)
         }
     }
 
     private func run(
         _ asked: GraphQLRequest,
         _ caller: Service.Caller,
-        _ agreement: HTTPExchange.Agreement
-    ) async -> OutgoingResponse {
+        _ agreement: HTTPExchange.Agreement,
+        _ request: IncomingRequest
+    ) async throws(HTTPRefusal) -> Answer {
         let mediaType = agreement.mediaType
-        let kind: OperationKind
-        switch service.operationKind(of: asked, caller: caller, style: mediaType.style) {
-        case .query: kind = .query
-        case .mutation: kind = .mutation
-        case .subscription: kind = .subscription
-        case .invalid(let reply): return OutgoingResponse(reply, mediaType)
+        // Events are written as the specification says, whatever else the client takes.
+        let style = agreement.eventStream == .always ? .standard : mediaType.style
+        let lookup = service.operationKind(of: asked, caller: caller, style: style)
+        if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
+        switch (lookup, agreement.eventStream) {
+        case (.invalid(let reply), .always): return stream(.reply(reply), asked, caller, request)
+        case (.invalid(let reply), _): return .response(OutgoingResponse(reply, mediaType, asked))
+        case (.subscription, _), (_, .always): return stream(.operation(asked), asked, caller, request)
+        case (.query, _), (.mutation, _):
+            let reply = await service.execute(asked, caller: caller, style: style)
+            return .response(OutgoingResponse(reply, mediaType, asked))
         }
-        if let refusal = HTTPRefusal.refusal(of: kind, from: agreement.source, mediaType) {
-            return OutgoingResponse(refusal)
-        }
-        return OutgoingResponse(await service.execute(asked, caller: caller, style: mediaType.style), mediaType)
+    }
+
+    private func stream(
+        _ content: EventStreamSession.Content,
+        _ asked: GraphQLRequest,
+        _ caller: Service.Caller,
+        _ request: IncomingRequest
+    ) -> Answer {
+        .stream(
+            EventStreamOpening(
+                content: content,
+                caller: caller,
+                operationName: asked.operationName,
+                lastEventID: request.header("last-event-id")
+            )
+        )
     }
 }
 
@@ -148,7 +177,7 @@ extension OutgoingResponse {
     }
 
     /// What the service answered.
-    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType) {
+    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ asked: GraphQLRequest) {
         var fields = [("cache-control", "no-store")]
         switch reply.kind {
         case .tooManyRequests(let seconds): fields.append(("retry-after", "\(seconds)"))
@@ -157,5 +186,6 @@ extension OutgoingResponse {
         }
         let status = reply.status(for: mediaType)
         self.init(status: status, contentType: mediaType.contentType, fields: fields, body: reply.body)
+        operationName = asked.operationName
     }
 }

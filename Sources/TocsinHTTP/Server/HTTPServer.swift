@@ -18,7 +18,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         package var health: any HealthReporting
         /// Further paths.
         package var routes: [HTTPRoute]
-        /// Paths of sockets; `nil` serves `graphql-transport-ws` on GraphQL's path.
+        /// Paths of sockets; `nil` serves `graphql-transport-ws` and AppSync's protocol on GraphQL's path and below.
         package var socketPaths: [SocketPath]?
 
         /// Content of these parts.
@@ -71,16 +71,16 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             health: content.health,
             routes: content.routes,
             settings: settings,
-            registry: registry
+            registry: registry,
+            origins: CrossOrigin(settings.crossOrigin)
         )
-        let standard = SocketPath(settings.graphQLPath, protocols: [.graphQLTransportWS])
         parts = ServerParts(
             service: content.service,
             responder: responder,
             settings: settings,
             registry: registry,
             socketGroups: SocketGroups(limit: settings.maximumSocketsOfGroup),
-            socketPaths: content.socketPaths ?? [standard],
+            socketPaths: content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath),
             date: HTTPDate(now: now),
             logger: logger,
             now: now

@@ -15,8 +15,10 @@ package struct HTTPServerSettings: Sendable {
 
     /// The path of GraphQL over HTTP and of its sockets.
     package var graphQLPath = "/graphql"
-    /// Web origins that may open sockets and read answers, as `https://host`; `*` means any.
-    package var allowedOrigins: [String] = []
+    /// Which pages of other hosts may use the server.
+    package var crossOrigin = CrossOriginSettings()
+    /// What keeps pages from sending requests in their reader's name.
+    package var forgery = ForgeryProtection()
 
     /// The longest request body, in bytes.
     package var maximumBodyBytes = 1_048_576
@@ -35,7 +37,7 @@ package struct HTTPServerSettings: Sendable {
     package var bodyMilliseconds = 30_000
     /// A connection without a request is closed after this time.
     package var idleMilliseconds = 75_000
-    /// A request is answered within this time, be it with 503.
+    /// A request, over HTTP or a socket, is answered within this time, be it with 503 or an error.
     package var answerMilliseconds = 10_000
     /// A peer that takes nothing for this long is dropped.
     package var writeMilliseconds = 10_000
@@ -44,11 +46,11 @@ package struct HTTPServerSettings: Sendable {
 
     /// The longest WebSocket message, in bytes.
     package var maximumMessageBytes = 64 * 1024
-    /// How many bytes may wait for a socket's peer to read.
+    /// How many bytes may wait for the peer of a socket or an event stream to read.
     package var maximumQueueBytes = 1_048_576
-    /// How many messages may wait for a socket's peer to read.
+    /// How many messages may wait for the peer of a socket or an event stream to read.
     package var maximumQueueEvents = 256
-    /// How many sockets one owner may have open.
+    /// How many sockets and event streams one owner may have open.
     package var maximumSocketsOfGroup = 256
     /// A ping is sent this often.
     package var pingMilliseconds = 25_000

@@ -3,7 +3,6 @@ import HTTPTypes
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOWebSocket
 
 extension HTTPConnectionHandler {
     /// Turns the connection into a socket, or answers why not.
@@ -13,13 +12,14 @@ extension HTTPConnectionHandler {
             let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
-        let origins = AllowedOrigins(parts.settings.allowedOrigins)
-        let upgrade = WebSocketUpgrade(request: request, path: path, origins: origins)
+        let upgrade = WebSocketUpgrade(request: request, path: path, origins: parts.responder.origins)
         do {
             try upgrade.check()
         } catch {
             var response = OutgoingResponse(error)
-            if error.status == .upgradeRequired { response.fields.append(("sec-websocket-version", "13")) }
+            if error.status == .upgradeRequired {
+                response.fields += [("upgrade", "websocket"), ("sec-websocket-version", "13")]
+            }
             return answer(request, with: response)
         }
         upgrade.acceptance(on: context.channel).assumeIsolated().whenSuccess { bytes in
@@ -35,18 +35,19 @@ extension HTTPConnectionHandler {
         response.closes = true
         AccessLog(logger: parts.logger).record(request, response)
         let pipeline = context.pipeline.syncOperations
-        let decoder = WebSocketFrameDecoder(maxFrameSize: parts.settings.maximumMessageBytes)
         let socket = WebSocketHandler(parts, session, channel: context.channel, id: request.id)
         do {
             let http = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let raw = try pipeline.handler(type: RawInputHandler.self)
-            try pipeline.addHandlers([ByteToMessageHandler(decoder), socket])
+            try pipeline.addHandler(socket)
             pipeline.removeHandler(raw, promise: nil)
             pipeline.removeHandler(self, promise: nil)
             pipeline.removeHandler(http, promise: nil)
         } catch {
             parts.logger.error("A socket could not be set up", metadata: ["error": "\(error)"])
-            context.close(mode: .all, promise: nil)
+            var frame = ByteBuffer()
+            frame.writeCloseFrame(code: SocketCloseCode.internalServerError.rawValue, reason: "Internal server error")
+            write(frame) { context.close(mode: .all, promise: nil) }
         }
     }
 }

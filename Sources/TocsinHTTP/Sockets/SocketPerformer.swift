@@ -1,13 +1,14 @@
 import GraphQLTransport
 import NIOCore
 
-/// Performs what a socket's session asks for: the only place where sessions meet the service.
+/// Performs what a session asks for, over a socket or an event stream: the only place where sessions meet the service.
 ///
 /// Confined to its event loop; `stop` must be called in the end.
 final class SocketPerformer<Service: GraphQLService> {
     /// What goes to the peer.
     enum Output {
         case text(SocketMessage)
+        case binary([UInt8])
         case pong([UInt8])
         case close(code: UInt16, reason: String)
         /// All that subscriptions brought has been sent.
@@ -15,19 +16,16 @@ final class SocketPerformer<Service: GraphQLService> {
     }
 
     /// A started operation.
-    private enum Operation {
-        /// A query or a mutation.
-        case executing(Task<Void, Never>)
-        /// A subscription that is being registered.
-        case registering(Task<Void, Never>, SocketSink)
+    enum Operation {
+        /// Something is awaited: credentials, a result or a registration, which has a sink.
+        case working(Task<Void, Never>, SocketSink?)
         /// A registered subscription.
         case streaming(any StreamHandle, SocketSink)
 
         func cancel() {
             switch self {
-            case .executing(let task): task.cancel()
-            case .registering(let task, let sink):
-                sink.close()
+            case .working(let task, let sink):
+                sink?.close()
                 task.cancel()
             case .streaming(let handle, let sink):
                 sink.close()
@@ -36,18 +34,19 @@ final class SocketPerformer<Service: GraphQLService> {
         }
     }
 
-    private let parts: ServerParts<Service>
-    private let loop: any EventLoop
-    private let executor: LoopExecutor
-    private let mailbox: SocketMailbox
+    let parts: ServerParts<Service>
+    let loop: any EventLoop
+    let executor: LoopExecutor
+    let mailbox: SocketMailbox
+    var operations: [Int: Operation] = [:]
+    var caller: Service.Caller?
+    var authentication: Task<Void, Never>?
+    private(set) var output: ((Output) -> Void)?
     private var session: any SocketSession
-    private var output: ((Output) -> Void)?
-    private var caller: Service.Caller?
-    private var authentication: Task<Void, Never>?
-    private var operations: [Int: Operation] = [:]
     private var timers: [SessionTimer: ConnectionDeadline] = [:]
-    private var expiry: ConnectionDeadline?
     private var socketGroup: String?
+    private let expiries: TokenExpiries
+    private let limit: ExecutionLimit
 
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop) {
         self.parts = parts
@@ -55,6 +54,8 @@ final class SocketPerformer<Service: GraphQLService> {
         self.loop = loop
         executor = LoopExecutor(loop)
         mailbox = SocketMailbox(loop, maximumBytes: parts.settings.maximumQueueBytes)
+        expiries = TokenExpiries(loop, now: parts.now)
+        limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
 
     /// Begins the session; what it sends goes to `output`, on the loop.
@@ -63,6 +64,7 @@ final class SocketPerformer<Service: GraphQLService> {
         let performer = NIOLoopBound(self, eventLoop: loop)
         mailbox.open { performer.value.fetchLetters() }
         handle(.opened)
+        if let caller { watchExpiry(of: caller) }
     }
 
     /// Cancels everything; nothing is sent any more.
@@ -77,7 +79,8 @@ final class SocketPerformer<Service: GraphQLService> {
         for operation in running { operation.cancel() }
         for timer in timers.values { timer.cancel() }
         timers = [:]
-        expiry?.cancel()
+        expiries.stop()
+        limit.stop()
     }
 
     /// Gives the session an event and does what it asks for.
@@ -86,13 +89,14 @@ final class SocketPerformer<Service: GraphQLService> {
             guard let output else { return }
             switch action {
             case .send(let message): output(.text(message))
+            case .sendBinary(let bytes): output(.binary(bytes))
             case .pongFrame(let payload): output(.pong(payload))
             case .close(let code, let reason):
                 output(.close(code: code, reason: reason))
                 stop()
             case .authenticate(let credentials): authenticate(credentials)
-            case .start(let number, let request): start(number, request)
-            case .cancel(let number): operations.removeValue(forKey: number)?.cancel()
+            case .start(let number, let operation): start(number, operation)
+            case .cancel(let number): remove(number)?.cancel()
             case .setTimer(let timer, let milliseconds): set(timer, milliseconds)
             case .cancelTimer(let timer): timers[timer]?.clear()
             }
@@ -105,7 +109,7 @@ final class SocketPerformer<Service: GraphQLService> {
             switch letter.content {
             case .next(let response): handle(.next(letter.number, response))
             case .end(let reason):
-                operations[letter.number] = nil
+                _ = remove(letter.number)
                 handle(.ended(letter.number, reason))
             }
         }
@@ -120,31 +124,32 @@ final class SocketPerformer<Service: GraphQLService> {
 
     /// What a peer that does not read is told.
     static var tooSlow: String { "Too much is waiting to be read; come again and resume" }
+
+    private func set(_ timer: SessionTimer, _ milliseconds: Int) {
+        let deadline = timers[timer] ?? ConnectionDeadline(loop)
+        timers[timer] = deadline
+        deadline.set(milliseconds: milliseconds) { [self] in handle(.timer(timer)) }
+    }
 }
 
-// Credentials and timers.
+// Who asks, and for how long.
 extension SocketPerformer {
-    private func authenticate(_ credentials: Credentials) {
-        let performer = NIOLoopBound(self, eventLoop: loop)
-        let service = parts.service
-        authentication?.cancel()
-        authentication = Task(executorPreference: executor) {
-            let outcome = await service.authenticate(credentials)
-            guard !Task.isCancelled else { return }
-            performer.value.authenticated(outcome)
-        }
+    /// The session serves this caller from its start; false when the caller has too many already.
+    func admit(_ caller: Service.Caller) -> Bool {
+        guard enterGroup(of: caller) else { return false }
+        self.caller = caller
+        return true
     }
 
-    private func authenticated(_ outcome: AuthenticationOutcome<Service.Caller>) {
+    func authenticated(_ outcome: AuthenticationOutcome<Service.Caller>) {
         guard output != nil else { return }
         authentication = nil
         switch outcome {
         case .caller(let caller):
-            guard enterGroup(of: caller) else {
+            guard admit(caller) else {
                 let message = "You have too many sockets open; close one first"
                 return handle(.authenticated(.unavailable(message: message)))
             }
-            self.caller = caller
             handle(.authenticated(.accepted))
             watchExpiry(of: caller)
         case .refused(let message): handle(.authenticated(.refused(message: message)))
@@ -159,70 +164,37 @@ extension SocketPerformer {
         return true
     }
 
-    /// Looks again every now and then, as the wall clock may be set.
     private func watchExpiry(of caller: Service.Caller) {
         guard output != nil, let end = parts.service.expiry(of: caller) else { return }
-        let left = end - parts.now()
-        guard left > 0 else { return handle(.tokenEnded) }
-        let timer = expiry ?? ConnectionDeadline(loop)
-        expiry = timer
-        timer.set(milliseconds: Int(min(left, 3_600_000))) { [self] in watchExpiry(of: caller) }
+        expiries.watch(nil, until: end) { [self] in handle(.tokenEnded) }
     }
 
-    private func set(_ timer: SessionTimer, _ milliseconds: Int) {
-        let deadline = timers[timer] ?? ConnectionDeadline(loop)
-        timers[timer] = deadline
-        deadline.set(milliseconds: milliseconds) { [self] in handle(.timer(timer)) }
-    }
-}
-
-// Operations.
-extension SocketPerformer {
-    private func start(_ number: Int, _ request: GraphQLRequest) {
-        guard let caller else { return }
-        switch parts.service.operationKind(of: request, caller: caller, style: .standard) {
-        case .invalid(let reply): handle(.replied(number, reply))
-        case .query, .mutation: execute(number, request, caller)
-        case .subscription: subscribe(number, request, caller)
+    /// The operation runs for somebody with a token of its own.
+    func watchExpiry(of caller: Service.Caller, for number: Int) {
+        guard operations[number] != nil, let end = parts.service.expiry(of: caller) else { return }
+        expiries.watch(number, until: end) { [self] in
+            guard let operation = remove(number) else { return }
+            operation.cancel()
+            handle(.ended(number, .unauthorized))
         }
     }
 
-    private func execute(_ number: Int, _ request: GraphQLRequest, _ caller: Service.Caller) {
-        let performer = NIOLoopBound(self, eventLoop: loop)
-        let service = parts.service
-        let task = Task(executorPreference: executor) {
-            let reply = await service.execute(request, caller: caller, style: .standard)
-            performer.value.executed(number, reply)
-        }
-        operations[number] = .executing(task)
+    /// Forgets an operation; what it still brings is dropped.
+    func remove(_ number: Int) -> Operation? {
+        expiries.forget(number)
+        return operations.removeValue(forKey: number)
     }
 
-    private func executed(_ number: Int, _ reply: GraphQLReply) {
-        guard operations.removeValue(forKey: number) != nil else { return }
-        handle(.replied(number, reply))
-    }
-
-    private func subscribe(_ number: Int, _ request: GraphQLRequest, _ caller: Service.Caller) {
-        let performer = NIOLoopBound(self, eventLoop: loop)
-        let service = parts.service
-        let sink = SocketSink(number: number, mailbox: mailbox)
-        let task = Task(executorPreference: executor) {
-            let outcome = await service.subscribe(request, caller: caller, sink: sink)
-            performer.value.subscribed(number, outcome, sink)
-        }
-        operations[number] = .registering(task, sink)
-    }
-
-    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome, _ sink: SocketSink) {
-        switch outcome {
-        case .stream(let handle):
-            // Cancelled or ended while it was registering.
-            guard operations[number] != nil else { return handle.cancel() }
-            operations[number] = .streaming(handle, sink)
-            self.handle(.subscribed(number))
-        case .refused(let errors):
-            guard operations.removeValue(forKey: number) != nil else { return }
-            handle(.refused(number, errors: errors))
+    /// What has not come to an end or a registration within the time for answers is told so.
+    func limitTime(of number: Int) {
+        limit.add(number) { [self] number in
+            guard case .working(let task, let sink)? = operations[number] else { return }
+            _ = remove(number)
+            sink?.close()
+            task.cancel()
+            let message = "The request took too long. Ask for less."
+            let body = ErrorBody.response(message, code: .timeout, style: .standard)
+            handle(.replied(number, GraphQLReply(kind: .unavailable, body: body)))
         }
     }
 }

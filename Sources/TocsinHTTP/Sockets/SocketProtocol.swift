@@ -6,11 +6,22 @@ package struct SocketPath: Sendable {
     package let path: String
     /// The subprotocols, the preferred first.
     package let protocols: [SocketProtocol]
+    /// What is spoken with clients that offer none of them; `nil` closes their sockets with 4406.
+    package let otherwise: SocketProtocol?
 
     /// A path of these parts.
-    package init(_ path: String, protocols: [SocketProtocol]) {
+    package init(_ path: String, protocols: [SocketProtocol], otherwise: SocketProtocol? = nil) {
         self.path = path
         self.protocols = protocols
+        self.otherwise = otherwise
+    }
+
+    /// The paths of a server that speaks both protocols: GraphQL's own for both, and the one AppSync's clients derive.
+    package static func standard(graphQLPath: String) -> [SocketPath] {
+        [
+            SocketPath(graphQLPath, protocols: [.graphQLTransportWS, .appSync]),
+            SocketPath(graphQLPath + "/realtime", protocols: [.appSync, .graphQLTransportWS], otherwise: .appSync),
+        ]
     }
 }
 
@@ -31,6 +42,18 @@ package struct SocketProtocol: Sendable {
     package static var graphQLTransportWS: SocketProtocol {
         SocketProtocol(name: TransportWSSession.subprotocol) { opening in
             TransportWSSession(limits: opening.limits, upgradeCredentials: opening.credentials)
+        }
+    }
+
+    /// AppSync's real-time protocol.
+    package static var appSync: SocketProtocol {
+        SocketProtocol(name: AppSyncSession.subprotocol) { opening in
+            let handshake = AppSyncHandshake.read(
+                queryString: opening.queryString,
+                offered: opening.offeredProtocols,
+                upgrade: opening.credentials
+            )
+            return AppSyncSession(limits: opening.limits, handshake: handshake)
         }
     }
 }

@@ -1,13 +1,12 @@
 import GraphQLTransport
 import Logging
 import NIOCore
-import NIOWebSocket
 
-/// One socket: frames in and out, pings, the closing handshake, and the bound on what waits to be read.
+/// One socket: frames in and out, pings and the closing handshake.
 ///
 /// Confined to its event loop. What the messages mean is its performer's and its session's business.
 final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
+    typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// How far the closing handshake is.
@@ -23,28 +22,27 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     private let id: String
     private let performer: SocketPerformer<Service>
     private let writer: WatchedWriter
+    private let queue: OutboundQueue
     private let deadline: ConnectionDeadline
-    private var assembler: MessageAssembler
+    private var reader: FrameReader
     private var context: ChannelHandlerContext?
     private var phase = Phase.open
     private var awaitsPong = false
-    /// Frames not yet given to the channel.
-    private var pending = ByteBuffer()
-    private var pendingEvents = 0
-    private var inFlightEvents = 0
-    private var isFlushScheduled = false
 
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, channel: any Channel, id: String) {
         self.parts = parts
         self.id = id
         performer = SocketPerformer(parts, session, loop: channel.eventLoop)
         writer = WatchedWriter(channel, milliseconds: parts.settings.writeMilliseconds)
+        queue = OutboundQueue(writer, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
-        assembler = MessageAssembler(maximumBytes: parts.settings.maximumMessageBytes)
+        reader = FrameReader(maximumBytes: parts.settings.maximumMessageBytes)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        queue.context = context
+        queue.drained = { [self] in drained() }
         schedulePing()
         performer.start { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
@@ -59,40 +57,31 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
         heard()
-        switch (phase, assembler.receive(frame)) {
-        case (.ended, _): break
-        case (.closing, .close): closeChannel()
-        case (.closing, _): break
-        case (_, .nothing), (_, .pong): break
-        case (_, .text(let bytes)): performer.handle(.text(bytes))
-        case (_, .binary): performer.handle(.binary)
-        case (_, .ping(let payload)): performer.handle(.pingFrame(payload))
-        case (_, .close(let code)):
-            let answer = code.map { UInt16(webSocketErrorCode: $0) }
-            close(code: answer, reason: "", awaitsPeer: false)
-        case (_, .failure(let code, let reason)): close(code: code.rawValue, reason: reason, awaitsPeer: false)
-        }
+        reader.append(unwrapInboundIn(data))
+        while let outcome = reader.next() { received(outcome) }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard case .open = phase else { return }
-        switch error as? NIOWebSocketError {
-        case .invalidFrameLength:
-            let reason = "Messages may have \(parts.settings.maximumMessageBytes) bytes"
-            close(code: SocketCloseCode.messageTooBig.rawValue, reason: reason, awaitsPeer: false)
-        case .fragmentedControlFrame, .multiByteControlFrameLength:
-            let reason = "Control frames are whole and have at most 125 bytes"
-            close(code: SocketCloseCode.protocolError.rawValue, reason: reason, awaitsPeer: false)
-        case nil: context.close(mode: .all, promise: nil)
-        }
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(mode: .all, promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ServerStops { performer.handle(.shutdown) }
         if case .inputClosed? = event as? ChannelEvent { context.close(mode: .all, promise: nil) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func received(_ outcome: FrameReader.Outcome) {
+        switch (phase, outcome) {
+        case (.ended, _): break
+        case (.closing, .close): closeChannel()
+        case (.closing, _): break
+        case (_, .pong): break
+        case (_, .text(let bytes)): performer.handle(.text(bytes))
+        case (_, .binary(let bytes)): performer.handle(.binary(bytes))
+        case (_, .ping(let payload)): performer.handle(.pingFrame(payload))
+        case (_, .close(let code)): close(code: code, reason: "", awaitsPeer: false)
+        case (_, .failure(let code, let reason)): close(code: code.rawValue, reason: reason, awaitsPeer: false)
+        }
     }
 
     private func end() {
@@ -102,79 +91,51 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         performer.stop()
         deadline.cancel()
         writer.stop()
-        pending = ByteBuffer()
+        queue.stop()
     }
 }
 
-// Sending: frames of one turn of the loop are one write.
+// Sending.
 extension WebSocketHandler {
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard case .open = phase else { return }
-        switch output {
-        case .text(let message):
-            pending.writeTextFrame(message)
-            pendingEvents += 1
-        case .pong(let payload): pending.writeControlFrame(.pong, payload)
-        case .close(let code, let reason): return close(code: code, reason: reason, awaitsPeer: true)
-        case .fetched:
-            if pending.readableBytes == 0, writer.inFlightBytes == 0 { performer.allWritten() }
+        let isWithinBounds =
+            switch output {
+            case .text(let message): queue.append(events: 1) { $0.writeTextFrame(message) }
+            case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
+            case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
+            case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
+            case .fetched: fetched()
+            }
+        guard isWithinBounds else {
+            let code = SocketCloseCode.tryAgainLater.rawValue
+            close(code: code, reason: SocketPerformer<Service>.tooSlow, awaitsPeer: true)
             return
         }
-        if pending.readableBytes >= 262_144 { flush() }
-        guard isWithinBounds else {
-            return close(
-                code: SocketCloseCode.tryAgainLater.rawValue,
-                reason: SocketPerformer<Service>.tooSlow,
-                awaitsPeer: true
-            )
-        }
-        scheduleFlush()
     }
 
-    /// The count of messages matters only while the peer does not read: a burst is no fault of its own.
-    private var isWithinBounds: Bool {
-        let settings = parts.settings
-        guard writer.inFlightBytes > 0 else { return true }
-        return pending.readableBytes + writer.inFlightBytes <= settings.maximumQueueBytes
-            && pendingEvents + inFlightEvents <= settings.maximumQueueEvents
-    }
-
-    private func scheduleFlush() {
-        guard !isFlushScheduled, let context else { return }
-        isFlushScheduled = true
-        context.eventLoop.assumeIsolated().execute { self.flush() }
-    }
-
-    /// Gives the channel all that is pending, unless it still holds the last write.
-    private func flush() {
-        isFlushScheduled = false
-        guard let context, writer.inFlightBytes == 0, pending.readableBytes > 0 else { return }
-        let buffer = pending
-        // A quiet socket keeps no buffer.
-        pending = ByteBuffer()
-        inFlightEvents = pendingEvents
-        pendingEvents = 0
-        writer.write(buffer, context) { [self] isWritten in
-            inFlightEvents = 0
-            guard isWritten else { return }
-            pending.readableBytes > 0 ? scheduleFlush() : flushed()
-        }
+    private func fetched() -> Bool {
+        if queue.isEmpty { performer.allWritten() }
+        return true
     }
 
     /// Everything is out; a closing socket waits for the peer, but not for long.
-    private func flushed() {
+    private func drained() {
         guard case .closing(let awaitsPeer) = phase else { return performer.allWritten() }
         deadline.set(milliseconds: parts.settings.lingerMilliseconds) { [self] in closeChannel() }
         if !awaitsPeer { context?.close(mode: .output, promise: nil) }
     }
 
-    private func close(code: UInt16?, reason: String, awaitsPeer: Bool) {
-        guard case .open = phase else { return }
+    /// Begins the closing handshake, or ends the peer's.
+    @discardableResult
+    private func close(code: UInt16?, reason: String, awaitsPeer: Bool) -> Bool {
+        guard case .open = phase else { return true }
         phase = .closing(awaitsPeer: awaitsPeer)
-        pending.writeCloseFrame(code: code, reason: reason)
+        _ = queue.append { $0.writeCloseFrame(code: code, reason: reason) }
         performer.stop()
         deadline.clear()
-        flush()
+        queue.flush()
+        return true
     }
 
     private func closeChannel() {
@@ -192,8 +153,7 @@ extension WebSocketHandler {
     private func ping() {
         guard case .open = phase else { return }
         awaitsPong = true
-        pending.writeControlFrame(.ping, [])
-        scheduleFlush()
+        _ = queue.append { $0.writeControlFrame(.ping, []) }
         deadline.set(milliseconds: parts.settings.pongMilliseconds) { [self] in closeChannel() }
     }
 

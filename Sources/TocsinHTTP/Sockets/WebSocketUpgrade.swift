@@ -8,7 +8,7 @@ import NIOWebSocket
 struct WebSocketUpgrade {
     let request: IncomingRequest
     let path: SocketPath
-    let origins: AllowedOrigins
+    let origins: CrossOrigin
 
     /// Whether the client wants to speak WebSocket from here on.
     static func isWanted(by request: IncomingRequest) -> Bool {
@@ -43,9 +43,9 @@ struct WebSocketUpgrade {
         return path.protocols.first { offered.contains($0.name) }
     }
 
-    /// The session for the socket; without a common subprotocol one that only closes.
+    /// The session for the socket; without a common subprotocol the path's other one, or one that only closes.
     func makeSession(limits: SocketSessionLimits) -> any SocketSession {
-        guard let subprotocol else { return UnacceptableProtocolSession() }
+        guard let subprotocol = subprotocol ?? path.otherwise else { return UnacceptableProtocolSession() }
         let opening = SocketOpening(
             queryString: request.queryString,
             offeredProtocols: offeredProtocols,

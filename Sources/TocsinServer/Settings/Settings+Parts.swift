@@ -17,7 +17,7 @@ extension Settings {
         if let certificate = server.tlsCertificatePath, let key = server.tlsKeyPath {
             http.tls = HTTPServerSettings.TLSFiles(certificateFile: certificate, keyFile: key)
         }
-        http.allowedOrigins = server.allowedOrigins
+        http.crossOrigin.allowedOrigins = server.allowedOrigins
         http.maximumBodyBytes = limits.bodyBytes
         http.maximumHeadBytes = limits.headBytes
         http.maximumHeadFields = limits.headFields

@@ -1,6 +1,6 @@
 import JSON
 
-/// A `graphql-transport-ws` socket that shows every message and the code it is closed with (RFC 6455 §5).
+/// A socket, by default of `graphql-transport-ws`, that shows every message and the code it is closed with (RFC 6455 §5).
 final class RawSocket {
     enum Event: Equatable {
         case message(JSONValue)
@@ -12,14 +12,22 @@ final class RawSocket {
     private let connection: RawConnection
 
     /// Opens the socket, and says `connection_init` with the token if there is one.
-    init(_ installation: Installation, token: String?) async throws {
+    convenience init(_ installation: Installation, token: String?) async throws {
+        try await self.init(installation, path: "/graphql", subprotocols: "graphql-transport-ws")
+        if let token {
+            try send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
+        }
+    }
+
+    /// Opens a socket that has said nothing yet.
+    init(_ installation: Installation, path: String, subprotocols: String) async throws {
         let port = installation.server?.port ?? 0
         let connection = try RawConnection(port: port)
         self.connection = connection
         try connection.send(
-            "GET /graphql HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                + "Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+                + "Sec-WebSocket-Protocol: \(subprotocols)\r\n\r\n"
         )
         let head = try await eventually("the server upgrades", withinSeconds: 20) { () -> String? in
             connection.look()
@@ -33,9 +41,6 @@ final class RawSocket {
             return head
         }
         guard head.hasPrefix("HTTP/1.1 101 ") else { throw HarnessFailure("No upgrade: \(head)") }
-        if let token {
-            try send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
-        }
     }
 
     func send(_ message: JSONValue) throws { try send(text: message.serialized()) }

@@ -69,12 +69,23 @@ final class EchoService: GraphQLService {
         return GraphQLReply(kind: .executed, body: body.serialized())
     }
 
-    func subscribe(_ request: GraphQLRequest, caller: Caller, sink: any ResponseSink) async -> SubscribeOutcome {
+    func subscribe(
+        _ request: GraphQLRequest,
+        caller: Caller,
+        options: SubscribeOptions,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
         switch request.query {
         case "subscription refused": return .refused(errors: Array(#"[{"message":"no"}]"#.utf8))
         case "subscription three":
             for number in 1...3 { sink.next(SharedResponse(body: Array("{\"data\":\(number)}".utf8))) }
             sink.end(.completed)
+        case "subscription cursors":
+            for number in 1...2 {
+                sink.next(SharedResponse(body: Array("{\"data\":\(number)}".utf8), cursor: "c\(number)"))
+            }
+            sink.end(.completed)
+        case "subscription from": sink.next(SharedResponse(body: Array("\"\(options.resumeAfter ?? "-")\"".utf8)))
         case "subscription gate": await gate()
         case "subscription replay":
             // As a service would that reads pages of stored messages.
@@ -102,6 +113,11 @@ final class EchoService: GraphQLService {
     func publish(_ body: [UInt8]) {
         let response = SharedResponse(body: body)
         for sink in state.withLock({ Array($0.sinks.values) }) { sink.next(response) }
+    }
+
+    /// Ends all subscriptions.
+    func endAll(_ reason: StreamEnd) {
+        for sink in state.withLock({ Array($0.sinks.values) }) { sink.end(reason) }
     }
 
     /// Lets everybody through who waits at the gate, now and later.

@@ -12,7 +12,9 @@ final class RawClient {
 
     let channel: any Channel
     private var chunks: AsyncStream<[UInt8]>.Iterator
-    private(set) var buffer: [UInt8] = []
+    /// What came; all before `start` has been read.
+    private var buffer: [UInt8] = []
+    private var start = 0
 
     private init(_ channel: any Channel, _ chunks: AsyncStream<[UInt8]>) {
         self.channel = channel
@@ -51,18 +53,18 @@ final class RawClient {
 
     /// The next `count` bytes.
     func read(_ count: Int) async throws -> [UInt8] {
-        while buffer.count < count { try await fill() }
-        defer { buffer.removeFirst(count) }
-        return Array(buffer.prefix(count))
+        while buffer.count - start < count { try await fill() }
+        defer { taken(count) }
+        return Array(buffer[start..<start + count])
     }
 
     /// Everything up to and with this text.
     func read(through end: String) async throws -> String {
         let end = Array(end.utf8)
         while true {
-            if let range = buffer.firstRange(of: end) {
-                defer { buffer.removeFirst(range.upperBound) }
-                return String(decoding: buffer.prefix(range.upperBound), as: UTF8.self)
+            if let range = buffer[start...].firstRange(of: end) {
+                defer { taken(range.upperBound - start) }
+                return String(decoding: buffer[start..<range.upperBound], as: UTF8.self)
             }
             try await fill()
         }
@@ -71,13 +73,20 @@ final class RawClient {
     /// Everything until the server closes.
     func readToEnd() async -> String {
         while let chunk = await chunks.next(isolation: nil) { buffer += chunk }
-        defer { buffer = [] }
-        return String(decoding: buffer, as: UTF8.self)
+        defer { (buffer, start) = ([], 0) }
+        return String(decoding: buffer[start...], as: UTF8.self)
+    }
+
+    private func taken(_ count: Int) {
+        start += count
+        guard start > 65_536 else { return }
+        buffer.removeFirst(start)
+        start = 0
     }
 
     private func fill() async throws {
         guard let chunk = await chunks.next(isolation: nil) else {
-            throw Closed(seen: String(decoding: buffer.prefix(500), as: UTF8.self))
+            throw Closed(seen: String(decoding: buffer[start...].prefix(500), as: UTF8.self))
         }
         buffer += chunk
     }

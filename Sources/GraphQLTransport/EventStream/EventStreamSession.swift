@@ -1,0 +1,96 @@
+import GraphQL
+import JSON
+
+/// One operation over server-sent events (GraphQL over SSE, distinct connections mode; HTML §9.2) as a pure state machine.
+///
+/// What it sends are whole pieces of the stream. The caller is known before it begins.
+public struct EventStreamSession: SocketSession {
+    /// What the stream answers.
+    public enum Content: Sendable, Hashable {
+        /// Run this.
+        case operation(GraphQLRequest)
+        /// This request could not run.
+        case reply(GraphQLReply)
+    }
+
+    private let content: Content
+    private let resumeAfter: String?
+    private let limits: SocketSessionLimits
+    private var isOver = false
+    private static let number = 1
+
+    /// A session that has not begun; `lastEventID` is what a client that comes again has seen last.
+    public init(_ content: Content, lastEventID: String? = nil, limits: SocketSessionLimits) {
+        self.content = content
+        self.limits = limits
+        resumeAfter = lastEventID
+    }
+
+    /// Takes what happened and says what to do, in order.
+    public mutating func handle(_ event: SessionEvent) -> [SessionAction] {
+        guard !isOver else { return [] }
+        switch event {
+        case .opened: return opened()
+        case .next(_, let response): return [.send(Self.next(response))]
+        case .replied(_, let reply): return finish(SharedResponse(body: reply.body))
+        case .refused(_, let errors), .ended(_, .failed(let errors)): return finish(Self.response(errors))
+        case .ended(_, .completed): return finish(nil)
+        case .ended(_, .unauthorized), .tokenEnded: return tokenEnded()
+        case .ended(_, .shuttingDown), .shutdown:
+            // Without `complete`: the client comes again.
+            isOver = true
+            return [.close(.goingAway, "The server is stopping")]
+        case .timer(.keepAlive): return [.send(SocketMessage(prefix: Self.comment)), keepAlive]
+        // Nothing comes from the client, and it was authenticated before.
+        case .subscribed, .timer, .text, .binary, .pingFrame, .authenticated, .denied, .unsupported: return []
+        }
+    }
+
+    private mutating func opened() -> [SessionAction] {
+        switch content {
+        case .reply(let reply): return finish(SharedResponse(body: reply.body))
+        case .operation(let request):
+            let options = SubscribeOptions(resumeAfter: resumeAfter)
+            return [.start(Self.number, OperationStart(request, options: options)), keepAlive]
+        }
+    }
+
+    private var keepAlive: SessionAction { .setTimer(.keepAlive, milliseconds: limits.commentMilliseconds) }
+
+    private mutating func tokenEnded() -> [SessionAction] {
+        finish(Self.response(ErrorBody.errors("Token has expired.", code: .unauthenticated)))
+    }
+
+    private mutating func finish(_ last: SharedResponse?) -> [SessionAction] {
+        isOver = true
+        let messages = [last.map(Self.next), SocketMessage(prefix: Self.complete)].compactMap(\.self)
+        return messages.map { .send($0) } + [.close(.normal, "")]
+    }
+
+    private static func response(_ errors: [UInt8]) -> SharedResponse {
+        SharedResponse(body: Array(#"{"errors":"#.utf8) + errors + [UInt8(ascii: "}")])
+    }
+}
+
+// The pieces of the stream.
+extension EventStreamSession {
+    private static let comment = Array(":\n\n".utf8)
+    /// A browser tells of no event that has no `data` line.
+    private static let complete = Array("event: complete\ndata:\n\n".utf8)
+
+    private static func next(_ response: SharedResponse) -> SocketMessage {
+        var head = Array("event: next\n".utf8)
+        if let cursor = response.cursor, !cursor.utf8.contains(where: isBreak) { head += Array("id: \(cursor)\n".utf8) }
+        head += Array("data: ".utf8)
+        guard response.body.contains(where: isBreak) else {
+            return SocketMessage(prefix: head, shared: response.body, suffix: Array("\n\n".utf8))
+        }
+        // Between the tokens of JSON a line break means nothing; inside a string it is written otherwise.
+        let oneLine = response.body.map { isBreak($0) ? UInt8(ascii: " ") : $0 }
+        return SocketMessage(prefix: head, shared: oneLine, suffix: Array("\n\n".utf8))
+    }
+
+    private static func isBreak(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || byte == 0
+    }
+}

@@ -1,0 +1,32 @@
+/// `%` and two hexadecimal digits for a byte (RFC 3986 §2.1).
+enum PercentEncoding {
+    /// The bytes of a text; `nil` when a `%` is not followed by two digits.
+    ///
+    /// `plus` is what a plus stands for; in forms a space.
+    static func decoded(_ text: some Collection<UInt8>, plus: UInt8 = UInt8(ascii: "+")) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(plus)
+            case UInt8(ascii: "%"):
+                guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import GraphQLTransport
+import HTTPTypes
+import NIOCore
+
+// Time limits.
+extension HTTPConnectionHandler {
+    func awaitInput() {
+        guard running == nil, wait != .linger else { return }
+        switch reader.phase {
+        case .body: waitFor(.body)
+        case .head: waitFor(input.hasBegun ? .head : .idle)
+        case .refused: break
+        }
+    }
+
+    /// A stream has its own signs of life.
+    func waitForNothing() {
+        wait = nil
+        deadline.clear()
+    }
+
+    /// Sets the deadline of what is waited for now; waiting on for the same thing does not move it.
+    func waitFor(_ wait: Wait) {
+        guard self.wait != wait else { return }
+        self.wait = wait
+        let settings = parts.settings
+        let milliseconds =
+            switch wait {
+            case .idle: settings.idleMilliseconds
+            case .head: settings.headMilliseconds
+            case .body: settings.bodyMilliseconds
+            case .answer: settings.answerMilliseconds
+            case .linger: settings.lingerMilliseconds
+            }
+        deadline.set(milliseconds: milliseconds) { [self] in timeIsUp(wait) }
+    }
+
+    private func timeIsUp(_ wait: Wait) {
+        switch wait {
+        case .idle, .linger: context?.close(mode: .all, promise: nil)
+        case .head:
+            guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }
+            refuse(HTTPRefusal(.requestTimeout, "The request head did not come in time.", .badRequest))
+        case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
+        case .answer:
+            guard let running else { return }
+            running.task.cancel()
+            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
+            var response = OutgoingResponse(refusal)
+            response.closes = true
+            answer(running.request, with: response)
+        }
+    }
+}

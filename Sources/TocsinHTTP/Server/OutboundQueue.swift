@@ -1,0 +1,74 @@
+import NIOCore
+
+/// What waits for one peer to read, and its bound; the same for sockets and event streams.
+///
+/// What is appended in one turn of the loop is one write. Confined to its event loop.
+final class OutboundQueue {
+    /// The handler that writes; without one nothing is written.
+    var context: ChannelHandlerContext?
+    /// Told each time when everything has been taken by the system.
+    var drained: () -> Void = {}
+
+    private let writer: WatchedWriter
+    private let maximumBytes: Int
+    private let maximumEvents: Int
+    /// Bytes not yet given to the channel.
+    private var pending = ByteBuffer()
+    private var pendingEvents = 0
+    private var inFlightEvents = 0
+    private var isFlushScheduled = false
+
+    init(_ writer: WatchedWriter, settings: HTTPServerSettings) {
+        self.writer = writer
+        maximumBytes = settings.maximumQueueBytes
+        maximumEvents = settings.maximumQueueEvents
+    }
+
+    /// Whether the system has taken everything.
+    var isEmpty: Bool { pending.readableBytes == 0 && writer.inFlightBytes == 0 }
+
+    /// Appends and sees to it that it is written soon; false when more waits than may.
+    func append(events: Int = 0, _ write: (inout ByteBuffer) -> Void) -> Bool {
+        write(&pending)
+        pendingEvents += events
+        if pending.readableBytes >= 262_144 { flush() }
+        scheduleFlush()
+        return isWithinBounds
+    }
+
+    /// Gives the channel all that is pending, unless it still holds the last write.
+    func flush() {
+        isFlushScheduled = false
+        guard let context, writer.inFlightBytes == 0, pending.readableBytes > 0 else { return }
+        let buffer = pending
+        // A quiet connection keeps no buffer.
+        pending = ByteBuffer()
+        inFlightEvents = pendingEvents
+        pendingEvents = 0
+        writer.write(buffer, context) { [self] isWritten in
+            inFlightEvents = 0
+            guard isWritten else { return }
+            pending.readableBytes > 0 ? scheduleFlush() : drained()
+        }
+    }
+
+    /// Forgets what has not been written and writes nothing more.
+    func stop() {
+        context = nil
+        drained = {}
+        pending = ByteBuffer()
+    }
+
+    /// The count of events matters only while the peer does not read: a burst is no fault of its own.
+    private var isWithinBounds: Bool {
+        guard writer.inFlightBytes > 0 else { return true }
+        return pending.readableBytes + writer.inFlightBytes <= maximumBytes
+            && pendingEvents + inFlightEvents <= maximumEvents
+    }
+
+    private func scheduleFlush() {
+        guard !isFlushScheduled, let context else { return }
+        isFlushScheduled = true
+        context.eventLoop.assumeIsolated().execute { self.flush() }
+    }
+}

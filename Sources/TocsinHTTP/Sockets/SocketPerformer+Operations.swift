@@ -1,0 +1,114 @@
+import GraphQLTransport
+import NIOCore
+
+// Credentials and operations: tasks on the loop, whose results come back as events.
+extension SocketPerformer {
+    func authenticate(_ credentials: Credentials) {
+        let performer = NIOLoopBound(self, eventLoop: loop)
+        let service = parts.service
+        authentication?.cancel()
+        authentication = Task(executorPreference: executor) {
+            let outcome = await service.authenticate(credentials)
+            guard !Task.isCancelled else { return }
+            performer.value.authenticated(outcome)
+        }
+    }
+
+    func start(_ number: Int, _ operation: OperationStart) {
+        guard let credentials = operation.credentials else {
+            if let caller { run(number, operation, caller) }
+            return
+        }
+        let performer = NIOLoopBound(self, eventLoop: loop)
+        let service = parts.service
+        let task = Task(executorPreference: executor) {
+            let outcome = await service.authenticate(credentials)
+            performer.value.judged(number, operation, outcome)
+        }
+        operations[number] = .working(task, nil)
+        limitTime(of: number)
+    }
+
+    /// Goes on with an operation that brought credentials.
+    private func judged(_ number: Int, _ operation: OperationStart, _ outcome: AuthenticationOutcome<Service.Caller>) {
+        guard operations[number] != nil else { return }
+        switch outcome {
+        case .caller(let caller):
+            run(number, operation, caller)
+            watchExpiry(of: caller, for: number)
+        case .refused(let message): deny(number, .refused(message: message))
+        case .unavailable(let message): deny(number, .unavailable(message: message))
+        }
+    }
+
+    private func deny(_ number: Int, _ reason: SessionAuthentication) {
+        _ = remove(number)
+        handle(.denied(number, reason))
+    }
+
+    private func run(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+        let lookup = parts.service.operationKind(of: operation.request, caller: caller, style: operation.options.style)
+        switch lookup {
+        case .invalid(let reply): replied(number, reply)
+        case .query, .mutation:
+            guard operation.isSubscriptionOnly, let kind = lookup.kind else {
+                return execute(number, operation, caller)
+            }
+            _ = remove(number)
+            handle(.unsupported(number, kind))
+        case .subscription: subscribe(number, operation, caller)
+        }
+    }
+
+    private func execute(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+        let performer = NIOLoopBound(self, eventLoop: loop)
+        let service = parts.service
+        let task = Task(executorPreference: executor) {
+            let style = operation.options.style
+            let reply = await service.execute(operation.request, caller: caller, style: style)
+            performer.value.executed(number, reply)
+        }
+        operations[number] = .working(task, nil)
+        limitTime(of: number)
+    }
+
+    private func executed(_ number: Int, _ reply: GraphQLReply) {
+        guard operations[number] != nil else { return }
+        replied(number, reply)
+    }
+
+    private func replied(_ number: Int, _ reply: GraphQLReply) {
+        _ = remove(number)
+        handle(.replied(number, reply))
+    }
+
+    private func subscribe(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+        let performer = NIOLoopBound(self, eventLoop: loop)
+        let service = parts.service
+        let sink = SocketSink(number: number, mailbox: mailbox)
+        let task = Task(executorPreference: executor) {
+            let outcome = await service.subscribe(
+                operation.request,
+                caller: caller,
+                options: operation.options,
+                sink: sink
+            )
+            performer.value.subscribed(number, outcome, sink)
+        }
+        operations[number] = .working(task, sink)
+        limitTime(of: number)
+    }
+
+    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome, _ sink: SocketSink) {
+        switch outcome {
+        case .stream(let handle):
+            // Cancelled or ended while it was registering.
+            guard operations[number] != nil else { return handle.cancel() }
+            operations[number] = .streaming(handle, sink)
+            self.handle(.subscribed(number))
+        case .refused(let errors):
+            guard remove(number) != nil else { return }
+            handle(.refused(number, errors: errors))
+        }
+    }
+}

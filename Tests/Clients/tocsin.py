@@ -1,0 +1,101 @@
+"""A server of the built binary in a folder of its own, for the checks beside this file."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+
+class Server:
+    """Runs `tocsin serve`; leaves nothing behind."""
+
+    def __init__(self, binary, *flags):
+        self.binary = binary
+        self.folder = tempfile.mkdtemp(prefix="tocsin-clients-")
+        self.log = open(os.path.join(self.folder, "log"), "wb")
+        ready = os.path.join(self.folder, "ready")
+        self._data = ["--data-dir", os.path.join(self.folder, "data")]
+        command = [binary, "serve", "--port", "0", "--ready-file", ready, *self._data, *flags]
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        deadline = time.monotonic() + 60
+        while not (os.path.exists(ready) and os.path.getsize(ready)):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("the server did not start: " + open(self.log.name).read()[-2000:])
+            time.sleep(0.05)
+        self.address = open(ready).read().strip()
+        self.host = self.address.removeprefix("http://")
+        self.sockets = self.address.replace("http://", "ws://")
+
+    def _administer(self, *arguments):
+        done = subprocess.run([self.binary, *arguments, *self._data], capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            raise SystemExit(f"tocsin {' '.join(arguments)} failed: {done.stderr}")
+        return done.stdout.strip()
+
+    def add_user(self, name):
+        """A new user and a token of theirs."""
+        self._administer("user", "add", name)
+        return self._administer("token", "create", "--user", name)
+
+    def post(self, token, query, **variables):
+        """The data of a query or a mutation."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(self.address + "/graphql", body, headers)
+        answer = json.load(urllib.request.urlopen(request, timeout=20))
+        if "errors" in answer:
+            raise AssertionError(answer["errors"])
+        return answer["data"]
+
+    def create_topic(self, token, name):
+        return self.post(token, "mutation($n: String!) { createTopic(input: {name: $n}) { id } }", n=name)[
+            "createTopic"
+        ]["id"]
+
+    def publish(self, token, topic, title):
+        self.post(token, CREATE_MESSAGE, input={"topicId": topic, "type": 0, "title": title, "body": "b"})
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            status = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = "killed"
+        self.log.close()
+        if status == 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return status
+
+
+CREATE_MESSAGE = """
+mutation CreateMessage($input: CreateMessageInput!) {
+  createMessage(input: $input) {
+    id title body type topicId createdAt updatedAt owner _version _deleted _lastChangedAt number cursor
+  }
+}
+"""
+ON_CREATE_MESSAGE = "subscription OnCreateMessage { onCreateMessage { id title owner number cursor } }"
+
+
+class Checks:
+    """Counts what passes and what does not."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def report(self, name, error=None):
+        if error is None:
+            self.passed += 1
+            print(f"ok    {name}", flush=True)
+        else:
+            self.failed += 1
+            print(f"FAIL  {name}: {type(error).__name__}: {str(error)[:600]}", flush=True)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed", flush=True)
+        raise SystemExit(1 if self.failed else 0)
