@@ -114,7 +114,9 @@ package struct TocsinGraphQL: GraphQLService {
         options: SubscribeOptions,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
-        guard !revoked.covers(caller) else { return .refused(errors: executor.errorList([Self.ended])) }
+        guard !revoked.covers(caller) else {
+            return .refused(errors: executor.errorList([Self.ended], style: options.style))
+        }
         do {
             let (document, plan) = try asked(request, caller)
             var request = request
@@ -122,7 +124,7 @@ package struct TocsinGraphQL: GraphQLService {
             let field = try executor.subscription(plan, request.variables)
             return await join(plan, field, request, caller, options.style, sink)
         } catch {
-            return .refused(errors: executor.errorList(error.errors))
+            return .refused(errors: executor.errorList(error.errors, style: options.style))
         }
     }
 
@@ -140,7 +142,7 @@ package struct TocsinGraphQL: GraphQLService {
         } catch {
             let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
             let refusal = GraphQLError(error, at: place, report: services.report)
-            return .refused(errors: executor.errorList([refusal]))
+            return .refused(errors: executor.errorList([refusal], style: style))
         }
         let group = LiveGroup(
             key: groupKey(request, field, caller, style),
@@ -150,7 +152,9 @@ package struct TocsinGraphQL: GraphQLService {
             context: RequestContext(caller: caller, services: services)
         )
         guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
-            return .refused(errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")]))
+            return .refused(
+                errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")], style: style)
+            )
         }
         return .stream(member)
     }

@@ -15,6 +15,7 @@ package final class Application: Sendable {
     private let settings: Settings
     private let logger: Logger
     private let store: SQLStore
+    private let reaper: TombstoneReaper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
@@ -64,8 +65,15 @@ package final class Application: Sendable {
             store: store,
             time: time,
             identifiers: identifiers,
-            limits: settings.limits.ofServices
+            limits: settings.limits.ofServices,
+            models: settings.models
         )
+        reaper = TombstoneReaper(environment: environment, models: schema.models)
+        do {
+            _ = try await store.write { writer throws(StoreError) in try writer.prepareIndexes(of: schema.models) }
+        } catch {
+            throw StartError(error.description)
+        }
         let services = Services(
             environment: environment,
             schema: schema,
@@ -121,11 +129,14 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        let (feed, outbox, revocations) = (feed, outbox, revocations)
+        let (feed, outbox, revocations, reaper, logger) = (feed, outbox, revocations, reaper, logger)
         await revocations.look()
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }
+        jobs.add {
+            await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
+        }
         do {
             let address = try await server.start()
             let scheme = settings.server.tlsCertificatePath == nil ? "http" : "https"

@@ -76,6 +76,20 @@ package enum OwnerClaims {
         return (UserID(subject), username)
     }
 
+    /// How many claims, and values of one, rules may look at.
+    package static let maximumValues = 200
+
+    /// The claims that rules may name, such as `cognito:groups` or `email`: each that is text or a list of texts.
+    static func named(in claims: JSONObject) -> [String: [String]] {
+        var named: [String: [String]] = [:]
+        for claim in claims.prefix(maximumValues) {
+            let values = claim.value.arrayValue ?? [claim.value]
+            let texts = values.prefix(maximumValues).compactMap(\.stringValue)
+            if !texts.isEmpty, texts.count == min(values.count, maximumValues) { named[claim.key] = texts }
+        }
+        return named
+    }
+
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false

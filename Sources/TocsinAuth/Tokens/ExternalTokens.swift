@@ -22,7 +22,12 @@ package struct ExternalTokens: Sendable {
             throw .notAuthorized
         }
         let (userID, username) = try OwnerClaims.read(token.claims)
-        return Identity(userID: userID, username: username, expiresAt: expiry)
+        return Identity(
+            userID: userID,
+            username: username,
+            expiresAt: expiry,
+            claims: OwnerClaims.named(in: token.claims)
+        )
     }
 
     /// The algorithm is the key's; a token that names another one is not believed.

@@ -1,3 +1,5 @@
+package import TocsinCore
+
 /// Every setting of the server.
 ///
 /// A field's value here is the setting's default; `SettingTable` gives it its names.
@@ -8,6 +10,7 @@ package struct Settings: Sendable, Hashable {
     package var fcm = FCM()
     package var push = Push()
     package var limits = Limits()
+    package var models = ModelSettings()
 
     /// The defaults.
     package init() {}
