@@ -74,33 +74,68 @@ extension SchemaValidator {
 
 /// Finds directives whose definitions use themselves.
 struct DirectiveCycles {
-    let schema: Schema
+    /// What the definitions of directives and types refer to, of those that may lead back to themselves.
+    private var references: [String: [String]] = [:]
+
+    init(schema: Schema) {
+        for directive in schema.directives {
+            references["@\(directive.name)"] = directive.arguments.flatMap { argument in
+                Self.names(argument.directives) + [argument.type.namedType]
+            }
+        }
+        for type in schema.types {
+            let fields = type.inputFields.flatMap { Self.names($0.directives) + [$0.type.namedType] }
+            references[type.name] =
+                Self.names(type.directives) + fields + type.enumValues.flatMap { Self.names($0.directives) }
+        }
+        leaveOutEnds()
+    }
 
     /// The way from a directive back to itself, as names; `nil` where there is none.
     func cycle(of directive: DirectiveDefinition) -> String? {
         let goal = "@\(directive.name)"
         var seen: Set<String> = []
-        var next = references(of: goal).map { [$0] }
-        while let path = next.popLast() {
-            guard let last = path.last else { continue }
-            if last == goal { return path.joined(separator: ", ") }
-            guard seen.insert(last).inserted else { continue }
-            next += references(of: last).map { path + [$0] }
+        // Each step with the number of the one before it.
+        var steps: [(name: String, before: Int?)] = []
+        var next: [(name: String, before: Int?)] = references[goal, default: []].map { ($0, nil) }
+        while let step = next.popLast() {
+            steps.append(step)
+            if step.name == goal { return way(to: steps.count - 1, in: steps) }
+            guard seen.insert(step.name).inserted else { continue }
+            next += references[step.name, default: []].map { ($0, steps.count - 1) }
         }
         return nil
     }
 
-    /// What the definition of a directive or input type refers to.
-    private func references(of name: String) -> [String] {
-        if name.hasPrefix("@") {
-            return schema.directive(named: String(name.dropFirst()))?.arguments.flatMap { argument in
-                names(argument.directives) + [argument.type.namedType]
-            } ?? []
+    private func way(to last: Int, in steps: [(name: String, before: Int?)]) -> String {
+        var names: [String] = []
+        var number: Int? = last
+        while let step = number {
+            names.append(steps[step].name)
+            number = steps[step].before
         }
-        guard let type = schema.type(named: name) else { return [] }
-        let fields = type.inputFields.flatMap { names($0.directives) + [$0.type.namedType] }
-        return names(type.directives) + fields + type.enumValues.flatMap { names($0.directives) }
+        return names.reversed().joined(separator: ", ")
     }
 
-    private func names(_ directives: [Directive]) -> [String] { directives.map { "@\($0.name)" } }
+    /// Leaves out what refers to nothing, then what refers only to that, and so on, so that chains cost one look.
+    private mutating func leaveOutEnds() {
+        var users: [String: [String]] = [:]
+        var counts: [String: Int] = [:]
+        for (name, all) in references {
+            let known = all.filter { references[$0] != nil }
+            references[name] = known
+            counts[name] = known.count
+            for reference in known { users[reference, default: []].append(name) }
+        }
+        var ends = counts.filter { $0.value == 0 }.map(\.key)
+        while let end = ends.popLast() {
+            references[end] = nil
+            for user in users[end] ?? [] {
+                counts[user, default: 0] -= 1
+                if counts[user] == 0 { ends.append(user) }
+            }
+        }
+    }
+
+    private static func names(_ directives: [Directive]) -> [String] { directives.map { "@\($0.name)" } }
 }

@@ -171,6 +171,14 @@ struct TypeRulesTests {
                     "Directive @d must not reference itself, as it does through I, @d. (2:1)"
                 ]
             ),
+            (
+                "directive @d(a: Int @e) on ARGUMENT_DEFINITION directive @e(a: Int @d @f) on ARGUMENT_DEFINITION "
+                    + "directive @f on ARGUMENT_DEFINITION",
+                [
+                    "Directive @d must not reference itself, as it does through @e, @d. (2:1)",
+                    "Directive @e must not reference itself, as it does through @d, @e. (2:48)",
+                ]
+            ),
             ("directive @d(a: I @e) on SCALAR directive @e on ARGUMENT_DEFINITION input I { b: Int }", []),
             (
                 "interface I implements J { a: Int } interface J implements I { a: Int }",
@@ -183,6 +191,12 @@ struct TypeRulesTests {
     )
     func cycles(sdl: String, errors: [String]) {
         expectErrors(errors, in: query + sdl)
+    }
+
+    @Test("a long chain of directives is no circle, and is found to be none in no time", .timeLimit(.minutes(1)))
+    func chainOfDirectives() {
+        let chain = (0..<5000).map { "directive @d\($0)(a: Int @d\($0 + 1)) on ARGUMENT_DEFINITION " }.joined()
+        expectErrors([], in: query + chain + "directive @d5000 on ARGUMENT_DEFINITION")
     }
 
     @Test(
