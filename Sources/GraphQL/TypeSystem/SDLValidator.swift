@@ -9,7 +9,8 @@ struct SDLValidator {
     /// Where names were used first, by what they belong to: `Type`, `Type.`, `@`, `schema`.
     var uses: [String: [String: SourceLocation]] = [:]
     private(set) var errors: [GraphQLError] = []
-    let suggestions = Suggestions(isOn: true)
+    /// Each looks at every name, so that only the first errors are worth it.
+    var suggestions: Suggestions { Suggestions(isOn: errors.count < 100) }
 
     static let builtInTypes = Set(BuiltIns.definitions.compactMap { TypeDraft($0)?.name })
 

@@ -193,6 +193,16 @@ struct TypeRulesTests {
         expectErrors(errors, in: query + sdl)
     }
 
+    @Test("of many unknown types the first hundred are told with suggestions, which cost most of the time")
+    func unknownTypes() throws {
+        let count = 400
+        let types = (0..<count).map { "type T\($0) { a: Unknwn\($0) } type Unknown\($0) { a: Int } " }.joined()
+        let document = try parse("type Query { a: Int } " + types, limits: .unlimited)
+        let error = #expect(throws: SchemaErrors.self) { try Schema(documents: [document]) }
+        #expect(error?.errors.count == count)
+        #expect(error?.errors.count { $0.message.contains("Did you mean") } == 100)
+    }
+
     @Test("a long chain of directives is no circle, and is found to be none in no time", .timeLimit(.minutes(1)))
     func chainOfDirectives() {
         let chain = (0..<5000).map { "directive @d\($0)(a: Int @d\($0 + 1)) on ARGUMENT_DEFINITION " }.joined()
