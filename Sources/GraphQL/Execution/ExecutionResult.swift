@@ -29,7 +29,9 @@ public struct ExecutionResult: Sendable {
     public let bytes: [UInt8]
     /// The errors of the response.
     public let errors: [GraphQLError]
-    /// Why nothing was executed, when nothing was; the response then has no data.
+    /// Why the response has no data: the request was refused, or ended before its time.
+    ///
+    /// A mutation that ended so may have changed something.
     public let requestErrors: RequestErrors?
 
     /// Whether the response tells any error.

@@ -60,10 +60,13 @@ final class FieldCall: Sendable {
             throw objectForLeaf
         }
         if let selection = selections[name] { return selection }
-        guard request.tree.schema.type(named: name) != nil else {
+        guard let found = request.tree.schema.type(named: name) else {
             throw GraphQLError(
                 "Abstract type \"\(type.name)\" was resolved to a type \"\(name)\" that does not exist inside the schema."
             )
+        }
+        guard found.kind == .object else {
+            throw GraphQLError("Abstract type \"\(type.name)\" was resolved to a non-object type \"\(name)\".")
         }
         throw GraphQLError("Runtime Object type \"\(name)\" is not a possible type for \"\(type.name)\".")
     }

@@ -18,12 +18,14 @@ enum PrintedText {
     /// Every line two spaces further in.
     static func indent(_ text: String) -> String {
         guard !text.isEmpty else { return "" }
-        var scalars = "  ".unicodeScalars
-        for scalar in text.unicodeScalars {
-            scalars.append(scalar)
-            if scalar == "\n" { scalars.append(contentsOf: "  ".unicodeScalars) }
+        let spaces = "  ".utf8
+        var bytes = Array(spaces)
+        bytes.reserveCapacity(text.utf8.count + text.utf8.count / 8 + spaces.count)
+        for byte in text.utf8 {
+            bytes.append(byte)
+            if byte == UInt8(ascii: "\n") { bytes.append(contentsOf: spaces) }
         }
-        return String(scalars)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Arguments in one line, or one a line when any of them has several.

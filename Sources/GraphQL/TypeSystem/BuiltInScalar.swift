@@ -72,7 +72,8 @@ enum BuiltInScalar: String {
         case (.string, .double(let number)) where number.isFinite: return .string(String(number))
         case (.string, _): throw CoercionError("String cannot represent value: \(Self.text(value))")
         case (.int, .bool(let flag)): return .int(flag ? 1 : 0)
-        case (.int, .string(let text)) where Self.number(text) != nil: return .int(try int(Self.number(text) ?? .null))
+        case (.int, .string(let text)) where Self.number(text) != nil:
+            return .int(try int(Self.number(text) ?? .null, told: value))
         case (.int, _): return .int(try int(value))
         case (.float, .bool(let flag)): return .double(flag ? 1 : 0)
         case (.float, .string(let text)) where Self.number(text) != nil: return Self.number(text) ?? .null
@@ -96,15 +97,16 @@ enum BuiltInScalar: String {
         return value
     }
 
-    private func int(_ value: JSONValue) throws(CoercionError) -> Int64 {
+    /// A number of 32 bits; `told` is what the error shows, where that is another value.
+    private func int(_ value: JSONValue, told: JSONValue? = nil) throws(CoercionError) -> Int64 {
         guard let number = value.intValue else {
             if let double = value.doubleValue, double == double.rounded() {
-                throw CoercionError("Int cannot represent non 32-bit signed integer value: \(Self.text(value))")
+                throw CoercionError("Int cannot represent non 32-bit signed integer value: \(Self.text(told ?? value))")
             }
-            throw CoercionError("Int cannot represent non-integer value: \(Self.text(value))")
+            throw CoercionError("Int cannot represent non-integer value: \(Self.text(told ?? value))")
         }
         guard Int32(exactly: number) != nil else {
-            throw CoercionError("Int cannot represent non 32-bit signed integer value: \(Self.text(value))")
+            throw CoercionError("Int cannot represent non 32-bit signed integer value: \(Self.text(told ?? value))")
         }
         return number
     }

@@ -9,7 +9,9 @@ struct SDLValidator {
     /// Where names were used first, by what they belong to: `Type`, `Type.`, `@`, `schema`.
     var uses: [String: [String: SourceLocation]] = [:]
     private(set) var errors: [GraphQLError] = []
-    let suggestions = Suggestions(isOn: true)
+    /// Each suggestion looks at all names, so that only the first mistakes come with one.
+    var suggestions: Suggestions { Suggestions(isOn: errors.count < Self.maximumSuggestions) }
+    private static let maximumSuggestions = 100
 
     static let builtInTypes = Set(BuiltIns.definitions.compactMap { TypeDraft($0)?.name })
 
@@ -51,7 +53,8 @@ struct SDLValidator {
 
     mutating func validateTypeName(_ name: String, _ location: SourceLocation) {
         guard types[name] == nil, !Self.builtInTypes.contains(name) else { return }
-        let ending = suggestions.similar(to: name, among: Self.builtInTypes.union(types.keys))
+        let suggestions = suggestions
+        let ending = suggestions.isOn ? suggestions.similar(to: name, among: Self.builtInTypes.union(types.keys)) : ""
         report("Unknown type \"\(name)\"." + ending, location)
     }
 

@@ -5,11 +5,9 @@ extension SchemaValidator {
             validateName(directive.name, directive.location)
             validateArguments(directive.arguments.map(Schema.InputValue.init), of: "@\(directive.name)")
         }
-        let references = DirectiveCycles(schema: schema)
-        for directive in schema.directives {
-            guard let cycle = references.cycle(of: directive) else { continue }
+        for (directive, way) in DirectiveCycles(schema: schema).found() {
             report(
-                "Directive @\(directive.name) must not reference itself, as it does through \(cycle).",
+                "Directive @\(directive.name) must not reference itself, as it does through \(way).",
                 directive.location
             )
         }
@@ -70,37 +68,4 @@ extension SchemaValidator {
         case .object, .interface, .union: return true
         }
     }
-}
-
-/// Finds directives whose definitions use themselves.
-struct DirectiveCycles {
-    let schema: Schema
-
-    /// The way from a directive back to itself, as names; `nil` where there is none.
-    func cycle(of directive: DirectiveDefinition) -> String? {
-        let goal = "@\(directive.name)"
-        var seen: Set<String> = []
-        var next = references(of: goal).map { [$0] }
-        while let path = next.popLast() {
-            guard let last = path.last else { continue }
-            if last == goal { return path.joined(separator: ", ") }
-            guard seen.insert(last).inserted else { continue }
-            next += references(of: last).map { path + [$0] }
-        }
-        return nil
-    }
-
-    /// What the definition of a directive or input type refers to.
-    private func references(of name: String) -> [String] {
-        if name.hasPrefix("@") {
-            return schema.directive(named: String(name.dropFirst()))?.arguments.flatMap { argument in
-                names(argument.directives) + [argument.type.namedType]
-            } ?? []
-        }
-        guard let type = schema.type(named: name) else { return [] }
-        let fields = type.inputFields.flatMap { names($0.directives) + [$0.type.namedType] }
-        return names(type.directives) + fields + type.enumValues.flatMap { names($0.directives) }
-    }
-
-    private func names(_ directives: [Directive]) -> [String] { directives.map { "@\($0.name)" } }
 }

@@ -6,8 +6,12 @@ struct Suggestions {
     private static let maximumNames = 5
 
     /// Suggests names that could be a slip of the pen.
-    func similar(to name: String, among names: some Sequence<String>, as kind: String? = nil) -> String {
-        isOn ? ending(Self.similarNames(to: name, among: names), kind) : ""
+    func similar<Names: Sequence<String>>(
+        to name: String,
+        among names: @autoclosure () -> Names,
+        as kind: String? = nil
+    ) -> String {
+        isOn ? ending(Self.similarNames(to: name, among: names()), kind) : ""
     }
 
     /// Suggests values of an enum type.

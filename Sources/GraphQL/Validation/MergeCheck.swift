@@ -19,6 +19,8 @@ struct MergeCheck {
     private var shapesSeen: Set<[Int]> = []
     private var identitiesSeen: Set<[Int]> = []
     private var reported: Set<[Int]> = []
+    /// The arguments of fields that were compared, by the number of the field.
+    private var argumentsWritten: [Int: [UInt8]] = [:]
     /// For each field and definition the last unfolding that came to it.
     private var visits: (fields: [Int32], definitions: [Int32])
     private var unfoldings: Int32 = 0
@@ -172,21 +174,24 @@ extension MergeCheck {
         let (field, other) = (use(left).node, use(right).node)
         if field.text != other.text {
             report(left, right, "\"\(field.name)\" and \"\(other.name)\" are different fields", &context)
-        } else if !haveSameArguments(field, other) {
+        } else if arguments(of: entries[left].field) != arguments(of: entries[right].field) {
             report(left, right, "they have differing arguments", &context)
         }
     }
 
-    private func haveSameArguments(_ left: NodeView, _ right: NodeView) -> Bool {
-        var (arguments, others) = (NodeView.Children(parent: left), 0)
-        for child in right.children where child.kind == .argument { others += 1 }
-        while let argument = arguments.next(), argument.kind == .argument {
-            others -= 1
-            guard others >= 0 else { return false }
-            let other = right.children.first { $0.kind == .argument && $0.text == argument.text }
-            guard let other, argument.value.isSameValue(as: other.value) else { return false }
+    /// A field's arguments as text in which order does not matter, written once however often they are compared.
+    ///
+    /// As bytes, because a `String` is equal to others that look the same.
+    private mutating func arguments(of field: Int) -> [UInt8] {
+        if let known = argumentsWritten[field] { return known }
+        var parts: [String] = []
+        for child in facts.fields[field].node.children where child.kind == .argument {
+            parts.append("\(child.name):\(child.value.written)")
         }
-        return others == 0
+        guard !parts.isEmpty else { return [] }
+        let written = Array(parts.sorted().joined(separator: ",").utf8)
+        argumentsWritten[field] = written
+        return written
     }
 
     private mutating func report(_ left: Int, _ right: Int, _ reason: String, _ context: inout ValidationContext) {
@@ -212,18 +217,8 @@ extension MergeCheck {
 }
 
 extension NodeView {
-    /// Whether two values are the same, the order of an object's fields aside.
-    fileprivate func isSameValue(as other: NodeView) -> Bool {
-        guard kind == other.kind else { return false }
-        switch kind {
-        case .string: return text == other.text && flags == other.flags || string == other.string
-        case .list, .object: return written == other.written
-        default: return text == other.text
-        }
-    }
-
     /// The value as text in which the order of an object's fields does not matter.
-    private var written: String {
+    fileprivate var written: String {
         switch kind {
         case .variable: "$" + name
         case .string: PrintedText.quoted(string)

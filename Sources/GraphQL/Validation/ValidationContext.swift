@@ -12,7 +12,8 @@ struct ValidationContext {
     /// Whether no fragments spread each other in a circle and no operation is larger than allowed; other documents must
     /// not be unfolded.
     var isUnfoldable = true
-    private var lines = SourceLines()
+    /// Kept, because it knows where the lines of the document begin.
+    private var builder: NodeBuilder
 
     init(_ root: NodeView, _ schema: Schema, _ limits: ValidationLimits, _ suggestions: Suggestions) {
         self.root = root
@@ -21,6 +22,7 @@ struct ValidationContext {
         self.suggestions = suggestions
         index = schema.index
         facts = DocumentWalk(root, schema.index).facts
+        builder = NodeBuilder(root.bytes)
     }
 
     var isFull: Bool { errors.count >= limits.maximumErrors }
@@ -32,15 +34,15 @@ struct ValidationContext {
 
     mutating func report(_ message: String, _ offsets: [Int], extensions: JSONObject = [:]) {
         guard !isFull else { return }
-        let locations = offsets.map { lines.location(of: $0, in: root.bytes) }
+        let locations = offsets.map { builder.location($0) }
         errors.append(GraphQLError(message, locations: locations, extensions: extensions))
     }
 
+    /// A value as coercion reads it.
+    mutating func value(_ node: NodeView) -> Value { builder.value(node) }
+
     /// A value as errors write it.
-    func written(_ value: NodeView) -> String {
-        var builder = NodeBuilder(root.bytes)
-        return printValue(builder.value(value))
-    }
+    mutating func written(_ node: NodeView) -> String { printValue(value(node)) }
 
     func written(_ type: ReferenceNumber) -> TypeReference { index.writtenReferences[Int(type.value)] }
 

@@ -136,7 +136,7 @@ struct ExecutionTests {
         let service = try JSONService(Self.sdl)
         let found: JSONValue = [
             ["__typename": "Character", "name": "Luke"], ["__typename": "Place", "title": "Hoth"],
-            ["__typename": "Query"], ["__typename": "Nowhere"], nil,
+            ["__typename": "Query"], ["__typename": "Nowhere"], nil, ["__typename": "Found"],
         ]
         let response = try await service.run(
             "{ search { kind: __typename ... on Character { name } ...P } } fragment P on Place { title }",
@@ -144,9 +144,10 @@ struct ExecutionTests {
         )
         #expect(
             response.hasPrefix(
-                #"{"data":{"search":[{"kind":"Character","name":"Luke"},{"kind":"Place","title":"Hoth"},null,null,null]}"#
+                #"{"data":{"search":[{"kind":"Character","name":"Luke"},{"kind":"Place","title":"Hoth"},null,null,null,null]}"#
             )
         )
+        #expect(response.contains(#"Abstract type \"Found\" was resolved to a non-object type \"Found\"."#))
         #expect(response.contains(#"Runtime Object type \"Query\" is not a possible type for \"Found\"."#))
         #expect(response.contains(#"Abstract type \"Found\" was resolved to a type \"Nowhere\""#))
     }

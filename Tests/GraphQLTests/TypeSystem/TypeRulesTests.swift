@@ -171,7 +171,19 @@ struct TypeRulesTests {
                     "Directive @d must not reference itself, as it does through I, @d. (2:1)"
                 ]
             ),
-            ("directive @d(a: I @e) on SCALAR directive @e on ARGUMENT_DEFINITION input I { b: Int }", []),
+            (
+                "directive @d(a: J) on INPUT_FIELD_DEFINITION input I { j: J d: Int @d } input J { i: I }",
+                [
+                    "Directive @d must not reference itself, as it does through J, I, @d. (2:1)"
+                ]
+            ),
+            (
+                "directive @d(a: Int @e) on ARGUMENT_DEFINITION directive @e(a: Int @d) on ARGUMENT_DEFINITION",
+                [
+                    "Directive @d must not reference itself, as it does through @e, @d. (2:1)"
+                ]
+            ),
+            ("directive @d(a: I @e) on SCALAR directive @e on ARGUMENT_DEFINITION input I { b: Int i: I }", []),
             (
                 "interface I implements J { a: Int } interface J implements I { a: Int }",
                 [
@@ -248,5 +260,12 @@ struct TypeRulesTests {
         let types = (0..<count).map { "input I\($0) { a: I\($0 + 1)! b: I\($0 + 1) = {a: {}} }" }
         let sdl = query + types.joined(separator: "\n") + "input I\(count) { a: Int }"
         #expect(throws: SchemaErrors.self) { try Schema(sdl: sdl) }
+    }
+
+    @Test("a long chain of directives is followed to its end", .timeLimit(.minutes(1)))
+    func chain() throws {
+        let directives = (0..<5000).map { "directive @d\($0)(a: Int @d\($0 + 1)) on ARGUMENT_DEFINITION" }
+        let sdl = query + directives.joined(separator: " ") + " directive @d5000 on ARGUMENT_DEFINITION"
+        #expect(throws: Never.self) { try Schema(sdl: sdl) }
     }
 }

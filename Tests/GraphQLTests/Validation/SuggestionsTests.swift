@@ -77,6 +77,15 @@ struct SuggestionsTests {
         )
     }
 
+    @Test("of very many mistakes in a type system the first hundred come with suggestions")
+    func typeSystem() throws {
+        let fields = (0..<150).map { "f\($0): Strin" }.joined(separator: " ")
+        let refusal = #expect(throws: SchemaErrors.self) { try Schema(sdl: "type Query { \(fields) }") }
+        let errors = try #require(refusal?.errors)
+        #expect(errors.count == 150)
+        #expect(errors.filter { $0.message.hasSuffix(#"Did you mean "String"?"#) }.count == 100)
+    }
+
     @Test("nothing is suggested to callers who may not see the schema")
     func off() throws {
         try expectErrors([#"Cannot query field "NAME" on type "Dog". (1:9)"#], in: "{ dog { NAME } }", suggests: false)

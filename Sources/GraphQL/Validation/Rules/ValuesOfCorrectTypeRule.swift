@@ -33,7 +33,9 @@ private func checkValue(
         context.report("Expected value of type \"\(context.written(type))\", found null.", value.start)
     case .list where reference.element != nil:
         guard let element = reference.element else { return }
-        for item in value.children { checkValue(item, element, place: .schema(element), &context) }
+        for item in value.children where !context.isFull {
+            checkValue(item, element, place: .schema(element), &context)
+        }
     default:
         if let element = reference.element {
             checkValue(value, element, place: place, &context)
@@ -57,7 +59,9 @@ private func checkValue(
         context.report("Expected value of type \"\(type.typeReference)\", found null.", value.start)
     case .list where element != nil:
         guard let element else { return }
-        for item in value.children { checkValue(item, written: element, place: element, &context) }
+        for item in value.children where !context.isFull {
+            checkValue(item, written: element, place: element, &context)
+        }
     default:
         if let element {
             checkValue(value, written: element, place: place, &context)
@@ -96,9 +100,9 @@ private func checkScalar(_ value: NodeView, _ type: TypeNumber, _ context: inout
     let scalar = context.index[type].scalar ?? .custom
     let isCustom = scalar == .custom
     if isCustom ? context.schema.scalarCoercions.isEmpty : value.surelyFits(scalar) { return }
-    var builder = NodeBuilder(context.root.bytes)
+    let literal = context.value(value)
     do throws(CoercionError) {
-        _ = try LiteralCoercion(schema: context.schema).coerceScalar(builder.value(value), context.object(type))
+        _ = try LiteralCoercion(schema: context.schema).coerceScalar(literal, context.object(type))
     } catch {
         // A custom scalar cannot judge a value before its variables are known.
         if !(isCustom && value.containsVariable) { context.report(error.message, value.start) }
