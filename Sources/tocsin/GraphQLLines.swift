@@ -13,8 +13,14 @@ enum GraphQLLines {
     /// Answers until standard input ends; `common` come before the arguments of each line.
     static func run(_ common: [String]) async {
         var tool = GraphQLTool()
-        while let line = readLine(strippingNewline: true) {
-            guard line.contains(where: { !$0.isWhitespace }) else { continue }
+        // Bytes and not `readLine()`, which mends what is no UTF-8 before anybody can refuse it.
+        guard let input = fdopen(STDIN_FILENO, "r") else { return }
+        var start: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(start) }
+        while case let count = getline(&start, &capacity, input), count > 0 {
+            let line = Array(UnsafeRawBufferPointer(start: start, count: count))
+            guard line.contains(where: { $0 > UInt8(ascii: " ") }) else { continue }
             let answer = await answer(line, common, &tool)
             var writer = JSONWriter(capacity: answer.out.count + 64)
             writer.raw("{\"exit\":")
@@ -27,7 +33,7 @@ enum GraphQLLines {
     }
 
     private static func answer(
-        _ line: String,
+        _ line: [UInt8],
         _ common: [String],
         _ tool: inout GraphQLTool
     ) async -> GraphQLTool.Answer {
