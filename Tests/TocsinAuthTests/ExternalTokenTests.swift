@@ -31,6 +31,17 @@ struct ExternalTokenTests {
         #expect(try await caller(Fixtures.hsToken, in: try World.secret()) == Self.alice)
     }
 
+    @Test("claims that are texts or lists of texts can be named by rules; others cannot")
+    func claims() async throws {
+        let token = try Forge.hs256([
+            ("cognito:groups", ["ops", "dev"]), ("mixed", ["ops", 1]), ("number", 7), ("empty", []), ("nested", ["a": "b"]),
+        ])
+        guard case .identity(let identity) = try await World.secret().result(token) else { throw NotBelieved() }
+        #expect(identity.claims["cognito:groups"] == ["ops", "dev"])
+        #expect(identity.claims["username"] == ["alice"])
+        #expect(identity.claims.keys.filter { ["mixed", "number", "empty", "nested", "exp"].contains($0) }.isEmpty)
+    }
+
     @Test(
         "what cannot be a token is malformed",
         arguments: [
