@@ -50,7 +50,8 @@ struct ContractSchemaTests {
             "CreateTopicInput.arn: String", "Subscription.onCreateMessage(topicId: ID)",
             "Subscription.onCreateMessage(after: String)", "Query.me", "Query.devices", "Query.memberships",
             "Mutation.registerPushToken", "Mutation.unregisterPushToken", "Mutation.subscribeToTopic",
-            "Mutation.unsubscribeFromTopic", "Mutation.redriveDeliveries",
+            "Mutation.unsubscribeFromTopic", "Mutation.redriveDeliveries", "Mutation.setNotifications",
+            "Query.history",
         ]
         let others = toKnownTypes.filter { line in
             !own.contains(where: line.hasPrefix) && !line.hasPrefix("Message.")

@@ -49,6 +49,7 @@ struct Rows: StoreReader {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(
         of message: MessageID,
         status: DeliveryStatus?,

@@ -113,6 +113,18 @@ enum DeviceResolvers {
 
     private static func registerMe(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Query.me") { invocation throws(ServiceError) in .object(.me(invocation.context.caller)) }
+        map.root("Mutation.setNotifications") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let areWanted = invocation.arguments["enabled"]?.boolValue ?? true
+            try await context.services.devices.setPushes(areWanted, caller: context.caller)
+            return .object(.me(context.caller))
+        }
+        map.batch("Me.notifications") { parents, invocation throws(GraphQLError) in
+            let areWanted = try await invocation.serving { () throws(ServiceError) in
+                try await invocation.context.services.devices.wantsPushes(caller: invocation.context.caller)
+            }
+            return parents.map { _ in .leaf(.bool(areWanted)) }
+        }
         map.me("userId") { $1.string($0.userID.text) }
         map.me("username") { $1.string($0.username) }
         map.me("tokenExpiresAt") { $1.string($0.expiresAt?.iso8601) }

@@ -31,6 +31,11 @@ struct ModelPages {
         return try await page(where: .always, sortedBy: everything)
     }
 
+    /// All records, the newest first.
+    func history() async throws(ServiceError) -> ResolvedValue<APIObject> {
+        try await page(where: .always, sortedBy: [ModelType.makingTime], ascending: false)
+    }
+
     func page(by index: ModelIndex) async throws(ServiceError) -> ResolvedValue<APIObject> {
         guard let partition = model.position(of: index.partitionField) else {
             throw .internal("index \(index.name) names no field")
@@ -61,8 +66,8 @@ struct ModelPages {
     }
 
     /// A total order: the sort fields, then `number` for messages of one topic, else the key.
-    func order(by sortFields: [String]) -> [ModelQuery.Order] {
-        let ascending = arguments["sortDirection"]?.stringValue != "DESC"
+    func order(by sortFields: [String], ascending isAscending: Bool? = nil) -> [ModelQuery.Order] {
+        let ascending = isAscending ?? (arguments["sortDirection"]?.stringValue != "DESC")
         let isOfIndex = !sortFields.isEmpty && sortFields != [ModelType.makingTime]
         let number = isOfIndex ? model.position(of: "number") : nil
         let last = number ?? model.keyPosition
@@ -72,9 +77,10 @@ struct ModelPages {
 
     private func page(
         where predicate: Predicate,
-        sortedBy sortFields: [String]
+        sortedBy sortFields: [String],
+        ascending: Bool? = nil
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
-        let order = order(by: sortFields)
+        let order = order(by: sortFields, ascending: ascending)
         let token = invocation.pageToken
         let after = try token.position(from: arguments["nextToken"]?.stringValue)
         guard after == nil || after?.count == order.count else { throw .badPageToken }

@@ -22,6 +22,10 @@ struct ModelResolvers {
                 return parents.map { _ in value }
             }
         }
+        let messages = schema.messages
+        map.root("Query.history") { invocation throws(ServiceError) in
+            try await ModelPages(model: messages, invocation: invocation).history()
+        }
     }
 
     private func resolve(

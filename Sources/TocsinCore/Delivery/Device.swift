@@ -26,6 +26,8 @@ package struct Device: Sendable, Hashable {
     package var disabledReason: String?
     package var registeredAt: Timestamp
     package var lastSeenAt: Timestamp
+    /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
+    package var isMuted = false
 
     package init(
         id: DeviceID,

@@ -95,6 +95,8 @@ package protocol DeviceReading {
     func device(token: String, appID: String) throws(StoreError) -> Device?
     /// Devices of any app with this token.
     func devices(token: String) throws(StoreError) -> [Device]
+    /// Whether a user wants no pushes.
+    func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }
 
 package protocol DeviceWriting {
@@ -106,6 +108,8 @@ package protocol DeviceWriting {
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
+    /// Notes whether a user wants no pushes.
+    func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }
 
 package protocol DeliveryReading {

@@ -107,6 +107,22 @@ package struct DeviceService: Sendable {
         }
     }
 
+    /// Whether the caller wants pushes.
+    package func wantsPushes(caller: Identity) async throws(ServiceError) -> Bool {
+        try await environment.store.reading { reader throws(StoreError) in try !reader.isMuted(caller.userID) }
+    }
+
+    /// Switches all pushes of the caller on or off; the feed stays as it is.
+    ///
+    /// While they are off, deliveries to the caller's devices are skipped, those that wait already too.
+    package func setPushes(_ areWanted: Bool, caller: Identity) async throws(ServiceError) {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let time = environment.time
+        try await environment.store.writing { writer throws(StoreError) in
+            .success(try writer.setMuted(!areWanted, of: caller.userID, now: time.now()))
+        }
+    }
+
     private func check(_ registration: Registration) throws(ServiceError) {
         let limits = environment.limits
         try checks.checkText(registration.token, field: "token", maximumBytes: limits.tokenBytes)

@@ -96,6 +96,7 @@ struct Flight: Sendable {
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
+            guard !entry.device.isMuted else { return .result(.skipped(reason: "NOTIFICATIONS_OFF")) }
             let deadline = payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
             guard now < deadline else { return .expired }
             guard context.providers[PushService(reaching: entry.device.platform)] != nil else {

@@ -84,7 +84,7 @@ extension Device {
     /// Columns of a selection from `devices AS d`, as `init(_:at:)` reads them.
     static let columns = """
         d.id, d.user_id, d.platform, d.environment, d.app_id, d.token, d.name, d.active, d.disabled_reason, \
-        d.registered_at, d.last_seen_at
+        d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id)
         """
 
     /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
@@ -105,5 +105,6 @@ extension Device {
             registeredAt: row.moment(first + 9),
             lastSeenAt: row.moment(first + 10)
         )
+        isMuted = row.int(first + 11) != 0
     }
 }
