@@ -1,27 +1,27 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the text files a target ships with: `schema/*.graphql` into TocsinAPI, `migrations/*.sql` into TocsinStore.
+/// Embeds the text files a target ships with: `schema/*.graphql` and `schema/*.json` into TocsinAPI, `migrations/*.sql` into TocsinStore.
 ///
 /// String literals from a build plugin cost 1.5 s for 200 kB where `.embedInCode` costs 72 s (design section 2).
 @main
 struct EmbedFilesPlugin: BuildToolPlugin {
     private struct Source {
         let folder: String
-        let pathExtension: String
+        let pathExtensions: Set<String>
         let typeName: String
     }
 
     private static let sources = [
-        "TocsinAPI": Source(folder: "schema", pathExtension: "graphql", typeName: "EmbeddedSchema"),
-        "TocsinStore": Source(folder: "migrations", pathExtension: "sql", typeName: "EmbeddedMigrations"),
+        "TocsinAPI": Source(folder: "schema", pathExtensions: ["graphql", "json"], typeName: "EmbeddedSchema"),
+        "TocsinStore": Source(folder: "migrations", pathExtensions: ["sql"], typeName: "EmbeddedMigrations"),
     ]
 
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let source = Self.sources[target.name] else { return [] }
         let folder = context.package.directoryURL.appending(path: source.folder)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == source.pathExtension }
+            .filter { source.pathExtensions.contains($0.pathExtension) }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         let output = context.pluginWorkDirectoryURL.appending(path: "\(source.typeName).swift")
         let tool = try context.tool(named: "embed-files").url

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLTransport
 import Logging
 import NIOCore
 import NIOPosix
@@ -81,7 +82,8 @@ package final class Application: Sendable {
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
         let executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
-        let documents = try Wiring.documents(settings, executor: executor)
+        let routes = try Self.routes(settings, executor: executor, logger: logger)
+        let documents = try Wiring.documents(settings, executor: executor, routes: routes)
         if documents.trustedCount > 0 {
             logger.info(
                 "trusted documents are known",
@@ -114,12 +116,35 @@ package final class Application: Sendable {
             revoked: revoked,
             documents: documents
         )
+        var front = settings.ofHTTPServer
+        let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
+        front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         server = HTTPServer(
-            HTTPServer.Content(service: service, health: health),
-            settings: settings.ofHTTPServer,
+            HTTPServer.Content(service: service, health: health, routes: gateway.httpRoutes),
+            settings: front,
             logger: logger,
             now: { time.now().milliseconds }
         )
+    }
+
+    private static func routes(
+        _ settings: Settings,
+        executor: ResponseExecutor,
+        logger: Logger
+    ) throws(StartError) -> [Route] {
+        do {
+            let loading = try RouteLoading(
+                path: settings.server.routesPath,
+                servesDebugRoutes: settings.server.servesDebugRoutes,
+                executor: executor
+            )
+            for reason in loading.warnings {
+                logger.warning("a route does not fit the schema and is not served", metadata: ["reason": "\(reason)"])
+            }
+            return loading.routes
+        } catch {
+            throw StartError(error.description)
+        }
     }
 
     /// Takes back what a dead process held, starts the outbox and the feed, then listens; answers the server's address.

@@ -68,13 +68,22 @@ enum Wiring {
     }
 
     /// Which documents requests may run; reads and checks those that are trusted.
-    static func documents(_ settings: Settings, executor: ResponseExecutor) throws(StartError) -> RequestDocuments {
+    static func documents(
+        _ settings: Settings,
+        executor: ResponseExecutor,
+        routes: [Route]
+    ) throws(StartError) -> RequestDocuments {
         let hash: DocumentHash = { Digest.sha256($0) }
         let mode = RequestDocuments.TrustMode(rawValue: settings.server.trustedMode) ?? .off
         var trusted = TrustedDocuments()
         if mode != .off, let path = settings.server.trustedDocumentsPath {
             var reading = TrustedDocumentReading(hash: hash, executor: executor)
             trusted = try reading.documents(at: path)
+            // Routes are the operator's word as much as documents are.
+            for text in routes.flatMap({ [$0.document, $0.lookup].compactMap(\.self) }) {
+                guard let digest = DocumentDigest(hash(Array(text.utf8))) else { continue }
+                _ = trusted.add(text, digest: digest)
+            }
         }
         let persisted = PersistedQueries(
             maximumEntries: settings.limits.persistedQueries,

@@ -3,7 +3,9 @@ package import HTTPTypes
 /// One path beside GraphQL's and the health paths.
 package struct HTTPRoute: Sendable {
     /// The method; `HEAD` is answered from `GET`'s route.
-    package let method: HTTPRequest.Method
+    ///
+    /// `nil`: any, and the route itself refuses those it does not serve.
+    package let method: HTTPRequest.Method?
     /// The exact path, or the beginning of one when it ends in `/*`.
     package let path: String
     /// What answers.
@@ -11,7 +13,7 @@ package struct HTTPRoute: Sendable {
 
     /// A route of these parts.
     package init(
-        _ method: HTTPRequest.Method,
+        _ method: HTTPRequest.Method?,
         _ path: String,
         respond: @escaping @Sendable (IncomingRequest) async -> OutgoingResponse
     ) {

@@ -42,8 +42,8 @@ struct Responder<Service: GraphQLService>: Sendable {
             return OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest))
         }
         let method = request.method == .head ? .get : request.method
-        guard let route = routes.first(where: { $0.method == method }) else {
-            return methodNotAllowed(request, allow: routes.map(\.method.rawValue))
+        guard let route = routes.first(where: { $0.method == nil || $0.method == method }) else {
+            return methodNotAllowed(request, allow: routes.compactMap(\.method?.rawValue))
         }
         return await route.respond(request)
     }

@@ -70,6 +70,8 @@ package enum SettingTable {
             RequestDocuments.TrustMode.allCases.map(\.rawValue),
             "What these are for: off; allow, they may be named by hash or id; only, nothing else is run."
         ),
+        .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship."),
+        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served too."),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
         .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS."),
         .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key."),

@@ -35,6 +35,10 @@ package struct Settings: Sendable, Hashable {
         package var trustedDocumentsPath: String?
         /// What these are for: `off`, `allow` or `only`.
         package var trustedMode = "off"
+        /// A file with routes of one's own, added to those that ship.
+        package var routesPath: String?
+        /// Whether routes for trying things out are served.
+        package var servesDebugRoutes = false
         /// Whether `serve` applies migrations.
         package var migrates = true
         /// PEM files of the server's certificate chain and key; both or none.

@@ -1,0 +1,91 @@
+import GraphQLTransport
+import HTTPTypes
+import JSON
+import TocsinCore
+import TocsinHTTP
+
+/// Serves routes: each request becomes a GraphQL request of the same caller, and its data the answer.
+struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identity {
+    let service: Service
+    let routes: [Route]
+    /// Limits of the bodies' JSON.
+    let limits: JSONLimits
+
+    /// The paths, each with and without a slash at its end.
+    var httpRoutes: [HTTPRoute] {
+        Dictionary(grouping: routes) { Route.stem(of: $0.path) }.flatMap { stem, routes in
+            [stem, stem + "/"].map { path in
+                HTTPRoute(nil, path) { request in await respond(to: request, routes) }
+            }
+        }
+    }
+
+    /// All methods that routes have.
+    var methods: [String] { Set(routes.map(\.method)).sorted() }
+
+    private func respond(to request: IncomingRequest, _ routes: [Route]) async -> OutgoingResponse {
+        do throws(RouteFault) {
+            let method = request.method == .head ? "GET" : request.method.rawValue
+            guard let route = routes.first(where: { $0.method == method }) else {
+                throw Self.methodNotAllowed(request, routes)
+            }
+            let caller = try await caller(of: request)
+            let input = try RouteInput(request, limits: limits)
+            var variables: JSONObject = [:]
+            for variable in route.variables where variable.value == nil {
+                if let value = try variable.value(in: input) { variables[variable.name] = value }
+            }
+            var scope = RouteScope(variables: variables, caller: caller)
+            if let lookup = route.lookup { scope.data = try await data(of: lookup, scope) }
+            for variable in route.variables {
+                if let value = variable.value { scope.variables[variable.name] = value.filled(scope) }
+            }
+            scope.data = try await data(of: route.document, scope)
+            return OutgoingResponse(
+                status: route.status,
+                contentType: "application/json",
+                fields: [("cache-control", "no-store")],
+                body: route.answer.filled(scope).serialized()
+            )
+        } catch {
+            return error.response
+        }
+    }
+
+    private static func methodNotAllowed(_ request: IncomingRequest, _ routes: [Route]) -> RouteFault {
+        let allow = routes.map(\.method).sorted().joined(separator: ", ")
+        let message = "\(request.method.rawValue) is not served at this path. Send one of: \(allow)."
+        var fault = RouteFault.badRequest(.methodNotAllowed, message)
+        fault.fields = [("allow", allow)]
+        return fault
+    }
+
+    private func caller(of request: IncomingRequest) async throws(RouteFault) -> Identity {
+        var credentials = request.credentials
+        // The older apps' frameworks write the scheme so.
+        if let text = credentials.authorization, text.prefix(6).lowercased() == "token " {
+            credentials.authorization = String(text.dropFirst(6).drop { $0 == " " })
+        }
+        switch await service.authenticate(credentials) {
+        case .caller(let caller): return caller
+        case .refused(let message): throw .unauthenticated(message)
+        case .unavailable(let message): throw .unavailable(message)
+        }
+    }
+
+    private func data(of document: String, _ scope: RouteScope) async throws(RouteFault) -> JSONValue {
+        let request = GraphQLRequest(query: document, variables: scope.variables)
+        let reply = await service.execute(request, caller: scope.caller, style: .standard)
+        // What we wrote ourselves is not limited by what others may send.
+        let ours = JSONLimits(maximumBytes: .max, maximumDepth: 256, maximumValues: .max)
+        guard let response = try? JSONParser.parse(reply.body, limits: ours) else {
+            throw .unavailable("The request could not be served.")
+        }
+        if let error = response["errors"]?[0] { throw RouteFault(error) }
+        guard let data = response["data"], let members = data.objectValue else {
+            throw .unavailable("The request could not be served.")
+        }
+        if members.contains(where: { $0.value.isNull }) { throw RouteFault.notFound }
+        return data
+    }
+}

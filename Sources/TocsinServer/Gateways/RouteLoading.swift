@@ -1,0 +1,51 @@
+import GraphQL
+import TocsinAPI
+
+/// The routes that are served: those that ship, and the operator's own, which stand in place of shipped ones.
+struct RouteLoading {
+    let routes: [Route]
+    /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
+    let warnings: [String]
+
+    private static let shippedFile = "routes.json"
+
+    /// Reads both; a mistake in the operator's own file stops the start.
+    init(path: String?, servesDebugRoutes: Bool, executor: ResponseExecutor) throws(RouteProblems) {
+        let check: RouteReading.DocumentCheck = { text in Self.faults(of: text, executor) }
+        let text = EmbeddedSchema.files.first { $0.name == Self.shippedFile }?.text ?? ""
+        let shipped = RouteReading(text, file: Self.shippedFile, check: check)
+        var own: [Route] = []
+        if let path {
+            let reading = RouteReading(try Self.contents(of: path), file: path, check: check)
+            guard reading.problems.isEmpty else { throw RouteProblems(problems: reading.problems) }
+            own = reading.routes
+        }
+        let taken = Set(own.map(\.key))
+        routes = (own + shipped.routes.filter { !taken.contains($0.key) }).filter { servesDebugRoutes || !$0.isDebug }
+        warnings = shipped.problems
+    }
+
+    private static func faults(of text: String, _ executor: ResponseExecutor) -> [String] {
+        do throws(RequestErrors) {
+            try executor.check(DocumentText(text))
+            return []
+        } catch {
+            return error.errors.map { error in
+                let place = error.locations.first.map { "line \($0.line), column \($0.column) of the document: " } ?? ""
+                return place + error.message
+            }
+        }
+    }
+
+    private static func contents(of path: String) throws(RouteProblems) -> String {
+        do throws(SettingsFiles.Failure) {
+            let bytes = try SettingsFiles.system(environment: [:]).read(path)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw SettingsFiles.Failure(reason: "it is not UTF-8")
+            }
+            return text
+        } catch {
+            throw RouteProblems(problems: ["\(path) cannot be read: \(error.reason). Mend the path or the file."])
+        }
+    }
+}

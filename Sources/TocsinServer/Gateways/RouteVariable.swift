@@ -1,0 +1,67 @@
+import GraphQL
+import JSON
+
+/// How one variable of a route's document gets its value.
+struct RouteVariable: Sendable {
+    let name: String
+    let type: TypeReference
+    /// Whether the document works without it.
+    let isOptional: Bool
+    /// The names it has in bodies and queries, the first one told when it is missing.
+    let names: [String]
+    /// What it is when the client names nothing.
+    let fallback: JSONValue?
+    /// What clients write, in lower case, and what it means; other words are passed on as they are.
+    let words: [String: JSONValue]
+    /// In place of the client's word: a value of the route's own.
+    let value: RouteTemplate?
+
+    /// The value that a request gives; nil when it gives none and none is needed.
+    func value(in given: RouteInput) throws(RouteFault) -> JSONValue? {
+        var found: (name: String, value: JSONValue)?
+        for name in names {
+            guard let value = given.members[name], !value.isNull else { continue }
+            if let found, found.value != value {
+                throw .badInput("\"\(found.name)\" and \"\(name)\" disagree. Send one of them.")
+            }
+            found = found ?? (name, value)
+        }
+        guard let found else {
+            if fallback == nil, !isOptional { throw .badInput(missing) }
+            return fallback
+        }
+        let value = try converted(found.value, of: found.name, isText: given.isText)
+        guard case .string(let word) = value else { return value }
+        return words[word.lowercased()] ?? value
+    }
+
+    private var missing: String {
+        let others = names.dropFirst().map { "\"\($0)\"" }.joined(separator: ", ")
+        return "\"\(names.first ?? name)\" is missing. Send it\(others.isEmpty ? "" : ", or one of \(others)")."
+    }
+
+    private func converted(_ value: JSONValue, of name: String, isText: Bool) throws(RouteFault) -> JSONValue {
+        guard !type.isList else { return value }
+        let expected: String
+        switch (type.namedType, value) {
+        case ("Boolean", .bool), ("Float", .int), ("Float", .double), ("String", .string), ("ID", .string):
+            return value
+        case ("ID", .int(let number)): return .string(String(number))
+        case ("Int", _):
+            let number = isText ? value.stringValue.flatMap { Int64($0) } : value.intValue
+            if let number, Int32(exactly: number) != nil { return .int(number) }
+            expected = "a whole number of 32 bits"
+        case ("Boolean", .string(let text)) where isText && (text == "true" || text == "false"):
+            return .bool(text == "true")
+        case ("Float", .string(let text)) where isText && Double(text)?.isFinite == true:
+            return .double(Double(text) ?? 0)
+        case ("AWSJSON", .object), ("AWSJSON", .array): return .string(value.serializedString())
+        case ("Boolean", _): expected = "true or false"
+        case ("Float", _): expected = "a number"
+        case ("String", _), ("ID", _): expected = "a text"
+        // Other scalars, enums and inputs are for the schema to judge.
+        default: return value
+        }
+        throw .badInput("\"\(name)\" must be \(expected).")
+    }
+}

@@ -1,0 +1,83 @@
+import JSON
+import Testing
+import TocsinServer
+
+@Suite("Routes, as read from their file")
+struct RouteReadingTests {
+    private static func route(_ changes: JSONObject = [:]) -> String {
+        var route: JSONObject = [
+            "method": "POST", "path": "/a/b",
+            "document": "mutation ($x: String!) { do(x: $x) { y items { z } } }",
+            "variables": ["x": ["x", "ex"]], "answer": ["y": "{do.y}"],
+        ]
+        for change in changes { route[change.key] = change.value.isNull ? JSONValue?.none : change.value }
+        return JSONValue.object(["routes": [.object(route)]]).serializedString()
+    }
+
+    private static func read(_ text: String, _ faults: [String] = []) -> RouteReading {
+        RouteReading(text, file: "mine.json") { _ in faults }
+    }
+
+    @Test("a whole route is read")
+    func whole() {
+        let reading = Self.read(Self.route())
+        #expect(reading.problems.isEmpty)
+        #expect(reading.routes.map(\.key) == ["POST /a/b"])
+    }
+
+    @Test(
+        "what cannot be served is told, with what to write instead",
+        arguments: [
+            (["method": "FETCH"], "GET, POST"), (["method": "GET"], "POST for a mutation"),
+            (["method": nil], "route 1"),
+            (["path": "a"], "begin with a slash"), (["path": "/a//b"], "single slashes"), (["path": "/a/*"], "letters"),
+            (["path": "/graphql/x"], "the server's own"), (["path": "/healthz"], "the server's own"),
+            (["document": nil], "\"document\""), (["document": 1], "\"document\""), (["document": "{ a "], "line 1"),
+            (["document": "query A { a } query B { b }"], "one operation"),
+            (["document": "subscription { a }"], "subscription"),
+            (["variables": [:]], "$x must have a value"), (["variables": ["x": ["x"], "y": ["y"]]], "declare $y"),
+            (["variables": ["x": []]], "\"from\""), (["variables": ["x": [1]]], "\"from\""),
+            (["variables": 1], "object"),
+            (["variables": ["x": ["form": ["x"]]]], "\"form\" means nothing"),
+            (["variables": ["x": ["value": "{do.y}"]]], "callers and the lookup's data"),
+            (["variables": ["x": ["value": "{caller.age}"]]], "{caller.userId}"),
+            (["variables": ["x": ["value": "a", "from": ["x"]]]], "stands alone"),
+            (["lookup": "mutation { a }"], "must be a query"), (["lookup": "query ($z: ID) { a(z: $z) }"], "$z"),
+            (["answer": nil], "\"answer\""), (["answer": "{do.nope}"], "{do.nope}"),
+            (["answer": "{do.y.deep}"], "deep"),
+            (["answer": "{.y}"], "outside"), (["answer": "{$z}"], "$z"), (["answer": "{do.y"], "brace"),
+            (["answer": "do.y}"], "brace"), (["answer": "{}"], "no place"), (["answer": "{do .y}"], "no place"),
+            (["answer": ["each": "{do.items}", "give": "{.q}"]], "do.items.q"),
+            (["answer": ["each": "items", "give": 1]], "place of a list"),
+            (["status": 500], "200, 201 or 202"), (["status": "200"], "200, 201 or 202"), (["debug": 1], "\"debug\""),
+            (["bodies": 1], "\"bodies\" means nothing"),
+        ] as [(JSONObject, String)]
+    )
+    func mistakes(change: JSONObject, words: String) {
+        let reading = Self.read(Self.route(change))
+        #expect(reading.routes.isEmpty)
+        #expect(reading.problems.count == 1)
+        let problem = reading.problems.first ?? ""
+        #expect(problem.hasPrefix("mine.json: ") && problem.contains(words), "\(problem)")
+    }
+
+    @Test("a document that does not fit the schema is told with its route")
+    func unfitting() {
+        let reading = Self.read(Self.route(), ["Unknown field."])
+        #expect(reading.problems == ["mine.json: POST /a/b: Unknown field."])
+    }
+
+    @Test("one method and path stand once, with or without a slash at the end")
+    func twice() {
+        let one = #"{"method":"GET","path":"/a","document":"{ a }","answer":"{a}"}"#
+        let other = one.replacing("/a", with: "/a/")
+        let reading = Self.read(#"{"routes":[\#(one),\#(other)]}"#)
+        #expect(reading.routes.count == 1)
+        #expect(reading.problems.first?.contains("GET /a/: another route") == true, "\(reading.problems)")
+    }
+
+    @Test("what is no file of routes is told", arguments: ["", "[]", "{\"routes\": 1}", "{\"routes\": [], \"a\": 1}"])
+    func noFile(text: String) {
+        #expect(Self.read(text).problems.count == 1)
+    }
+}
