@@ -158,6 +158,14 @@ struct GatewayTests {
             let form = try await installation.http("/tcm/create-topic", token: bob, ["--data", "name=x"])
             #expect(form.status == 415)
             #expect(try form.json["error"]?["code"] == "BAD_REQUEST")
+            let large = installation.folder + "/large.json"
+            try String(repeating: " ", count: 1_100_000).write(toFile: large, atomically: true, encoding: .utf8)
+            let upload = ["--header", "Content-Type: application/json", "--data-binary", "@" + large]
+            for fields in [[], ["--header", "Transfer-Encoding: chunked"]] {
+                let tooLarge = try await installation.http("/tcm/create-topic", token: bob, upload + fields)
+                #expect(tooLarge.status == 413)
+                #expect(Self.contains(try tooLarge.json, Self.badRequest), "\(tooLarge.body)")
+            }
             let wrong = try await installation.http("/api/notifications/settings", token: bob)
             #expect(wrong.header("allow") == "PATCH")
         }

@@ -11,6 +11,12 @@ public enum ErrorBody {
         return writer.bytes
     }
 
+    /// One error for paths that do not speak GraphQL: `{"error": {"code", "message"}}`.
+    public static func plain(_ message: String, code: String) -> [UInt8] {
+        let error: JSONValue = ["error": ["code": .string(code), "message": .string(message)]]
+        return error.serialized()
+    }
+
     /// A JSON array with one error.
     public static func errors(_ message: String, code: ErrorCode, style: ResponseStyle = .standard) -> [UInt8] {
         var error: JSONObject = [:]

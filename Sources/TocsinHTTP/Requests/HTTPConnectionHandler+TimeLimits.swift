@@ -46,7 +46,7 @@ extension HTTPConnectionHandler {
             guard let running else { return }
             running.task.cancel()
             let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
-            var response = OutgoingResponse(refusal)
+            var response = OutgoingResponse(refusal, isRouted: parts.responder.isRouted(running.request.path))
             response.closes = true
             answer(running.request, with: response)
         }

@@ -14,7 +14,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// What waits for its turn to be answered.
     enum Pending {
         case request(IncomingRequest)
-        case refusal(HTTPRefusal)
+        case refusal(HTTPRefusal, isRouted: Bool)
     }
 
     /// What the connection waits for.
@@ -136,7 +136,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// that follows a stream counts as gone.
     private func inputEnded() {
         reader.refuse()
-        if let running, running.request.method == .post, stream == nil { return }
+        if let running, !running.request.isRead, stream == nil { return }
         guard running != nil || waiting.isEmpty else { return }
         context?.close(mode: .all, promise: nil)
     }
@@ -147,7 +147,7 @@ extension HTTPConnectionHandler {
     /// Answers with this after all that waits, and reads nothing more.
     func refuse(_ refusal: HTTPRefusal) {
         reader.refuse()
-        waiting.append(.refusal(refusal))
+        waiting.append(.refusal(refusal, isRouted: reader.path.map { parts.responder.isRouted(String($0)) } ?? false))
         startNext()
     }
 
@@ -159,8 +159,8 @@ extension HTTPConnectionHandler {
         }
         switch next {
         case .request(let request): start(request)
-        case .refusal(let refusal):
-            let response = OutgoingResponse(refusal)
+        case .refusal(let refusal, let isRouted):
+            let response = OutgoingResponse(refusal, isRouted: isRouted)
             AccessLog(logger: parts.logger).recordRefusal(response, connection: connectionNumber)
             send(response, RequestTraits())
         }

@@ -23,6 +23,9 @@ package struct IncomingRequest: Sendable {
     let id: String
     let startedAt: NIODeadline
 
+    /// Whether the method promises to change nothing.
+    var isRead: Bool { method == .get || method == .head }
+
     /// The value of a header field; several are joined by commas.
     package func header(_ name: String) -> String? {
         let values = headers[name]

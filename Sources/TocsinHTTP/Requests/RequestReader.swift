@@ -28,6 +28,8 @@ struct RequestReader {
     let remoteAddress: String?
     let connectionNumber: Int
     private(set) var phase = Phase.head
+    /// The path of the request that is coming in, once its head is there.
+    private(set) var path: Substring?
     private var request: IncomingRequest?
     private var requestNumber = 0
 
@@ -50,6 +52,7 @@ struct RequestReader {
     mutating func refuse() { phase = .refused }
 
     private mutating func begin(_ head: HTTPRequestHead) -> Outcome {
+        path = head.uri.prefix { $0 != "?" }
         let verdict: RequestHeadCheck.Verdict
         do {
             verdict = try RequestHeadCheck(settings: settings).verdict(on: head)
@@ -95,6 +98,7 @@ struct RequestReader {
     private mutating func end() -> Outcome {
         guard let complete = request else { return .partial }
         request = nil
+        path = nil
         phase = .head
         return .complete(complete)
     }

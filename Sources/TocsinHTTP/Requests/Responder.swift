@@ -30,6 +30,9 @@ struct Responder<Service: GraphQLService>: Sendable {
         }
     }
 
+    /// Whether one of the further paths is meant, which do not speak GraphQL.
+    func isRouted(_ path: String) -> Bool { routes.contains { $0.covers(path) } }
+
     private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
         switch request.path {
         case "/healthz": return await report(request) { health.live() }
@@ -162,8 +165,8 @@ extension Responder {
 }
 
 extension OutgoingResponse {
-    /// The answer to a request that never reached the service.
-    init(_ refusal: HTTPRefusal) {
+    /// The answer to a request that never reached the service, or the route it was for.
+    init(_ refusal: HTTPRefusal, isRouted: Bool = false) {
         var fields = [("cache-control", "no-store")]
         if let allow = refusal.allow { fields.append(("allow", allow)) }
         if refusal.status == .unauthorized { fields.append(("www-authenticate", "Bearer")) }
@@ -172,7 +175,7 @@ extension OutgoingResponse {
             status: refusal.status,
             contentType: refusal.mediaType.contentType,
             fields: fields,
-            body: refusal.body
+            body: isRouted ? ErrorBody.plain(refusal.message, code: refusal.code.rawValue) : refusal.body
         )
     }
 

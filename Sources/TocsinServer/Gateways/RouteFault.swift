@@ -76,12 +76,11 @@ struct RouteFault: Error {
 
     /// `{"error": {"code", "message"}}`.
     var response: OutgoingResponse {
-        let body: JSONValue = ["error": ["code": .string(code), "message": .string(message)]]
-        return OutgoingResponse(
+        OutgoingResponse(
             status: status,
             contentType: "application/json",
             fields: [("cache-control", "no-store")] + fields,
-            body: body.serialized()
+            body: ErrorBody.plain(message, code: code)
         )
     }
 }
