@@ -31,21 +31,14 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
             }
             let caller = try await caller(of: request)
             let input = try RouteInput(request, limits: limits)
-            var variables: JSONObject = [:]
-            for variable in route.variables where variable.value == nil {
-                if let value = try variable.value(in: input) { variables[variable.name] = value }
+            let answer = try await route.answer(to: input, caller: caller) { document, variables throws(RouteFault) in
+                try await data(of: document, variables, caller)
             }
-            var scope = RouteScope(variables: variables, caller: caller)
-            if let lookup = route.lookup { scope.data = try await data(of: lookup, scope) }
-            for variable in route.variables {
-                if let value = variable.value { scope.variables[variable.name] = value.filled(scope) }
-            }
-            scope.data = try await data(of: route.document, scope)
             return OutgoingResponse(
                 status: route.status,
                 contentType: "application/json",
                 fields: [("cache-control", "no-store")],
-                body: route.answer.filled(scope).serialized()
+                body: answer.serialized()
             )
         } catch {
             return error.response
@@ -73,9 +66,13 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
         }
     }
 
-    private func data(of document: String, _ scope: RouteScope) async throws(RouteFault) -> JSONValue {
-        let request = GraphQLRequest(query: document, variables: scope.variables)
-        let reply = await service.execute(request, caller: scope.caller, style: .standard)
+    private func data(
+        of document: String,
+        _ variables: JSONObject,
+        _ caller: Identity
+    ) async throws(RouteFault) -> JSONValue {
+        let request = GraphQLRequest(query: document, variables: variables)
+        let reply = await service.execute(request, caller: caller, style: .standard)
         // What we wrote ourselves is not limited by what others may send.
         let ours = JSONLimits(maximumBytes: .max, maximumDepth: 256, maximumValues: .max)
         guard let response = try? JSONParser.parse(reply.body, limits: ours) else {

@@ -13,6 +13,7 @@ package struct Route: Sendable {
     package let lookup: String?
     /// Whether it is served only where routes for trying things out are.
     package let isDebug: Bool
+    let lookupVariables: Set<String>
     let variables: [RouteVariable]
     let answer: RouteTemplate
     /// The status of an answer without errors.

@@ -4,10 +4,12 @@ import JSON
 import TocsinHTTP
 
 /// Why a route answers with an error: the status and what stands in the body.
-struct RouteFault: Error {
+package struct RouteFault: Error {
     let status: HTTPResponse.Status
-    let code: String
-    let message: String
+    /// One of the codes of `schema/errors.md`, or `NOT_FOUND`.
+    package let code: String
+    /// What was wrong and what to do.
+    package let message: String
     var fields: [(name: String, value: String)] = []
 
     static func badInput(_ message: String) -> RouteFault {

@@ -1,15 +1,21 @@
 import Foundation
 import GraphQLTransport
 import HTTPTypes
-import JSON
+package import JSON
 import NIOCore
 import TocsinHTTP
 
 /// What a client sent to a route: the members of its JSON body, or its query parameters.
-struct RouteInput {
+package struct RouteInput {
     let members: JSONObject
     /// Whether values are texts whatever they mean, as those of query parameters are.
     let isText: Bool
+
+    /// These members; `isText` for those of a query, which are texts whatever they mean.
+    package init(_ members: JSONObject, isText: Bool = false) {
+        self.members = members
+        self.isText = isText
+    }
 
     /// Reads a request, `GET` by its query and others by their body; an empty body is an empty object.
     init(_ request: IncomingRequest, limits: JSONLimits) throws(RouteFault) {

@@ -102,6 +102,7 @@ package struct RouteReading {
             document: main.text,
             lookup: lookup?.text,
             isDebug: isDebug,
+            lookupVariables: Set(lookup?.document.operation.variables.map(\.name) ?? []),
             variables: try variables(members["variables"] ?? [:], document, lookup?.document),
             answer: template,
             status: [201: .created, 202: .accepted][status] ?? .ok

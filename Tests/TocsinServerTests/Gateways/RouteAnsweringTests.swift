@@ -1,0 +1,130 @@
+import JSON
+import Testing
+import TocsinCore
+import TocsinServer
+
+@Suite("A route's way from body to answer")
+struct RouteAnsweringTests {
+    private static let ann = Identity(userID: UserID("u-1"), username: "ann")
+
+    private static func route(_ changes: JSONObject) throws -> Route {
+        var route: JSONObject = [
+            "method": "POST", "path": "/a", "document": "mutation ($x: String!) { do(x: $x) { y } }",
+            "variables": ["x": ["x", "ex"]], "answer": ["y": "{do.y}"],
+        ]
+        for change in changes { route[change.key] = change.value }
+        let text = JSONValue.object(["routes": [.object(route)]]).serializedString()
+        let reading = RouteReading(text, file: "test.json") { _ in [] }
+        #expect(reading.problems.isEmpty)
+        return try #require(reading.routes.first)
+    }
+
+    private static func variables(
+        _ type: String,
+        _ source: JSONValue,
+        _ input: RouteInput
+    ) async throws -> JSONObject {
+        let document = "query ($x: \(type)) { do(x: $x) { y } }"
+        let route = try route(["document": .string(document), "variables": ["x": source]])
+        var seen: JSONObject = [:]
+        _ = try await route.answer(to: input, caller: ann) { (_, variables) throws(RouteFault) in
+            seen = variables
+            return [:]
+        }
+        return seen
+    }
+
+    @Test(
+        "a body's value becomes the variable's",
+        arguments: [
+            ("String!", ["x": "a"], "a"), ("String!", ["ex": "a"], "a"), ("String!", ["x": nil, "ex": "a"], "a"),
+            ("ID!", ["x": 7], "7"), ("ID", ["x": "7"], "7"), ("Int", ["x": 7], 7), ("Int", ["x": 7.0], 7),
+            ("Boolean", ["x": false], false), ("Float", ["x": 1.5], 1.5), ("Float", ["x": 1], 1),
+            ("AWSJSON", ["x": ["a": "b"]], #"{"a":"b"}"#), ("AWSJSON", ["x": "{}"], "{}"), ("[Int]", ["x": [1]], [1]),
+            ("AWSURL", ["x": 5], 5),
+        ] as [(String, JSONObject, JSONValue)]
+    )
+    func converts(type: String, body: JSONObject, value: JSONValue) async throws {
+        #expect(try await Self.variables(type, ["x", "ex"], RouteInput(body)) == ["x": value])
+    }
+
+    @Test(
+        "a query's text becomes what the variable's type asks for",
+        arguments: [
+            ("Int", "7", 7), ("Boolean", "true", true), ("Float", "1.5", 1.5), ("String", "7", "7"), ("ID", "7", "7"),
+        ] as [(String, String, JSONValue)]
+    )
+    func convertsTexts(type: String, text: String, value: JSONValue) async throws {
+        let input = RouteInput(["x": .string(text)], isText: true)
+        #expect(try await Self.variables(type, ["x"], input) == ["x": value])
+    }
+
+    @Test(
+        "a value of another type, a missing one and two that disagree are refused by the name the client used",
+        arguments: [
+            ("String", ["ex": 1], "\"ex\" must be a text"), ("Int", ["x": "1"], "\"x\" must be a whole number"),
+            ("Int", ["x": 2_147_483_648], "whole number"), ("Boolean", ["x": "true"], "true or false"),
+            ("Float", ["x": "1"], "a number"), ("ID!", ["x": 1.5], "a text"), ("String!", [:], "\"x\" is missing"),
+            ("String!", ["x": nil], "or one of \"ex\""), ("String", ["x": "a", "ex": "b"], "disagree"),
+        ] as [(String, JSONObject, String)]
+    )
+    func refuses(type: String, body: JSONObject, words: String) async throws {
+        do {
+            _ = try await Self.variables(type, ["x", "ex"], RouteInput(body))
+            Issue.record("\(type) took \(body)")
+        } catch let fault as RouteFault {
+            #expect(fault.code == "BAD_USER_INPUT")
+            #expect(fault.message.contains(words), "\(fault.message)")
+        }
+    }
+
+    @Test("defaults, words in any case and values of the route's own")
+    func sources() async throws {
+        let source: JSONValue = ["from": ["x"], "default": "ios", "words": ["GCM": "android"]]
+        #expect(try await Self.variables("String!", source, RouteInput([:])) == ["x": "ios"])
+        #expect(try await Self.variables("String!", source, RouteInput(["x": "gcm"])) == ["x": "android"])
+        #expect(try await Self.variables("String!", source, RouteInput(["x": "vms"])) == ["x": "vms"])
+        #expect(try await Self.variables("String = \"a\"", ["x"], RouteInput([:])) == [:])
+        let own: JSONValue = ["value": "{caller.username}-{caller.userId}"]
+        #expect(try await Self.variables("ID!", own, RouteInput(["x": "mine"])) == ["x": "ann-u-1"])
+    }
+
+    @Test("a lookup runs first, with its own variables, and gives values to the document's")
+    func lookup() async throws {
+        let route = try Self.route([
+            "lookup": "query ($x: String!) { find(x: $x) { version } }",
+            "document": "mutation ($x: String!, $v: Int, $z: Int) { do(x: $x, v: $v, z: $z) { y } }",
+            "variables": ["x": ["x"], "v": ["value": "{find.version}"], "z": ["z"]],
+        ])
+        var seen: [JSONObject] = []
+        let answer = try await route.answer(to: RouteInput(["x": "a", "z": 1]), caller: Self.ann) {
+            (_, variables) throws(RouteFault) in
+            seen.append(variables)
+            return seen.count == 1 ? ["find": ["version": 3]] : ["do": ["y": 9]]
+        }
+        #expect(seen == [["x": "a"], ["x": "a", "z": 1, "v": 3]])
+        #expect(answer == ["y": 9])
+    }
+
+    @Test(
+        "data fills the answer",
+        arguments: [
+            ("{do.y}", ["do": ["y": [1, 2]]], [1, 2]), ("{do.y}", ["do": ["y": nil]], nil), ("{do.y}", [:], nil),
+            ("a{do.y}b{$x}", ["do": ["y": 1]], "a1bex"), ("{do.y}{do.y}", ["do": ["y": nil]], ""),
+            ([1, "{do.y}", true], ["do": ["y": "t"]], [1, "t", true]),
+            (
+                ["each": "{do.y}", "give": ["b": "{.a.b}"]], ["do": ["y": [["a": ["b": 1]], nil, [:]]]],
+                [["b": 1], ["b": nil]]
+            ),
+            (["each": "{do.y}", "give": 1], ["do": ["y": nil]], []), ("plain", [:], "plain"),
+        ] as [(JSONValue, JSONValue, JSONValue)]
+    )
+    func fills(template: JSONValue, data: JSONValue, expected: JSONValue) async throws {
+        let document: JSONValue = "mutation ($x: String!) { do(x: $x) { ...F } } fragment F on D { y { a { b } } }"
+        let route = try Self.route(["document": document, "answer": template])
+        let answer = try await route.answer(to: RouteInput(["x": "ex"]), caller: Self.ann) {
+            (_, _) throws(RouteFault) in data
+        }
+        #expect(answer == expected)
+    }
+}
