@@ -103,6 +103,7 @@ struct ScopeTests {
                 (Self.create, Self.message(in: scene.topicID)), (Self.createTopic, ["input": ["name": "more"]]),
                 (Self.register, [:]),
                 (#"mutation { subscribeToTopic(topicId: "\#(scene.topicID)") { topicId } }"#, [:]),
+                ("mutation { setNotifications(enabled: false) { userId } }", [:]),
             ]
             for (document, input) in writes {
                 let answer = try await installation.curl(document, input, token: token)
@@ -131,7 +132,8 @@ struct ScopeTests {
             let others: [(String, JSONObject)] = [
                 (Self.create, Self.message(in: otherTopic)), (Self.createTopic, ["input": ["name": "more"]]),
                 (Self.register, [:]), ("{ devices { id } }", [:]), ("{ listMessages { items { id } } }", [:]),
-                ("{ memberships { topicId } }", [:]),
+                ("{ memberships { topicId } }", [:]), ("{ history { items { id } } }", [:]),
+                ("mutation { setNotifications(enabled: false) { userId } }", [:]),
             ]
             for (document, input) in others {
                 let answer = try await installation.curl(document, input, token: token)

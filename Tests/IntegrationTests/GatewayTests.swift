@@ -215,6 +215,7 @@ struct GatewayTests {
             try "{ me { username } }".write(toFile: documents, atomically: true, encoding: .utf8)
             installation.options += [
                 "--routes", routes, "--trusted-documents", documents, "--trusted-mode", "only",
+                "--allowed-origins", "https://pages.example",
             ]
         } _: { installation in
             let ada = "Authorization: Bearer \(try await installation.addUser("ada"))"
@@ -223,6 +224,12 @@ struct GatewayTests {
                 Case("POST /tcm/create-topic", #"{"name": "x"}"#, 202, ["name": "x"]),
                 Case("GET /api/notifications/history", nil, 200, ["history": []]),
             ] { try await Self.check(one, installation, ada) }
+            let ask = [
+                "--request", "OPTIONS", "--header", "Origin: https://pages.example", "--header",
+                "Access-Control-Request-Method: PATCH",
+            ]
+            let preflight = try await installation.http("/api/notifications/settings", ask)
+            #expect(preflight.header("access-control-allow-methods")?.contains("PATCH") == true)
         }
     }
 

@@ -88,6 +88,7 @@ struct Probe {
         read("listMessages", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(message) nextToken }"),
         read("syncMessages", "", "{ items \(message) nextToken }"),
         read("getMessageByTopicIdAndCreatedAt", #"(topicId: "TOPIC")"#, "{ items \(message) nextToken }"),
+        read("history", "", "{ items \(message) nextToken }"),
         read("devices", "", "{ id token name active }"),
         read("memberships", "", "{ topicId userId push }"),
         read("me", "", "{ userId username }"),
@@ -99,6 +100,7 @@ struct Probe {
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
         Probe("unsubscribeFromTopic", #"mutation { unsubscribeFromTopic(topicId: "TOPIC") { topicId push } }"#),
+        Probe("setNotifications", "mutation { setNotifications(enabled: false) { userId notifications } }"),
         Probe("unregisterPushToken", #"mutation { unregisterPushToken(token: "TOKEN") { userId pushTokens } }"#),
     ]
 
@@ -157,7 +159,7 @@ private struct Targets {
         let query = """
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
-              devices { id token active disabledReason } memberships { topicId userId push } }
+              devices { id token active disabledReason } memberships { topicId userId push } me { notifications } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)
         #expect(answer["errors"] == nil, "\(answer)")

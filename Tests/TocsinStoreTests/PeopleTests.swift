@@ -58,6 +58,27 @@ struct PeopleTests {
         }
     }
 
+    @Test("devices are read with their owner's wish for no pushes", arguments: TestDatabase.available)
+    func muting(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await store.save(devices: [Device.test("d1", user: "ann"), Device.test("d2", user: "bob")])
+            for isMuted in [true, true, false, false, true] {
+                try await store.write { writer throws(StoreError) in
+                    try writer.setMuted(isMuted, of: UserID("ann"), now: moment(5))
+                }
+                let (devices, ann, bob) = try await store.read { reader throws(StoreError) in
+                    (
+                        try reader.devices(ids: [DeviceID("d1"), DeviceID("d2")]), try reader.isMuted(UserID("ann")),
+                        try reader.isMuted(UserID("bob"))
+                    )
+                }
+                #expect(devices.filter(\.isMuted).map(\.id) == (isMuted ? [DeviceID("d1")] : []))
+                #expect(ann == isMuted)
+                #expect(!bob)
+            }
+        }
+    }
+
     @Test("a device is retired only if it was not registered again since", arguments: TestDatabase.available)
     func retiring(database: TestDatabase) async throws {
         var device = Device.test("d1", user: "ann", token: "aa")

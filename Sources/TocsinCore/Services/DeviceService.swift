@@ -109,7 +109,8 @@ package struct DeviceService: Sendable {
 
     /// Whether the caller wants pushes.
     package func wantsPushes(caller: Identity) async throws(ServiceError) -> Bool {
-        try await environment.store.reading { reader throws(StoreError) in try !reader.isMuted(caller.userID) }
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        return try await environment.store.reading { reader throws(StoreError) in try !reader.isMuted(caller.userID) }
     }
 
     /// Switches all pushes of the caller on or off; the feed stays as it is.
