@@ -34,7 +34,8 @@ struct ExternalTokenTests {
     @Test("claims that are texts or lists of texts can be named by rules; others cannot")
     func claims() async throws {
         let token = try Forge.hs256([
-            ("cognito:groups", ["ops", "dev"]), ("mixed", ["ops", 1]), ("number", 7), ("empty", []), ("nested", ["a": "b"]),
+            ("cognito:groups", ["ops", "dev"]), ("mixed", ["ops", 1]), ("number", 7), ("empty", []),
+            ("nested", ["a": "b"]),
         ])
         guard case .identity(let identity) = try await World.secret().result(token) else { throw NotBelieved() }
         #expect(identity.claims["cognito:groups"] == ["ops", "dev"])
