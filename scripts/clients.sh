@@ -14,15 +14,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 packages=('gql[aiohttp,httpx,requests,websockets]==4.4.0' 'autobahntestsuite==25.10.1')
 venv="$root/.venv/clients"
-if [ ! -x "$venv/bin/python3" ]; then
-    step "Installing gql and Autobahn's suite into .venv/clients"
-    mkdir -p "$root/.venv"
-    if command -v uv >/dev/null; then
-        uv venv -q "$venv" && uv pip install -q --python "$venv/bin/python3" "${packages[@]}"
-    else
-        python3 -m venv "$venv" && "$venv/bin/python3" -m pip install -q "${packages[@]}"
-    fi || { rm -rf "$venv"; give_up "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed."; }
-fi
+make_python_environment "$venv" "${packages[@]}" ||
+    give_up "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed."
 
 binary="${TOCSIN_BINARY:-}"
 if [ -z "$binary" ]; then

@@ -8,15 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/packages.sh"
 cd "$root"
 
-venv="$root/.venv-oracle"
-if [ ! -x "$venv/bin/python3" ]; then
-    step "Installing graphql-core into .venv-oracle"
-    if command -v uv >/dev/null; then
-        uv venv -q "$venv" && uv pip install -q --python "$venv/bin/python3" 'graphql-core==3.2.14'
-    else
-        python3 -m venv "$venv" && "$venv/bin/python3" -m pip install -q 'graphql-core==3.2.14'
-    fi || { rm -rf "$venv"; give_up "graphql-core could not be installed; python3 with venv and pip is needed."; }
-fi
+install_graphql_core || give_up "graphql-core could not be installed; python3 with venv and pip is needed."
 
 binary="${TOCSIN_BINARY:-}"
 if [ -z "$binary" ]; then
@@ -28,6 +20,6 @@ fi
 # Python writes its compiled files nowhere, so that the folder of cases stays as it is.
 export PYTHONDONTWRITEBYTECODE=1
 step "Holding the tool to its contract"
-"$venv/bin/python3" Tests/Oracle/tool.py "$binary" graphql || give_up "The tool broke its contract; the lines above say where."
+"$oracle_python" Tests/Oracle/tool.py "$binary" graphql || give_up "The tool broke its contract; the lines above say where."
 step "Comparing with graphql-core"
-exec "$venv/bin/python3" Tests/Oracle/oracle.py "$binary" graphql "$@"
+exec "$oracle_python" Tests/Oracle/oracle.py "$binary" graphql "$@"

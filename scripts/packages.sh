@@ -54,3 +54,23 @@ prepare_build() {
         give_up "There is no Swift toolchain in PATH. Install Swift 6.3 from https://www.swift.org/install/linux/, then run this again."
     step "Using $(swift --version 2>/dev/null | grep -o -m 1 'Swift version [0-9.]*' || echo 'an unknown Swift')"
 }
+
+# Makes a Python environment with packages in a folder of its own, unless it is there: FOLDER PACKAGE...
+make_python_environment() {
+    local folder="$1"
+    shift
+    if [ -x "$folder/bin/python3" ]; then return 0; fi
+    step "Installing $* into ${folder#"$root"/}"
+    mkdir -p "$(dirname "$folder")"
+    if command -v uv >/dev/null; then
+        uv venv -q "$folder" && uv pip install -q --python "$folder/bin/python3" "$@" && return 0
+    else
+        python3 -m venv "$folder" && "$folder/bin/python3" -m pip install -q "$@" && return 0
+    fi
+    rm -rf "$folder"
+    return 1
+}
+
+# The reference implementation that judges the GraphQL engine.
+oracle_python="$root/.venv-oracle/bin/python3"
+install_graphql_core() { make_python_environment "$root/.venv-oracle" 'graphql-core==3.2.14'; }

@@ -2,7 +2,6 @@
 # What cannot be had is left out with a sentence. Needs packages.sh and $root.
 
 peer_sources="$root/scripts/peers"
-graphql_core_version=3.2.14
 
 # Debian's graphql-js. Its node is taken unless there is one.
 install_graphql_js() {
@@ -15,19 +14,11 @@ install_graphql_js() {
     chmod +x "$1/graphql-js"
 }
 
-# graphql-core in the virtual environment that oracle.sh uses too.
-install_graphql_core() {
-    local venv="$root/.venv-oracle"
-    if [ ! -x "$venv/bin/python3" ]; then
-        step "Installing graphql-core into .venv-oracle"
-        if command -v uv >/dev/null; then
-            uv venv -q "$venv" && uv pip install -q --python "$venv/bin/python3" "graphql-core==$graphql_core_version"
-        else
-            python3 -m venv "$venv" && "$venv/bin/python3" -m pip install -q "graphql-core==$graphql_core_version"
-        fi || { rm -rf "$venv"; return 1; }
-    fi
+# graphql-core, which oracle.sh judges by.
+install_graphql_core_peer() {
+    install_graphql_core || return 1
     printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 exec %q %q "$1"\n' \
-        "$venv/bin/python3" "$peer_sources/graphql_core.py" >"$1/graphql-core"
+        "$oracle_python" "$peer_sources/graphql_core.py" >"$1/graphql-core"
     chmod +x "$1/graphql-core"
 }
 
@@ -64,7 +55,7 @@ install_counter() {
 install_peers() {
     mkdir -p "$1"
     install_graphql_js "$1" || step "graphql-js could not be installed; its rows are left out."
-    install_graphql_core "$1" || step "graphql-core could not be installed; its rows are left out."
+    install_graphql_core_peer "$1" || step "graphql-core could not be installed; its rows are left out."
     install_libgraphqlparser "$1" || step "libgraphqlparser could not be built; its published figure stands in its place."
     install_counter "$1" || step "There is no C compiler; calls for memory are not counted."
 }

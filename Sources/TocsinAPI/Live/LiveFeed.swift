@@ -60,11 +60,6 @@ package final class LiveFeed: Sendable {
         feeder.finish()
     }
 
-    /// Subscriptions that are running.
-    package var subscriptionCount: Int {
-        state.withLock { state in state.groups.values.reduce(0) { $0 + $1.snapshot.count } }
-    }
-
     // MARK: Joining
 
     /// Registers a subscriber; when it returns, no later event is missed.
