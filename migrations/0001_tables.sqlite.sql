@@ -181,9 +181,12 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_by_user ON tokens (user_id, id);
 
--- Secrets that the server makes for itself, by name.
-CREATE TABLE keys (
-    name TEXT NOT NULL PRIMARY KEY,
-    value TEXT NOT NULL,
-    created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+-- API keys, by the SHA-256 of their text.
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT;

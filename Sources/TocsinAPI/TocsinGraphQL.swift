@@ -191,21 +191,21 @@ package struct TocsinGraphQL: GraphQLService {
         guard case .allow(let visible) = AccessPolicy.decision(.listen, on: model, for: caller) else {
             throw .unauthorized
         }
-        for rule in model.ownerRules {
-            let owner = field.arguments[rule.field]?.stringValue ?? ""
-            guard owner.isEmpty || caller.ownerForms(of: rule.claim).contains(owner) else { throw .unauthorized }
-        }
-        var interest = LiveInterest(
-            model: model,
-            change: change,
-            predicate: visible
-        )
+        var interest = LiveInterest(model: model, change: change, predicate: visible)
         interest.filter = try FilterTranslation.subscriptionPredicate(
             field.arguments["filter"],
             on: model,
             limits: services.checks.limits,
             caller: caller
         )
+        for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
+            let owner = field.arguments[rule.field]?.stringValue ?? ""
+            guard !owner.isEmpty, !caller.ownerForms(of: rule.claim).contains(owner) else { continue }
+            // Who may hear of everybody's records may choose whose; others name nobody but themselves.
+            guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
+            let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
+            interest.filter = interest.filter.and(.field(position, isOwner))
+        }
         try await restrictToFeed(&interest, field, caller)
         return interest
     }

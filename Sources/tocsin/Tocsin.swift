@@ -15,8 +15,8 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Server",
                 subcommands: [
-                    ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
-                    SchemaCommand.self,
+                    ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, MigrateCommand.self,
+                    SettingsCommand.self, SchemaCommand.self,
                 ]
             ),
             CommandGroup(

@@ -73,6 +73,12 @@ package protocol ModelWriting {
     /// Makes the indexes that the models ask for and the database lacks, and drops those of models or fields that are gone.
     /// Answers the names of those made; to be called once at start.
     func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String]
+    /// Waits for writes that began before and have not ended, and holds up later ones until this one has ended: then every
+    /// change that is not to be seen yet will be later than a time read now.
+    ///
+    /// Needed where writes overlap. A database with one writer at a time does nothing; one with several takes a lock in each
+    /// write, shared, and here for itself alone (PostgreSQL: `pg_advisory_xact_lock`).
+    func fenceChanges() throws(StoreError)
     /// Hands out the next number of a topic, under its row; nil when there is no such topic.
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
 }
@@ -162,10 +168,14 @@ package protocol AccountReading {
     func accounts() throws(StoreError) -> [Account]
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken?
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken]
+    func apiKey(digest: String) throws(StoreError) -> APIKey?
+    /// All keys, by id.
+    func apiKeys() throws(StoreError) -> [APIKey]
 }
 
 package protocol AccountWriting {
     /// Inserts or replaces by id.
     func save(_ account: Account) throws(StoreError)
     func save(_ token: IssuedToken) throws(StoreError)
+    func save(_ key: APIKey) throws(StoreError)
 }

@@ -17,8 +17,9 @@ package struct ModelService: Sendable {
         guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) else {
             throw .unauthorized
         }
+        let shown = visible.and(shown(model))
         return try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(model, ids: [key], where: visible).first
+            try reader.records(model, ids: [key], where: shown).first
         }
     }
 
@@ -31,8 +32,9 @@ package struct ModelService: Sendable {
         guard case .allow(let visible) = AccessPolicy.decision(.read, on: model, for: caller) else { return [:] }
         let unique = Array(Set(ids))
         guard !unique.isEmpty else { return [:] }
+        let shown = visible.and(shown(model))
         let found = try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(model, ids: unique, where: visible)
+            try reader.records(model, ids: unique, where: shown)
         }
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -43,7 +45,7 @@ package struct ModelService: Sendable {
             throw .unauthorized
         }
         var query = query
-        query.predicate = visible.and(query.predicate)
+        query.predicate = visible.and(shown(query.model)).and(query.predicate)
         query.limit += 1
         let completed = query
         var records = try await environment.store.reading { reader throws(StoreError) in
@@ -52,6 +54,12 @@ package struct ModelService: Sendable {
         let hasMore = records.count == query.limit
         if hasMore { records.removeLast() }
         return RecordPage(records: records, hasMore: hasMore)
+    }
+
+    /// What reads beside `sync` show of a model.
+    func shown(_ model: ModelType) -> Predicate {
+        guard environment.models.hidesDeleted, let deleted = model.places.deleted else { return .always }
+        return .field(deleted, .notEqual(.bool(true)))
     }
 
     // MARK: Writing

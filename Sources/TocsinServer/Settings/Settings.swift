@@ -1,3 +1,4 @@
+import TocsinAuth
 package import TocsinCore
 
 /// Every setting of the server.
@@ -63,6 +64,10 @@ package struct Settings: Sendable, Hashable {
         package var issuer: String?
         /// Any of these must be the `aud`.
         package var audiences: [String] = []
+        /// `userpools`: these are the people that `@auth` rules mean; `oidc`: only rules with `provider: oidc` mean them.
+        package var provider = "userpools"
+        /// The first of these claims that a token has names the user.
+        package var usernameClaims = OwnerClaims.usernameClaims
         /// Exactly one of these three gives the keys.
         package var jwksURL: String?
         package var jwksPath: String?
