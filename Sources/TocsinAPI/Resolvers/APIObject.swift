@@ -1,3 +1,4 @@
+package import JSON
 package import TocsinCore
 
 /// What a resolver hands on: the source of the fields below it.
@@ -15,6 +16,8 @@ package enum APIObject: Sendable {
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
+    /// An object inside a record.
+    indirect case embedded(JSONObject)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
