@@ -12,6 +12,8 @@ package struct APNsCredentials: Sendable {
     package var defaultEnvironment: PushEnvironment
     /// In place of Apple's hosts, for tests and proxies: `https://host:port` for both sides.
     package var origin: String?
+    /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
+    package var mayBeCritical = false
 
     package init(
         teamID: String,

@@ -35,10 +35,13 @@ package struct PushTarget: Sendable, Hashable {
     /// The provider's token of the device; never logged.
     package var token: String
     package var deliveryID: DeliveryID
+    /// How many messages the device's owner has not read; nil where nobody counts.
+    package var badge: Int64?
 
-    package init(token: String, deliveryID: DeliveryID) {
+    package init(token: String, deliveryID: DeliveryID, badge: Int64? = nil) {
         self.token = token
         self.deliveryID = deliveryID
+        self.badge = badge
     }
 }
 
