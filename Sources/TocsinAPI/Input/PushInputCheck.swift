@@ -58,8 +58,9 @@ enum PushInputCheck {
         }
     }
 
-    /// `data` is a map of strings: FCM takes nothing else, and a phone cannot ask what was meant. Keys that FCM keeps for
-    /// itself are refused here, where somebody can still rename them.
+    /// Whether `data` is a map of strings: FCM takes nothing else, and a phone cannot ask what was meant.
+    ///
+    /// Keys that FCM keeps for itself are refused here, where somebody can still rename them.
     static func check(data input: RecordInput) throws(ServiceError) {
         guard let text = input["data"]?.text else { return }
         guard let map = (try? JSONParser.parse(text))?.objectValue,

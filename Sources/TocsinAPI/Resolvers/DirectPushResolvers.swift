@@ -33,7 +33,9 @@ struct DirectPushResolvers {
         }
     }
 
-    private static func order(_ arguments: JSONObject, _ messages: ModelType) throws(ServiceError) -> DirectPushService.Order {
+    private static func order(_ arguments: JSONObject, _ messages: ModelType) throws(ServiceError)
+        -> DirectPushService.Order
+    {
         let platforms = try platforms(arguments["platforms"]?.arrayValue)
         let tokens = (arguments["tokens"]?.arrayValue ?? []).compactMap(\.stringValue)
         let user = arguments["userId"]?.stringValue

@@ -40,7 +40,9 @@ package struct CategoryReading {
         for (index, value) in list.enumerated() {
             guard let category = category(value, at: "categories[\(index)]") else { continue }
             if !known.insert(category.id).inserted {
-                problems.append("\(file): categories[\(index)]: there is a category \(category.id) already; rename one.")
+                problems.append(
+                    "\(file): categories[\(index)]: there is a category \(category.id) already; rename one."
+                )
             }
             categories.append(category)
         }

@@ -56,7 +56,8 @@ package struct DirectPushService: Sendable {
         // The schema's rules decide about messages; the scope has been heeded here.
         var owner = caller
         owner.scope = .full
-        guard reach != .nobody, order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")),
+        guard reach != .nobody,
+            order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")),
             case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner)
         else { throw .unauthorized }
         try check(order)
@@ -192,15 +193,16 @@ extension DirectPushService {
             delivery.nextAttemptAt = nil
             return delivery
         }
-        return known + unknown.sorted().map { token in
-            // The token itself is not kept: it may be somebody's.
-            let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
-            var delivery = row(of: message, to: stand, Self.platform(of: token), now)
-            delivery.status = .skipped
-            delivery.reason = Self.unknownToken
-            delivery.nextAttemptAt = nil
-            return delivery
-        }
+        return known
+            + unknown.sorted().map { token in
+                // The token itself is not kept: it may be somebody's.
+                let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
+                var delivery = row(of: message, to: stand, Self.platform(of: token), now)
+                delivery.status = .skipped
+                delivery.reason = Self.unknownToken
+                delivery.nextAttemptAt = nil
+                return delivery
+            }
     }
 
     private func row(

@@ -91,7 +91,9 @@ private struct APNsDraft {
                 let nothing = "\"content-available\":1"
                 return template.appendGap(.badge(before: "\"badge\":", after: "", otherwise: nothing))
             }
-            return template.append { $0.raw("\"badge\":"); $0.int(badge) }
+            return template.append {
+                $0.raw("\"badge\":"); $0.int(badge)
+            }
         }
         template.append { writer in
             writer.raw("\"alert\":")

@@ -37,7 +37,11 @@ struct Flight: Sendable {
                 payload: payload,
                 lane: key.lane,
                 targets: indices.map {
-                    PushTarget(token: entries[$0].device.token, deliveryID: entries[$0].delivery.id)
+                    PushTarget(
+                        token: entries[$0].device.token,
+                        deliveryID: entries[$0].delivery.id,
+                        badge: entries[$0].device.unread
+                    )
                 },
                 deadline: payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
             )

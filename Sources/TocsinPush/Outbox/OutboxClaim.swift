@@ -53,9 +53,9 @@ struct OutboxClaim: Sendable {
             (wish.fanouts > 0 && fanouts.count >= wish.fanouts)
             || (wish.deliveries > 0 && retries.count >= wish.deliveries)
         let ids = Set(fanouts.map(\.messageID) + retries.map(\.delivery.messageID))
-        let (messages, topics) = (context.messages, context.topics)
+        let (messages, topics, content) = (context.messages, context.topics, context.content)
         let loaded = try await context.store.read { reader throws(StoreError) in
-            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, reader)
+            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, content, reader)
             return (found, try reader.nextDue())
         }
         claim.messages = loaded.0
@@ -68,6 +68,7 @@ struct OutboxClaim: Sendable {
         _ ids: Set<MessageID>,
         _ messages: ModelType,
         _ topics: ModelType,
+        _ content: PushContent,
         _ reader: any StoreReader
     ) throws(StoreError) -> [MessageID: LoadedMessage] {
         let records = try reader.records(messages, ids: ids.map(\.text), where: .always)
@@ -77,14 +78,14 @@ struct OutboxClaim: Sendable {
         var loaded: [MessageID: LoadedMessage] = [:]
         for record in records {
             let topic = topicsByID[record["topicId"].text ?? ""]
-            loaded[MessageID(record.id)] = message(record, topic)
+            loaded[MessageID(record.id)] = message(record, topic, content)
         }
         return loaded
     }
 
-    private static func message(_ record: Record, _ topic: Record?) -> LoadedMessage {
+    private static func message(_ record: Record, _ topic: Record?, _ content: PushContent) -> LoadedMessage {
         if record.isDeleted { return .ended(reason: "MESSAGE_DELETED") }
         guard let topic, !topic.isDeleted else { return .ended(reason: "TOPIC_DELETED") }
-        return .payload(PushPayload(message: record, topic: topic))
+        return .payload(PushPayload(message: record, topic: topic, content: content))
     }
 }

@@ -35,7 +35,10 @@ struct SizeTests {
         ]
     }
 
-    @Test("whatever the texts, payloads are valid, fit, and end at characters' borders", arguments: [20_261_121, 7, 99])
+    @Test(
+        "whatever the texts, payloads are valid, fit, and end at characters' borders",
+        arguments: [20_261_121, 7, 99]
+    )
     func randomTexts(_ seed: UInt64) async throws {
         print("sizes: seed \(seed)")
         var random = SplitMix(state: seed)
@@ -59,7 +62,8 @@ struct SizeTests {
     private static func check(_ bytes: [UInt8], _ fields: [String: FieldValue], _ platform: PushPlatform) throws {
         #expect(String(validating: bytes, as: UTF8.self) != nil)
         let body = try JSONParser.parse(bytes)
-        let shown = platform == .ios ? body["aps"]?["alert"] : body["message"]?["notification"] ?? body["message"]?["data"]
+        let shown =
+            platform == .ios ? body["aps"]?["alert"] : body["message"]?["notification"] ?? body["message"]?["data"]
         let ciphered = (platform == .ios ? body["encrypted"] : body["message"]?["data"]?["encrypted"]) != nil
         for name in ["title", "body"] {
             guard let text = shown?[name]?.stringValue, let whole = fields[name]?.text, !text.isEmpty else { continue }
@@ -73,7 +77,10 @@ struct SizeTests {
         }
     }
 
-    @Test("ciphertext that does not fit is left out whole, for the app to fetch", arguments: [PushPlatform.ios, .android])
+    @Test(
+        "ciphertext that does not fit is left out whole, for the app to fetch",
+        arguments: [PushPlatform.ios, .android]
+    )
     func largeCiphertext(_ platform: PushPlatform) async throws {
         let cipher = String(repeating: "U2Fs", count: 1100)
         let fields: [String: FieldValue] = ["body": .text(cipher), "push": .json("{\"encrypted\":true}")]

@@ -60,7 +60,9 @@ struct UrgencyTests {
         let providers = TestProviders(mayBeCritical: row.mayBeCritical)
         _ = await providers.apns.results(payload, to: ["abcd"])
         _ = await providers.fcm.results(payload, to: ["abcd"])
-        let (apple, android) = (try #require(providers.transport.sent.first), try #require(providers.transport.sent.last))
+        let (apple, android) = (
+            try #require(providers.transport.sent.first), try #require(providers.transport.sent.last)
+        )
 
         let aps = try JSONParser.parse(apple.request.body)["aps"]
         let sound = aps?["sound"]
@@ -71,7 +73,8 @@ struct UrgencyTests {
         let message = try JSONParser.parse(android.request.body)["message"]?["android"]
         let shown = message?["notification"]
         let words = [
-            message?["priority"]?.stringValue, shown?["notification_priority"]?.stringValue, shown?["sound"]?.stringValue,
+            message?["priority"]?.stringValue, shown?["notification_priority"]?.stringValue,
+            shown?["sound"]?.stringValue,
         ]
         #expect(words.map { $0 ?? "-" }.joined(separator: " ") == row.android)
     }
