@@ -47,7 +47,8 @@ package struct TocsinGraphQL: GraphQLService {
         }
     }
 
-    package func socketGroup(of caller: Identity) -> String? { caller.owner }
+    /// An API key stands for whoever has it: their sockets are not those of one owner.
+    package func socketGroup(of caller: Identity) -> String? { caller.provider == .apiKey ? nil : caller.owner }
 
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 

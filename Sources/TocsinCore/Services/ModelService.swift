@@ -121,7 +121,7 @@ package struct ModelService: Sendable {
         try checks.check(input, of: model)
         let environment = environment
         let isMerging = environment.models.handler(of: model) == .automerge
-        return try await change(model, .update, guarded, caller) { stored in
+        let record = try await change(model, .update, guarded, caller) { stored in
             guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
             for name in lasting.sorted() {
                 guard let value = input[name], value != stored[name] else { continue }
@@ -139,6 +139,23 @@ package struct ModelService: Sendable {
                 fits ? factory.changed(stored, by: input, at: now) : factory.merged(stored, with: input, at: now)
             return .success(.updated(record))
         }
+        note(record, mergedWith: guarded)
+        return record
+    }
+
+    /// Tells of an update that was merged, as its version shows.
+    private func note(_ record: Record, mergedWith guarded: WriteGuard) {
+        let named = guarded.version ?? 0
+        let isForAny = guarded.version == nil && environment.models.takesAbsentVersion
+        guard let listener = environment.staleMerges, named != record.version - 1, !isForAny else { return }
+        listener(
+            StaleMerge(
+                model: record.model.name,
+                id: record.id,
+                namedVersion: named,
+                storedVersion: record.version - 1
+            )
+        )
     }
 
     /// Turns a record into its tombstone.
