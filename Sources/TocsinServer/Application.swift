@@ -75,10 +75,12 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
+        let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         let services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
+            categories: categories,
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
         let (executor, documents) = (declarations.executor, declarations.documents)
@@ -95,6 +97,7 @@ package final class Application: Sendable {
             settings: settings,
             environment: environment,
             schema: schema,
+            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
             http: http,
             loops: pushLoops,
             logger: logger

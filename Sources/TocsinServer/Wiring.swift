@@ -98,6 +98,21 @@ enum Wiring {
         )
     }
 
+    /// What pushes show beside the message itself.
+    static func pushContent(
+        _ settings: Settings,
+        categories: [NotificationCategory],
+        sealer: any Sealer
+    ) -> PushContent {
+        var content = PushContent(
+            categories: categories,
+            cursor: { MessageCursor(topicID: $0, number: $1).text(sealer: sealer) }
+        )
+        content.placeholderTitle = settings.push.placeholderTitle
+        content.placeholderBody = settings.push.placeholderBody
+        return content
+    }
+
     static func authenticator(
         _ settings: Settings,
         serverKey: ServerKey,

@@ -10,6 +10,7 @@ package enum SettingTable {
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits), ("Versions and sync", models),
+        ("Content of pushes", pushContent),
     ]
 
     /// All of them.
