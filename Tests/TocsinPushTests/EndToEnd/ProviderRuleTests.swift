@@ -51,6 +51,7 @@ struct ProviderRuleTests {
                 let rows = try await harness.deliveries { $0.are(1000, .accepted, .ended) }
                 #expect(rows.count { $0.status == .accepted } == 700)
                 #expect(rows.filter { $0.status == .ended }.allSatisfy { $0.reason == "Unregistered" })
+                harness.time.advance(seconds: 1)
                 try await harness.publish("m2", number: 2)
                 worker.wake()
                 try await harness.deliveries("m2") { $0.are(700, .accepted) }
