@@ -14,6 +14,8 @@ package struct APNsCredentials: Sendable {
     package var origin: String?
     /// In place of Apple's development host alone.
     package var sandboxOrigin: String?
+    /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
+    package var mayBeCritical = false
 
     package init(
         teamID: String,

@@ -32,13 +32,17 @@ package struct APNsProvider: PushProvider {
 
     package func lane(of device: Device) -> PushLane? {
         let appID = device.appID.isEmpty ? credentials.bundleID ?? "" : device.appID
-        guard Self.isBundleID(appID) else { return nil }
+        guard Self.isBundleID(appID), pushType(of: appID).carriesMessages else { return nil }
         return PushLane(
             service: .apns,
             platform: device.platform,
             appID: appID,
             environment: device.environment ?? credentials.defaultEnvironment
         )
+    }
+
+    private func pushType(of topic: String) -> APNsPushType {
+        APNsPushType(topic: topic, bundleID: credentials.bundleID)
     }
 
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
@@ -86,9 +90,13 @@ package struct APNsProvider: PushProvider {
     private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
-        guard let notification = APNsNotification(order.payload, startingWith: detail) else {
-            return .settle(.refused(reason: "PAYLOAD_TOO_LARGE"))
-        }
+        let notification = APNsNotification(
+            order.payload,
+            type: pushType(of: order.lane.appID),
+            mayBeCritical: credentials.mayBeCritical,
+            startingWith: detail
+        )
+        guard let notification else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
         let token: String
         do throws(KeyError) {
             token = try tokens.token()
@@ -96,9 +104,11 @@ package struct APNsProvider: PushProvider {
             return .settle(.pause(reason: "APNs key: \(error)"))
         }
         let requests = targets.map { target in
-            PushBatch.Request(
+            var headers = [PushHeader("apns-id", target.deliveryID.text)]
+            if notification.pushType == nil { headers.append(pushTypeHeader(notification.pushType(for: target))) }
+            return PushBatch.Request(
                 path: "/3/device/" + target.token,
-                headers: [PushHeader("apns-id", target.deliveryID.text)],
+                headers: headers,
                 body: notification.template.filled(for: target)
             )
         }
@@ -123,16 +133,21 @@ package struct APNsProvider: PushProvider {
         )
     }
 
-    /// Every header of a push but `apns-id` (push-providers section 3).
+    private func pushTypeHeader(_ type: APNsPushType) -> PushHeader {
+        PushHeader("apns-push-type", type.rawValue, repeats: true)
+    }
+
+    /// Every header of a push but those that differ between devices (push-providers section 3).
     private func headers(_ notification: APNsNotification, _ order: PushOrder, token: String) -> [PushHeader] {
-        [
+        var headers = [
             PushHeader(Self.authorization, Self.scheme + token, repeats: true),
             PushHeader("apns-topic", order.lane.appID, repeats: true),
-            PushHeader("apns-push-type", notification.pushType.rawValue, repeats: true),
             PushHeader("apns-priority", String(notification.priority), repeats: true),
             PushHeader("apns-expiration", String(order.deadline.milliseconds / 1000)),
             PushHeader("apns-collapse-id", notification.collapseID),
         ]
+        if let type = notification.pushType { headers.append(pushTypeHeader(type)) }
+        return headers
     }
 
     private static let authorization = "authorization"

@@ -84,10 +84,10 @@ struct OutboxClaim: Sendable {
         -> OutboxClaim?
     {
         let ids = Set(fanouts.map(\.messageID) + taken.retries.map(\.delivery.messageID))
-        let (messages, topics) = (context.messages, context.topics)
+        let (messages, topics, content) = (context.messages, context.topics, context.content)
         let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
         let loaded = await context.reading(until: half) { reader throws(StoreError) in
-            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, reader)
+            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, content, reader)
             return (found, try reader.nextDue())
         }
         guard let loaded else { return nil }
@@ -102,6 +102,7 @@ struct OutboxClaim: Sendable {
         _ ids: Set<MessageID>,
         _ messages: ModelType,
         _ topics: ModelType,
+        _ content: PushContent,
         _ reader: any StoreReader
     ) throws(StoreError) -> [MessageID: LoadedMessage] {
         let records = try reader.records(messages, ids: ids.map(\.text), where: .always)
@@ -111,14 +112,14 @@ struct OutboxClaim: Sendable {
         var loaded: [MessageID: LoadedMessage] = [:]
         for record in records {
             let topic = topicsByID[record["topicId"].text ?? ""]
-            loaded[MessageID(record.id)] = message(record, topic)
+            loaded[MessageID(record.id)] = message(record, topic, content)
         }
         return loaded
     }
 
-    private static func message(_ record: Record, _ topic: Record?) -> LoadedMessage {
+    private static func message(_ record: Record, _ topic: Record?, _ content: PushContent) -> LoadedMessage {
         if record.isDeleted { return .ended(reason: "MESSAGE_DELETED") }
         guard let topic, !topic.isDeleted else { return .ended(reason: "TOPIC_DELETED") }
-        return .payload(PushPayload(message: record, topic: topic))
+        return .payload(PushPayload(message: record, topic: topic, content: content))
     }
 }

@@ -13,7 +13,8 @@ struct OutboxEntry: Sendable {
         PushTarget(
             token: device.token,
             deliveryID: delivery.id,
-            isEnvironmentAssumed: device.platform == .ios && device.environment == nil
+            isEnvironmentAssumed: device.platform == .ios && device.environment == nil,
+            badge: device.unread
         )
     }
 }

@@ -37,11 +37,14 @@ package struct PushTarget: Sendable, Hashable {
     package var deliveryID: DeliveryID
     /// Whether the lane's environment is a guess, because the device named none.
     package var isEnvironmentAssumed: Bool
+    /// How many messages the device's owner has not read; nil where nobody counts.
+    package var badge: Int64?
 
-    package init(token: String, deliveryID: DeliveryID, isEnvironmentAssumed: Bool = false) {
+    package init(token: String, deliveryID: DeliveryID, isEnvironmentAssumed: Bool = false, badge: Int64? = nil) {
         self.token = token
         self.deliveryID = deliveryID
         self.isEnvironmentAssumed = isEnvironmentAssumed
+        self.badge = badge
     }
 }
 

@@ -146,7 +146,8 @@ extension SQLWriter {
             held.updatedAt = now
             claimed.append((held, device))
         }
-        return claimed
+        let devices = try counted(claimed.map(\.device))
+        return zip(claimed, devices).map { ($0.delivery, $1) }
     }
 
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool {
