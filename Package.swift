@@ -131,7 +131,10 @@ let package = Package(
         ),
         tests(
             "TocsinPushTests",
-            ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"],
+            [
+                "JSON", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", "TocsinSQLite",
+                "TocsinStore", nio("NIOPosix"),
+            ],
             exclude: ["Golden"]
         ),
         tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
