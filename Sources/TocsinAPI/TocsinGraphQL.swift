@@ -12,6 +12,7 @@ package struct TocsinGraphQL: GraphQLService {
     private let authenticator: any Authenticator
     private let revoked: RevocationList
     private let documents: RequestDocuments
+    private let rates: RequestRates?
 
     package init(
         executor: ResponseExecutor,
@@ -20,7 +21,8 @@ package struct TocsinGraphQL: GraphQLService {
         schema: APISchema,
         authenticator: any Authenticator,
         revoked: RevocationList = RevocationList(),
-        documents: RequestDocuments = .freeTexts
+        documents: RequestDocuments = .freeTexts,
+        rates: RequestRates? = nil
     ) {
         self.executor = executor
         self.feed = feed
@@ -29,6 +31,7 @@ package struct TocsinGraphQL: GraphQLService {
         self.authenticator = authenticator
         self.revoked = revoked
         self.documents = documents
+        self.rates = rates
     }
 
     // MARK: Who asks
@@ -66,9 +69,19 @@ package struct TocsinGraphQL: GraphQLService {
             case .subscription: return .subscription
             }
         } catch {
-            return .invalid(executor.reply(to: error, style: style))
+            // What can run is counted when it does.
+            return .invalid(tooOften(caller, style) ?? executor.reply(to: error, style: style))
         }
     }
+
+    /// The answer to a caller who asks more often than the rate allows; nil for others, whose request is counted.
+    private func tooOften(_ caller: Identity, _ style: ResponseStyle) -> GraphQLReply? {
+        guard let seconds = rates?.take(caller.owner) else { return nil }
+        let body = ErrorBody.response(Self.rateExceeded(seconds), code: .limit, style: style)
+        return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: seconds), body: body)
+    }
+
+    private static func rateExceeded(_ seconds: Int) -> String { "Rate limit exceeded. Try again in \(seconds) s." }
 
     package func execute(
         _ request: GraphQLRequest,
@@ -78,6 +91,7 @@ package struct TocsinGraphQL: GraphQLService {
         guard !revoked.covers(caller) else {
             return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
         }
+        if let refusal = tooOften(caller, style) { return refusal }
         let plan: ExecutionPlan
         do {
             plan = try asked(request, caller).plan
@@ -117,6 +131,9 @@ package struct TocsinGraphQL: GraphQLService {
     ) async -> SubscribeOutcome {
         guard !revoked.covers(caller) else {
             return .refused(errors: executor.errorList([Self.ended], style: options.style))
+        }
+        if let seconds = rates?.take(caller.owner) {
+            return .refused(errors: ErrorBody.errors(Self.rateExceeded(seconds), code: .limit, style: options.style))
         }
         do {
             let (document, plan) = try asked(request, caller)

@@ -124,7 +124,12 @@ package final class Application: Sendable {
             schema: schema,
             authenticator: authenticator,
             revoked: revoked,
-            documents: documents
+            documents: documents,
+            rates: RequestRates(
+                perSecond: settings.limits.ratePerSecond,
+                burst: settings.limits.rateBurst,
+                time: time
+            )
         )
         var front = settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)

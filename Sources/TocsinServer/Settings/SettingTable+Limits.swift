@@ -9,6 +9,13 @@ extension SettingTable {
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
         .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
+        .decimal("rate-per-second", \.limits.ratePerSecond, 0...1_000_000, "Requests of one owner; 0 for no limit."),
+        .integer(
+            "rate-burst",
+            \.limits.rateBurst,
+            1...1_000_000,
+            "Requests of one owner at once, where these are limited."
+        ),
         .list(
             "allowed-headers",
             \.server.allowedHeaders,
