@@ -12,6 +12,8 @@ package enum APIObject: Sendable {
     indirect case membership(Membership)
     indirect case delivery(DeliveryService.Entry)
     indirect case deliveryPage([DeliveryService.Entry], nextToken: String?)
+    indirect case explanation(DeliveryExplanation)
+    indirect case gate(DeliveryExplanation.Gate)
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
@@ -64,6 +66,7 @@ package final class Services: Sendable {
         environment: ServiceEnvironment,
         schema: APISchema,
         sealer: any Sealer,
+        forecast: (any PushForecast)? = nil,
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -71,7 +74,12 @@ package final class Services: Sendable {
         messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
         devices = DeviceService(environment: environment)
         memberships = MembershipService(environment: environment, topics: schema.topics)
-        deliveries = DeliveryService(environment: environment, messages: schema.messages)
+        deliveries = DeliveryService(
+            environment: environment,
+            messages: schema.messages,
+            topics: schema.topics,
+            forecast: forecast
+        )
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -8,25 +8,35 @@ package struct APNsProvider: PushProvider {
     private let time: any TimeSource
     private let timeoutSeconds: Double
 
+    /// - Parameters:
+    ///   - tokens: The token source of this team and key, where other apps use them too: connections are shared by team and
+    ///     key, and Apple refuses a second token within 20 minutes on one.
     package init(
         credentials: APNsCredentials,
         transport: any PushTransport,
         time: any TimeSource,
+        tokens: APNsTokenSource? = nil,
         timeoutSeconds: Double = 20
     ) {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
         rounds = PushRounds(transport: transport)
-        tokens = APNsTokenSource(
-            teamID: credentials.teamID,
-            keyID: credentials.keyID,
-            signer: credentials.signer,
-            time: time
-        )
+        self.tokens =
+            tokens
+            ?? APNsTokenSource(
+                teamID: credentials.teamID,
+                keyID: credentials.keyID,
+                signer: credentials.signer,
+                time: time
+            )
     }
 
     package var service: PushService { .apns }
+
+    package func serves(_ lane: PushLane) -> Bool {
+        lane.environment.map(credentials.environments.contains) ?? false
+    }
 
     package func lane(of device: Device) -> PushLane? {
         let appID = device.appID.isEmpty ? credentials.bundleID ?? "" : device.appID
@@ -47,6 +57,8 @@ package struct APNsProvider: PushProvider {
             }
         }
         let (time, tokens) = (time, tokens)
+        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.withdrawal { withdrawal = { asked(good[$0]) } }
         await rounds.run(
             count: good.count,
             plan: { positions, isSmaller in plan(order, positions.map { order.targets[good[$0]] }, isSmaller) },
@@ -60,6 +72,7 @@ package struct APNsProvider: PushProvider {
                 return verdict
             },
             apply: { remedy, batch in await apply(remedy, batch) },
+            withdrawal: withdrawal,
             settled: { position, result in settled(good[position], result) }
         )
     }

@@ -101,12 +101,12 @@ struct FlightLog: Sendable {
     }
 
     private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> Bool {
-        let notes = context.settings.notesDeliveries
+        let settings = context.settings
         let written = await context.writing(until: lease) { writer throws(StoreError) in
             let chosen = try Self.retiring(rows, writer)
             for row in chosen {
                 let isHeld = try writer.record(row.delivery, heldUntil: lease)
-                if isHeld && notes { writer.note(.deliveryChanged(row.delivery)) }
+                if isHeld && settings.wantsNotes { writer.note(.deliveryChanged(row.delivery)) }
             }
             try Self.endOthers(of: chosen, writer)
             for renewal in renewals { _ = try writer.record(renewal, heldUntil: lease) }
@@ -122,7 +122,8 @@ struct FlightLog: Sendable {
         var counts: [PushService: [DeliveryStatus: Int]] = [:]
         for row in rows {
             let delivery = row.delivery
-            let service = PushService(reaching: delivery.platform)
+            guard let platform = delivery.platform else { continue }
+            let service = PushService(reaching: platform)
             counts[service, default: [:]][delivery.status, default: 0] += 1
             let reason = delivery.reason ?? ""
             if let retirement = row.retirement {

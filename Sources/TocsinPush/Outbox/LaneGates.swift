@@ -14,6 +14,14 @@ final class LaneGates: Sendable {
         }
     }
 
+    /// Why and until when a lane is paused; nil when it is open.
+    func pause(of lane: PushLane, now: Timestamp) -> (reason: String, until: Timestamp)? {
+        gates.withLock { gates in
+            guard let gate = gates[lane], !gate.isOpen else { return nil }
+            return (gate.pauseReason, gate.nextTry(now: now))
+        }
+    }
+
     /// Runs a closure over a lane's gate.
     func withGate<Value: Sendable>(of lane: PushLane, _ body: (inout LaneGate) -> Value) -> Value {
         gates.withLock { body(&$0[lane, default: LaneGate()]) }

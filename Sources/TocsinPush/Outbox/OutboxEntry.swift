@@ -7,6 +7,12 @@ struct OutboxEntry: Sendable {
     var delivery: Delivery
     /// Nil when nothing can be sent to the device.
     var lane: PushLane?
+
+    var target: PushTarget {
+        var target = PushTarget(token: device.token, deliveryID: delivery.id)
+        target.kind = device.kind
+        return target
+    }
 }
 
 /// What became of an entry, so far.

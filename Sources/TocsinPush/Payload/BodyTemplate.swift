@@ -7,7 +7,7 @@ struct BodyTemplate: Sendable, Hashable {
     enum Gap: Sendable, Hashable {
         /// The delivery's id, as a JSON string.
         case deliveryID
-        /// The device's token, as a JSON string.
+        /// The member that names the device, its key told by the kind of its token: `"token":"…"` or `"fid":"…"`.
         case token
     }
 
@@ -17,8 +17,13 @@ struct BodyTemplate: Sendable, Hashable {
     /// A delivery's id as JSON: 36 characters and quotes.
     private static let deliveryIDBytes = 38
 
+    /// The key of the member that names the device, at its longest.
+    private static let tokenKeyBytes = 8
+
     /// Bytes of the filled body that count against the provider's limit; tokens do not.
-    var countedBytes: Int { count + gaps.reduce(0) { $0 + ($1 == .deliveryID ? Self.deliveryIDBytes : 0) } }
+    var countedBytes: Int {
+        count + gaps.reduce(0) { $0 + ($1 == .deliveryID ? Self.deliveryIDBytes : Self.tokenKeyBytes) }
+    }
 
     /// Appends what a closure writes.
     mutating func append(_ write: (inout JSONWriter) -> Void) {
@@ -42,7 +47,9 @@ struct BodyTemplate: Sendable, Hashable {
             guard index < gaps.count else { continue }
             switch gaps[index] {
             case .deliveryID: Self.appendString(target.deliveryID.text, to: &body)
-            case .token: Self.appendString(target.token, to: &body)
+            case .token:
+                body += target.kind == .fid ? "\"fid\":".utf8 : "\"token\":".utf8
+                Self.appendString(target.token, to: &body)
             }
         }
         return body

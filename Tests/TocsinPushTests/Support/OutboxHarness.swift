@@ -11,20 +11,27 @@ final class OutboxHarness: Sendable {
     let providers = TestProviders()
     private let sql: SQLStore
     private let commits: Mutexed<Int>
+    private let noted: Mutexed<Int>
     private let reported = Mutexed<[PushReport]>([])
 
     var store: any Store { sql }
     var time: ManualTime { providers.time }
     var transport: ScriptedTransport { providers.transport }
+    /// How many changes of deliveries the store's observer was told of.
+    var notedDeliveries: Int { noted.value.withLock { $0 } }
     var reports: [PushReport] { reported.value.withLock { $0 } }
 
     private init() async throws {
-        let commits = Mutexed(0)
-        self.commits = commits
+        let (commits, noted) = (Mutexed(0), Mutexed(0))
+        (self.commits, self.noted) = (commits, noted)
         sql = try await SQLStore.open(
             try SQLiteDatabase.temporary(),
             at: Timestamp(milliseconds: 0),
-            commitObserver: { _ in commits.value.withLock { $0 += 1 } }
+            commitObserver: { events in
+                commits.value.withLock { $0 += 1 }
+                let changes = events.count { if case .deliveryChanged = $0 { true } else { false } }
+                noted.value.withLock { $0 += changes }
+            }
         )
     }
 
@@ -57,7 +64,7 @@ final class OutboxHarness: Sendable {
         let reported = reported
         return OutboxWorker(
             environment: ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers()),
-            providers: services.map { providers.provider($0) },
+            providers: PushProviders(services.map { providers.provider($0) }),
             messages: models.message,
             topics: models.topic,
             settings: settings,
