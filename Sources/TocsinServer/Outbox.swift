@@ -16,6 +16,7 @@ final class Outbox: Sendable {
         settings: Settings,
         environment: ServiceEnvironment,
         schema: APISchema,
+        content: PushContent,
         http: any OutgoingHTTP,
         loops: MultiThreadedEventLoopGroup,
         listeners: DeliveryListeners,
@@ -39,6 +40,7 @@ final class Outbox: Sendable {
             messages: schema.messages,
             topics: schema.topics,
             settings: outboxSettings,
+            content: content,
             report: { PushLog.write($0, to: logger) }
         )
     }
@@ -90,6 +92,11 @@ enum PushLog {
             )
         case .providerResumed(let lane):
             logger.notice("push provider resumed", metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)"])
+        case .providerSlowed(let lane, let perSecond):
+            logger.warning(
+                "push quota used up; pushes slow down",
+                metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)", "per_second": "\(perSecond)"]
+            )
         case .payloadRefused(let service, let reason, let delivery):
             logger.error(
                 "push refused",

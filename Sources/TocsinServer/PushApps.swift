@@ -68,7 +68,7 @@ struct PushApps {
             tokens[teamID + "/" + keyID]
             ?? APNsTokenSource(teamID: teamID, keyID: keyID, signer: signer, time: time)
         tokens[teamID + "/" + keyID] = source
-        let credentials = APNsCredentials(
+        var credentials = APNsCredentials(
             teamID: teamID,
             keyID: keyID,
             signer: signer,
@@ -77,6 +77,7 @@ struct PushApps {
             environments: environments,
             origin: apns.endpoint
         )
+        credentials.mayBeCritical = apns.mayBeCritical
         return APNsProvider(
             credentials: credentials,
             transport: transport,

@@ -17,6 +17,12 @@ package enum APIObject: Sendable {
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
+    indirect case category(NotificationCategory)
+    indirect case action(NotificationAction)
+    indirect case textInput(NotificationAction.TextInput)
+    indirect case receipt(DirectPushService.Receipt)
+    indirect case readState([ReadMark])
+    indirect case readMark(ReadMark)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -57,6 +63,10 @@ package final class Services: Sendable {
     package let devices: DeviceService
     package let memberships: MembershipService
     package let deliveries: DeliveryService
+    package let directPushes: DirectPushService
+    package let readMarks: ReadMarkService
+    /// The categories that apps register, by the categories file.
+    package let categories: [NotificationCategory]
     package let checks: InputChecks
     package let sealer: any Sealer
     /// Writes an internal failure to the log and answers the id under which it stands there.
@@ -67,6 +77,7 @@ package final class Services: Sendable {
         schema: APISchema,
         sealer: any Sealer,
         forecast: (any PushForecast)? = nil,
+        categories: [NotificationCategory] = [],
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -80,6 +91,9 @@ package final class Services: Sendable {
             topics: schema.topics,
             forecast: forecast
         )
+        directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
+        readMarks = ReadMarkService(environment: environment, topics: schema.topics)
+        self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -21,6 +21,10 @@ package struct Delivery: Sendable, Hashable {
     package var leaseUntil: Timestamp?
     package var providerID: String?
     package var updatedAt: Timestamp
+    /// When somebody asked for it again by hand: its life time begins anew then.
+    ///
+    /// Written by `redrive` only.
+    package var redrivenAt: Timestamp?
 
     package init(
         id: DeliveryID,
@@ -33,7 +37,8 @@ package struct Delivery: Sendable, Hashable {
         nextAttemptAt: Timestamp? = nil,
         leaseUntil: Timestamp? = nil,
         providerID: String? = nil,
-        updatedAt: Timestamp
+        updatedAt: Timestamp,
+        redrivenAt: Timestamp? = nil
     ) {
         self.id = id
         self.messageID = messageID
@@ -46,6 +51,7 @@ package struct Delivery: Sendable, Hashable {
         self.leaseUntil = leaseUntil
         self.providerID = providerID
         self.updatedAt = updatedAt
+        self.redrivenAt = redrivenAt
     }
 }
 

@@ -72,7 +72,8 @@ package struct DeliveryFacts: Sendable {
         return Gate(name: .message, passed: true, sentence: sentence)
     }
 
-    private var membershipGate: Gate {
+    private var membershipGate: Gate? {
+        if DirectPushService.isTopic(message["topicId"].text ?? "") { return nil }
         guard let membership else {
             return Gate(
                 name: .membership,

@@ -14,6 +14,10 @@ package struct APNsCredentials: Sendable {
     package var environments: Set<PushEnvironment>
     /// In place of Apple's hosts, for tests and proxies: `https://host:port` for both sides.
     package var origin: String?
+    /// In place of Apple's development host alone.
+    package var sandboxOrigin: String?
+    /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
+    package var mayBeCritical = false
 
     package init(
         teamID: String,
@@ -22,7 +26,8 @@ package struct APNsCredentials: Sendable {
         bundleID: String?,
         defaultEnvironment: PushEnvironment = .sandbox,
         environments: Set<PushEnvironment> = Set(PushEnvironment.allCases),
-        origin: String? = nil
+        origin: String? = nil,
+        sandboxOrigin: String? = nil
     ) {
         self.teamID = teamID
         self.keyID = keyID
@@ -31,9 +36,11 @@ package struct APNsCredentials: Sendable {
         self.defaultEnvironment = defaultEnvironment
         self.environments = environments
         self.origin = origin
+        self.sandboxOrigin = sandboxOrigin
     }
 
     func origin(of environment: PushEnvironment) -> String {
+        if environment == .sandbox, let sandboxOrigin { return sandboxOrigin }
         if let origin { return origin }
         return switch environment {
         case .production: "https://api.push.apple.com:443"

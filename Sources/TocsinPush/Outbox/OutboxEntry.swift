@@ -8,8 +8,14 @@ struct OutboxEntry: Sendable {
     /// Nil when nothing can be sent to the device.
     var lane: PushLane?
 
+    /// As the provider needs it.
     var target: PushTarget {
-        var target = PushTarget(token: device.token, deliveryID: delivery.id)
+        var target = PushTarget(
+            token: device.token,
+            deliveryID: delivery.id,
+            isEnvironmentAssumed: device.platform == .ios && device.environment == nil,
+            badge: device.unread
+        )
         target.kind = device.kind
         return target
     }
@@ -40,6 +46,13 @@ enum LoadedMessage: Sendable, Hashable {
 struct SettledEntry: Sendable {
     var delivery: Delivery
     var retirement: Retirement?
+    /// Where the device turned out to be, to be noted with it.
+    var learnedEnvironment: PushEnvironment?
+    /// Deliveries whose devices were retired earlier for what is the configuration's fault.
+    var pardons: [Delivery] = []
+
+    /// Whether writing it touches more than the delivery's own row.
+    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !pardons.isEmpty }
 
     /// A device to retire, unless it was registered again since.
     struct Retirement: Sendable {

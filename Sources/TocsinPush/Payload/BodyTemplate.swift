@@ -9,21 +9,30 @@ struct BodyTemplate: Sendable, Hashable {
         case deliveryID
         /// The member that names the device, its key told by the kind of its token: `"token":"…"` or `"fid":"…"`.
         case token
+        /// The number for the app's icon between two pieces of JSON; another piece where there is none.
+        case badge(before: String, after: String, otherwise: String)
+
+        /// The most bytes it takes that count against the provider's limit; tokens do not.
+        fileprivate var countedBytes: Int {
+            switch self {
+            case .deliveryID: 38
+            case .token: "\"token\":".utf8.count
+            case .badge(let before, let after, let otherwise):
+                max(before.utf8.count + Self.badgeDigits + after.utf8.count, otherwise.utf8.count)
+            }
+        }
+
+        /// Digits of the largest badge.
+        private static let badgeDigits = 6
+        fileprivate static let largestBadge: Int64 = 999_999
     }
 
     private var pieces: [[UInt8]] = [[]]
     private var gaps: [Gap] = []
     private var count = 0
-    /// A delivery's id as JSON: 36 characters and quotes.
-    private static let deliveryIDBytes = 38
 
-    /// The key of the member that names the device, at its longest.
-    private static let tokenKeyBytes = 8
-
-    /// Bytes of the filled body that count against the provider's limit; tokens do not.
-    var countedBytes: Int {
-        count + gaps.reduce(0) { $0 + ($1 == .deliveryID ? Self.deliveryIDBytes : Self.tokenKeyBytes) }
-    }
+    /// The most bytes of the filled body that count against the provider's limit.
+    var countedBytes: Int { gaps.reduce(count) { $0 + $1.countedBytes } }
 
     /// Appends what a closure writes.
     mutating func append(_ write: (inout JSONWriter) -> Void) {
@@ -41,7 +50,7 @@ struct BodyTemplate: Sendable, Hashable {
     /// The body for one device.
     func filled(for target: PushTarget) -> [UInt8] {
         var body: [UInt8] = []
-        body.reserveCapacity(count + gaps.count * Self.deliveryIDBytes + target.token.utf8.count + 2)
+        body.reserveCapacity(countedBytes + target.token.utf8.count + 2)
         for (index, piece) in pieces.enumerated() {
             body += piece
             guard index < gaps.count else { continue }
@@ -50,6 +59,14 @@ struct BodyTemplate: Sendable, Hashable {
             case .token:
                 body += target.kind == .fid ? "\"fid\":".utf8 : "\"token\":".utf8
                 Self.appendString(target.token, to: &body)
+            case .badge(let before, let after, let otherwise):
+                guard let badge = target.badge else {
+                    body += otherwise.utf8
+                    continue
+                }
+                body += before.utf8
+                body += String(min(max(0, badge), Gap.largestBadge)).utf8
+                body += after.utf8
             }
         }
         return body

@@ -13,21 +13,24 @@ struct PushRounds {
     private struct Leftover {
         var index: Int
         var remedy: Remedy
+        var otherwise: PushResult
     }
 
     private static let maximumRounds = 4
+    /// So many failures in one batch are the provider's trouble, not one host's: trying elsewhere would only add to it.
+    private static let fewFailures = 32
     let transport: any PushTransport
 
     /// - Parameters:
     ///   - count: How many targets there are.
-    ///   - plan: The batch for these targets, in this order; told whether payloads must be smaller.
+    ///   - plan: The batch for these targets, in this order; told the remedies that were applied.
     ///   - judge: The answer table.
     ///   - apply: Performs a remedy for the batch that needed it.
     ///   - withdrawal: Why a target is not to be sent to any more, asked when its batch is ready.
     ///   - settled: Receives each target's result once.
     func run(
         count: Int,
-        plan: (_ indices: [Int], _ isSmaller: Bool) async -> Plan,
+        plan: (_ indices: [Int], _ tried: Set<Remedy>) async -> Plan,
         judge: @escaping @Sendable (PushAnswer) -> Verdict,
         apply: (Remedy, PushBatch) async -> Void,
         withdrawal: (@Sendable (Int) -> DeliveryReason?)? = nil,
@@ -36,11 +39,11 @@ struct PushRounds {
         var pending = Array(0..<count)
         var tried: Set<Remedy> = []
         for round in 1...Self.maximumRounds where !pending.isEmpty {
-            var planned = await plan(pending, tried.contains(.smallerPayload))
+            var planned = await plan(pending, tried)
             // Making the plan may have taken a while: a token was fetched, a connection was closed.
-            if let withdrawal, case .send = planned, withdraw(&pending, withdrawal, settled) {
+            if let withdrawal, case .send = planned, Self.withdraw(&pending, withdrawal, settled) {
                 guard !pending.isEmpty else { return }
-                planned = await plan(pending, tried.contains(.smallerPayload))
+                planned = await plan(pending, tried)
             }
             switch planned {
             case .settle(let result):
@@ -49,17 +52,18 @@ struct PushRounds {
             case .send(let batch):
                 let isLast = round == Self.maximumRounds
                 let leftovers = await send(batch, pending, isLast ? nil : tried, judge, settled)
-                for remedy in Set(leftovers.map(\.remedy)) where remedy != .none {
+                let worth = Self.worthwhile(leftovers, settled)
+                for remedy in Set(worth.map(\.remedy)) where remedy != .none {
                     tried.insert(remedy)
                     await apply(remedy, batch)
                 }
-                pending = leftovers.map(\.index)
+                pending = worth.map(\.index)
             }
         }
     }
 
     /// Settles what was withdrawn; answers whether anything was.
-    private func withdraw(
+    private static func withdraw(
         _ pending: inout [Int],
         _ withdrawal: (Int) -> DeliveryReason?,
         _ settled: (Int, PushResult) -> Void
@@ -73,6 +77,18 @@ struct PushRounds {
         return pending.count < before
     }
 
+    /// Settles those of a provider in trouble.
+    private static func worthwhile(
+        _ leftovers: [Leftover],
+        _ settled: (Int, PushResult) -> Void
+    ) -> [Leftover] {
+        guard leftovers.count(where: { $0.remedy == .otherConnection }) > fewFailures else { return leftovers }
+        for leftover in leftovers where leftover.remedy == .otherConnection {
+            settled(leftover.index, leftover.otherwise)
+        }
+        return leftovers.filter { $0.remedy != .otherConnection }
+    }
+
     /// Sends one round; `tried` is nil when nothing may be sent again.
     private func send(
         _ batch: PushBatch,
@@ -83,12 +99,15 @@ struct PushRounds {
     ) async -> [Leftover] {
         let leftovers = LeftoverList()
         await transport.send(batch) { position, answer in
+            let index = pending[position]
             switch judge(answer) {
             case .settled(let result):
-                settled(pending[position], result)
+                settled(index, result)
             case .again(let remedy, let otherwise):
-                guard let tried, !tried.contains(remedy) else { return settled(pending[position], otherwise) }
-                leftovers.list.withLock { $0.append(Leftover(index: pending[position], remedy: remedy)) }
+                guard let tried, !tried.contains(remedy) else { return settled(index, otherwise) }
+                leftovers.list.withLock {
+                    $0.append(Leftover(index: index, remedy: remedy, otherwise: otherwise))
+                }
             }
         }
         return leftovers.list.withLock { $0 }

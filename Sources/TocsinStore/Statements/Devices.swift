@@ -22,6 +22,7 @@ private enum SQL {
         """
     /// A colon is followed by a semicolon.
     static let withTokenBeginning = selection + " WHERE d.token > $1 || ':' AND d.token < $1 || ';' ORDER BY d.token"
+    static let learnEnvironment = "UPDATE devices SET environment = $2 WHERE id = $1 AND environment IS NULL"
 }
 
 extension SQLReading {
@@ -76,6 +77,10 @@ extension SQLWriter {
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
         try noteEnd(of: id, reason: reason, registeredBy: moment)
         return try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
+    }
+
+    func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError) {
+        try connection.run(SQL.learnEnvironment, [.text(id.text), .text(environment.rawValue)])
     }
 }
 

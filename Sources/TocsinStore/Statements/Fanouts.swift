@@ -70,7 +70,8 @@ extension SQLReading {
             return device
         }
         let ended = try endedDevices(bindings)
-        return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        return try counted(devices)
     }
 
     func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] {
