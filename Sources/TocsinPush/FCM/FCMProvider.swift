@@ -43,7 +43,14 @@ package struct FCMProvider: PushProvider {
 
     private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
+        let token: String
+        switch await tokens.token() {
+        case .success(let text): token = text
+        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
+        }
+        // A token may take its time.
         let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
+        guard lifeSeconds > 0 else { return .settle(.tooLate) }
         let message = FCMMessage(
             order.payload,
             platform: order.lane.platform,
@@ -51,11 +58,6 @@ package struct FCMProvider: PushProvider {
             startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
         guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
-        let token: String
-        switch await tokens.token() {
-        case .success(let text): token = text
-        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
-        }
         let path = "/v1/projects/\(credentials.projectID)/messages:send"
         let requests = targets.map { target in
             PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))
