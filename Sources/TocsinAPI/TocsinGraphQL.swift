@@ -5,9 +5,9 @@ package import TocsinCore
 
 /// The API as the front serves it: authenticates, executes, subscribes.
 package struct TocsinGraphQL: GraphQLService {
-    private let executor: ResponseExecutor
-    private let feed: LiveFeed
-    private let services: Services
+    let executor: ResponseExecutor
+    let feed: LiveFeed
+    let services: Services
     private let schema: APISchema
     private let authenticator: any Authenticator
     private let revoked: RevocationList
@@ -154,6 +154,10 @@ package struct TocsinGraphQL: GraphQLService {
         _ style: ResponseStyle,
         _ sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        if field.fieldName == Self.deliveryField {
+            let key = groupKey(request, field, caller, style)
+            return await joinDeliveries(plan, field, key, caller, style, sink)
+        }
         let interest: LiveInterest
         do {
             interest = try await self.interest(field, caller)

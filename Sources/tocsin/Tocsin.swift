@@ -22,7 +22,8 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Client",
                 subcommands: [
-                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
+                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
+                    ExplainCommand.self, RedriveCommand.self,
                 ]
             ),
             CommandGroup(

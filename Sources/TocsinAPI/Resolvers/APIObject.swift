@@ -13,6 +13,8 @@ package enum APIObject: Sendable {
     indirect case membership(Membership)
     indirect case delivery(DeliveryService.Entry)
     indirect case deliveryPage([DeliveryService.Entry], nextToken: String?)
+    indirect case explanation(DeliveryExplanation)
+    indirect case gate(DeliveryExplanation.Gate)
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
@@ -77,6 +79,7 @@ package final class Services: Sendable {
         environment: ServiceEnvironment,
         schema: APISchema,
         sealer: any Sealer,
+        forecast: (any PushForecast)? = nil,
         categories: [NotificationCategory] = [],
         report: @escaping @Sendable (String) -> String
     ) {
@@ -85,7 +88,12 @@ package final class Services: Sendable {
         messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
         devices = DeviceService(environment: environment)
         memberships = MembershipService(environment: environment, topics: schema.topics)
-        deliveries = DeliveryService(environment: environment, messages: schema.messages)
+        deliveries = DeliveryService(
+            environment: environment,
+            messages: schema.messages,
+            topics: schema.topics,
+            forecast: forecast
+        )
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         self.categories = categories
