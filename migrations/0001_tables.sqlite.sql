@@ -165,6 +165,7 @@ CREATE TABLE deliveries (
     lease_until INTEGER,
     provider_id TEXT,
     updated_at INTEGER NOT NULL,
+    redriven_at INTEGER,
     PRIMARY KEY (message_id, device_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'waiting';

@@ -141,6 +141,11 @@ enum PushLog {
             )
         case .providerResumed(let lane):
             logger.notice("push provider resumed", metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)"])
+        case .providerSlowed(let lane, let perSecond):
+            logger.warning(
+                "push quota used up; pushes slow down",
+                metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)", "per_second": "\(perSecond)"]
+            )
         case .payloadRefused(let service, let reason, let delivery):
             logger.error(
                 "push refused",

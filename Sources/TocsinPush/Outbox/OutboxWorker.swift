@@ -106,6 +106,11 @@ package final class OutboxWorker: Sendable {
                 await Self.fly(claim, context)
                 inbox.yield(.landed)
             }
+        case .putBack(let claim):
+            group.addTask {
+                await OutboxClaim.giveBack([], claim, context)
+                inbox.yield(.landed)
+            }
         case .tick(let moment):
             group.addTask { await Self.ring(.ticked(moment), at: moment, context, inbox) }
         case .startStopClock:

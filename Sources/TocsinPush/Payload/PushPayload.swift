@@ -73,8 +73,10 @@ package struct PushPayload: Sendable, Hashable {
     }
 
     /// After this moment the message is not pushed any more.
-    package func deadline(lifetimeSeconds: Double) -> Timestamp {
-        let ours = committedAt.adding(seconds: lifetimeSeconds)
+    ///
+    /// `since` is when it was asked for again by hand, with a life time of its own; `expiresAt` holds all the same.
+    package func deadline(lifetimeSeconds: Double, since redriven: Timestamp? = nil) -> Timestamp {
+        let ours = max(committedAt, redriven ?? committedAt).adding(seconds: lifetimeSeconds)
         return expiresAt.map { min($0, ours) } ?? ours
     }
 

@@ -52,6 +52,8 @@ package struct Settings: Sendable, Hashable {
         package var logLevel = "info"
         /// Origins whose pages may open sockets and, if any is listed, read answers.
         package var allowedOrigins: [String] = []
+        /// Header fields that these pages may send besides those that GraphQL's clients send.
+        package var allowedHeaders: [String] = []
         /// How long running requests and pushes may take once the server is asked to stop, in seconds.
         package var stopSeconds = 10.0
 

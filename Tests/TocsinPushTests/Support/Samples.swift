@@ -73,7 +73,7 @@ struct TestModels: Sendable {
 
 /// Both providers over one scripted transport.
 struct TestProviders: Sendable {
-    let time = ManualTime()
+    var time = ManualTime()
     let transport = ScriptedTransport()
     let tokenEndpoint = ScriptedTokenEndpoint()
     var signer: any Signer = FixedSigner()
