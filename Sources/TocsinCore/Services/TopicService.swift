@@ -10,7 +10,7 @@ package struct TopicService: Sendable {
         checks = InputChecks(limits: environment.limits)
     }
 
-    /// Creates a topic and its creator's membership.
+    /// Creates a topic and its creator's membership, unless its owner has as many topics as one may have.
     package func create(
         _ input: RecordInput,
         condition: Predicate = .always,
@@ -33,6 +33,13 @@ package struct TopicService: Sendable {
                 return .failure(.unauthorized)
             }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
+            if let owner = record["owner"].text, try writer.hasTopics(environment.limits.topicsPerOwner, owner: owner),
+                try writer.records(model, ids: [id], where: .always).isEmpty
+            {
+                return .failure(
+                    .limit("You may have at most \(environment.limits.topicsPerOwner) topics; delete one first.")
+                )
+            }
             if let stored = try writer.insert(record) {
                 return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
             }
