@@ -193,6 +193,8 @@ struct RawPeerTests {
             closesOnlyOnce: true
         )
         try await RawPeer.with(part, transport: { $0.firstBackoffSeconds = 60 }) { peer, transport, batch in
+            var batch = batch
+            batch.timeoutSeconds = 30
             let first = await send(transport, batch)
             #expect(["unknown", "notProcessed"].contains(first.first?.kind))
             #expect(await send(transport, batch).map(\.kind) == ["200"])
