@@ -149,6 +149,11 @@ let package = Package(
         ),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
-        tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
+        tests(
+            "IntegrationTests",
+            [
+                "JSON", "TocsinClient", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",
+            ]
+        ),
     ]
 )

@@ -41,7 +41,7 @@ package final class Application: Sendable {
         let declarations = try Declarations(settings, sealer: sealer)
         let schema = declarations.schema
         for reason in declarations.warnings {
-            logger.warning("a route does not fit the schema and is not served", metadata: ["reason": "\(reason)"])
+            logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
         }
         let hub = EventHub()
         store = try await Wiring.openStore(
