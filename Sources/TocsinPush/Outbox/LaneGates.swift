@@ -36,6 +36,14 @@ final class LaneGates: Sendable {
         }
     }
 
+    /// Why and until when a lane is paused; nil when it is open.
+    func pause(of lane: PushLane, now: Timestamp) -> (reason: String, until: Timestamp)? {
+        state.withLock { state in
+            guard let gate = state.gates[lane], !gate.isOpen else { return nil }
+            return (gate.pauseReason, gate.nextTry(now: now))
+        }
+    }
+
     /// Runs a closure over a lane's gate.
     func withGate<Value: Sendable>(of lane: PushLane, _ body: (inout LaneGate) -> Value) -> Value {
         state.withLock { body(&$0.gates[lane, default: LaneGate()]) }
@@ -47,8 +55,8 @@ final class LaneGates: Sendable {
     }
 
     /// A device is to be left alone until then.
-    func hold(_ device: DeviceID, until moment: Timestamp, now: Timestamp) {
-        state.withLock { $0.devices.hold(device, until: moment, now: now) }
+    func hold(_ device: DeviceID, _ hold: DeviceBrakes.Hold, now: Timestamp) {
+        state.withLock { $0.devices.hold(device, hold, now: now) }
     }
 
     /// These devices are taken to again.
@@ -59,11 +67,11 @@ final class LaneGates: Sendable {
         }
     }
 
-    /// Those of the devices that are, or lately were, to be left alone, with the moment of its end.
-    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: Timestamp] {
+    /// Those of the devices that are, or lately were, to be left alone.
+    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: DeviceBrakes.Hold] {
         state.withLock { state in
             guard !state.devices.isEmpty else { return [:] }
-            var found: [DeviceID: Timestamp] = [:]
+            var found: [DeviceID: DeviceBrakes.Hold] = [:]
             for device in devices { found[device] = state.devices[device] }
             return found
         }
