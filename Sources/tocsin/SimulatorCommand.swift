@@ -99,8 +99,10 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
         let exports = addresses.environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
-        if let path = places.environmentFile { try Self.write(exports.joined(separator: "\n") + "\n", to: path) }
-        if let path = places.readyFile { try Self.write(addresses.json.serializedString(), to: path) }
+        if let environmentFile = places.environmentFile {
+            try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile)
+        }
+        if let readyFile = places.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !output.json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
         Terminal.print("# Fake APNs at \(apns), fake FCM at \(fcm), control at \(control)")

@@ -32,8 +32,9 @@ struct ConditionTests {
     func goAway() async throws {
         try await Bench.with(transport: { $0.maximumConnections = 1 }) { bench in
             _ = await bench.send(bench.apnsBatch([deviceToken("aa")]))
-            let rule = #""provider":"apns","fault":"goaway-refused","request":2,"lastStream":1,"reason":"BadCertificate""#
-            bench.simulator.apply(try script(#"{"rules":[{\#(rule)}]}"#))
+            let rule =
+                #"{"provider":"apns","fault":"goaway-refused","request":2,"lastStream":1,"reason":"BadCertificate"}"#
+            bench.simulator.apply(try script(#"{"rules":[\#(rule)]}"#))
             let refused = await bench.send(bench.apnsBatch([deviceToken("ab")]))[0]
             #expect(refused.kind == "notProcessed")
             #expect(refused.reason.contains("BadCertificate"), "\(refused.reason)")
