@@ -153,8 +153,9 @@ struct PushCheckTests {
             for title in ["First", "Second"] {
                 let id = try await scene.publish(title)
                 try await scene.untilStatuses(id, ["ACCEPTED": 2, "WAITING": 1])
+                // Of the second the phone's brake says nothing: it has not been tried.
                 let waiting = try await scene.deliveries(id).first { $0["status"] == "WAITING" }
-                #expect(waiting?["reason"] == "TooManyRequests")
+                if title == "First" { #expect(waiting?["reason"] == "TooManyRequests") }
             }
         }
     }
