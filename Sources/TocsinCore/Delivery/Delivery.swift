@@ -70,6 +70,8 @@ package struct Fanout: Sendable, Hashable {
     package var node: String?
     /// When the message was committed: only devices registered by then are served.
     package var createdAt: Timestamp
+    /// Whether it goes before those that are not: a message of priority 5.
+    package var isUrgent: Bool
 
     package init(
         messageID: MessageID,
@@ -79,7 +81,8 @@ package struct Fanout: Sendable, Hashable {
         nextDevice: String = "",
         leaseUntil: Timestamp? = nil,
         node: String? = nil,
-        createdAt: Timestamp
+        createdAt: Timestamp,
+        isUrgent: Bool = false
     ) {
         self.messageID = messageID
         self.topicID = topicID
@@ -89,5 +92,6 @@ package struct Fanout: Sendable, Hashable {
         self.leaseUntil = leaseUntil
         self.node = node
         self.createdAt = createdAt
+        self.isUrgent = isUrgent
     }
 }

@@ -5,6 +5,7 @@ package struct MessageService: Sendable {
     private let topics: ModelType
     private let checks: InputChecks
     private static let defaultPriority: Int64 = 3
+    private static let urgentPriority: Int64 = 5
     /// A message stays in its topic, whose numbers have no holes.
     package static let lastingFields: Set<String> = ["topicId"]
 
@@ -118,10 +119,24 @@ package struct MessageService: Sendable {
         if let stored = try writer.insert(record) {
             throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
         }
-        try writer.addFanout(Fanout(messageID: MessageID(draft.id), topicID: draft.topicID, createdAt: now))
         writer.note(.created(record))
-        writer.note(.outboxFilled)
+        try startFanout(of: record, in: draft.topicID, at: now, writer)
         return .success(record)
+    }
+
+    /// Nothing is to be done for a message that no device could get.
+    private func startFanout(
+        of record: Record,
+        in topicID: TopicID,
+        at now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        guard try writer.mayReachDevices(of: topicID) else { return }
+        let isUrgent = record["priority"].int == Self.urgentPriority
+        try writer.addFanout(
+            Fanout(messageID: MessageID(record.id), topicID: topicID, createdAt: now, isUrgent: isUrgent)
+        )
+        writer.note(.outboxFilled)
     }
 
     /// The message that has the draft's id, or its key in the topic.

@@ -9,13 +9,23 @@ struct FlightLog: Sendable {
         self.flight = flight
     }
 
+    /// Entries with a fate, each with its row, and those without.
+    struct Settled: Sendable {
+        var rows: [SettledEntry]
+        /// The rows' places in the flight.
+        var places: [Int]
+        var open: [Int]
+    }
+
     /// The rows of those among `indices` that have a fate, and the rest.
-    func settle(_ indices: [Int]) -> (rows: [SettledEntry], open: [Int]) {
+    func settle(_ indices: [Int]) -> Settled {
+        var places: [Int] = []
         var settled: [(entry: OutboxEntry, fate: EntryFate)] = []
         var open: [Int] = []
         for index in indices {
             if let fate = flight.fate(index) {
                 settled.append((flight.entries[index], fate))
+                places.append(index)
             } else {
                 open.append(index)
             }
@@ -36,7 +46,7 @@ struct FlightLog: Sendable {
         }
         let abandoned = settled.count { $0.fate == .abandoned }
         if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
-        return (rows, open)
+        return Settled(rows: rows, places: places, open: open)
     }
 
     /// A row for a push whose answer is still awaited, under a lease of its own.
@@ -91,12 +101,12 @@ struct FlightLog: Sendable {
             let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
             await flight.wait(until: moment ?? half)
             moment = nil
-            let (rows, left) = settle(open)
-            flight.markStalled(left)
+            let settled = settle(open)
+            flight.markStalled(settled.open)
             let renewed = context.time.now().adding(seconds: context.settings.leaseSeconds)
-            let renewals = left.map { underWay($0, lease: renewed) }
-            guard await record(rows, renewals, held: lease) else { return }
-            (open, lease) = (left, renewed)
+            let renewals = settled.open.map { underWay($0, lease: renewed) }
+            guard await record(settled.rows, renewals, held: lease) else { return }
+            (open, lease) = (settled.open, renewed)
         }
     }
 

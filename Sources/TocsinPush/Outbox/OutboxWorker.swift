@@ -92,10 +92,10 @@ package final class OutboxWorker: Sendable {
         switch action {
         case .claim(let wish):
             group.addTask { inbox.yield(.claimed(await OutboxClaim.take(wish, context))) }
-        case .serve(let job, let limit):
+        case .serve(let jobs, let limit):
             context.control.reserve(limit)
             group.addTask {
-                await FanoutPage(context: context, job: job, limit: limit).serve { inbox.yield(.advanced($0)) }
+                await FanoutPage(context: context, jobs: jobs, limit: limit) { inbox.yield($0) }.serve()
                 inbox.yield(.landed)
             }
         case .fly(let claim):
@@ -131,12 +131,9 @@ package final class OutboxWorker: Sendable {
     }
 
     private static func fly(_ claim: OutboxClaim, _ context: OutboxContext) async {
+        var lanes = LaneNames(context)
         let entries = claim.retries.map { retry in
-            OutboxEntry(
-                device: retry.device,
-                delivery: retry.delivery,
-                lane: context.providers[PushService(reaching: retry.device.platform)]?.lane(of: retry.device)
-            )
+            OutboxEntry(device: retry.device, delivery: retry.delivery, lane: lanes.lane(of: retry.device))
         }
         let flight = Flight(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)

@@ -1,29 +1,41 @@
 import TocsinCore
 
 private enum SQL {
-    static let columns = "message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at"
+    static let columns = "message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at, urgent"
     static let add = """
-        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
     /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
-    static let claim = """
+    private static func claim(_ urgency: String) -> String {
+        """
         UPDATE fanouts SET node = $1, lease_until = $2
         WHERE (message_id, first_device) IN (
             SELECT message_id, first_device FROM (
-                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts WHERE lease_until IS NULL
+                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts WHERE lease_until IS NULL\(urgency)
                     ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
-                    WHERE lease_until IS NOT NULL AND lease_until <= $3 ORDER BY lease_until LIMIT $4) AS leased
+                    WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency) ORDER BY lease_until LIMIT $4) AS leased
                 ORDER BY 3, 1, 2 LIMIT $4) AS due)
         RETURNING \(columns)
         """
+    }
+
+    static let claimAny = claim("")
+    static let claimUrgent = claim(" AND urgent = 1")
     static let advance = """
         UPDATE fanouts SET next_device = $1, lease_until = $2
         WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
         """
     static let finish = """
         DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND (node IS NULL OR node = $3)
+        """
+    static let conclude = """
+        DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND node = $3 AND lease_until = $4
+        """
+    static let shorten = """
+        UPDATE fanouts SET last_device = $1
+        WHERE message_id = $2 AND first_device = $3 AND node = $4 AND lease_until = $5 AND next_device = ''
         """
     static let dropLeases = "UPDATE fanouts SET lease_until = NULL, node = NULL WHERE node IS NOT NULL"
 
@@ -45,6 +57,14 @@ private enum SQL {
                 WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1 AND m.created_at <= $5)
             AND \(devices)
         """
+    /// Of a topic with many members nothing is asked but whether there are so many.
+    static let mayReach = """
+        SELECT (SELECT count(*) FROM (SELECT 1 FROM memberships WHERE topic_id = $1 LIMIT 65) AS part) > 64
+            OR EXISTS (SELECT 1 FROM memberships AS m CROSS JOIN devices AS d
+                WHERE m.topic_id = $1 AND m.push = 1 AND d.user_id = m.user_id AND d.active = 1)
+        """
+    static let deviceCount = "SELECT count(*) FROM devices"
+    static let nextCut = "SELECT id FROM devices WHERE id > $1 ORDER BY id LIMIT 1 OFFSET $2"
     /// Members of a topic up to which going from them to their devices is the shorter way.
     static let fewMembers: Int64 = 4096
 }
@@ -52,10 +72,7 @@ private enum SQL {
 extension SQLReading {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
         let topic = SQLValue.text(fanout.topicID.text)
-        let isLarge = try session.isLarge(fanout.topicID) { () throws(StoreError) in
-            let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
-            return members > SQL.fewMembers
-        }
+        let isLarge = try isLarge(fanout.topicID)
         let bindings: [SQLValue] = [
             topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
             SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
@@ -64,6 +81,33 @@ extension SQLReading {
         let active = try connection.all(statement, bindings) { Device($0, at: 0) }
         let ended = try endedDevices(bindings)
         return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+    }
+
+    private func isLarge(_ topic: TopicID) throws(StoreError) -> Bool {
+        try session.isLarge(topic) { () throws(StoreError) in
+            let bindings: [SQLValue] = [.text(topic.text), .int(SQL.fewMembers + 1)]
+            return try connection.first(SQL.audience, bindings) { $0.int(0) } ?? 0 > SQL.fewMembers
+        }
+    }
+
+    func mayReachDevices(of topic: TopicID) throws(StoreError) -> Bool {
+        try connection.first(SQL.mayReach, [.text(topic.text)]) { $0.int(0) } != 0
+    }
+
+    /// A large topic's pages walk over all devices, so all devices are cut.
+    func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] {
+        guard try isLarge(topic) else { return [] }
+        let count = Int(try connection.first(SQL.deviceCount) { $0.int(0) } ?? 0)
+        let parts = min(maximumParts, count / max(1, partSize))
+        guard parts > 1 else { return [] }
+        var cuts: [String] = []
+        let bindings: [SQLValue] = [.int(Int64(count / parts - 1))]
+        while cuts.count < parts - 1,
+            let cut = try connection.first(SQL.nextCut, [.text(cuts.last ?? "")] + bindings, { $0.text(0) })
+        {
+            cuts.append(cut)
+        }
+        return cuts
     }
 
     /// The first devices of both lists by id; of two with one id the active one.
@@ -81,19 +125,43 @@ extension SQLWriter {
             [
                 .text(fanout.messageID.text), .text(fanout.topicID.text), .text(fanout.firstDevice),
                 .text(fanout.lastDevice), .text(fanout.nextDevice), SQLValue(fanout.leaseUntil), SQLValue(fanout.node),
-                SQLValue(fanout.createdAt),
+                SQLValue(fanout.createdAt), SQLValue(fanout.isUrgent),
             ]
         )
+    }
+
+    func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout] {
+        let inside = cuts.filter { cut in
+            fanout.firstDevice.utf8.lexicographicallyPrecedes(cut.utf8)
+                && (fanout.lastDevice.isEmpty || cut.utf8.lexicographicallyPrecedes(fanout.lastDevice.utf8))
+        }
+        guard let first = inside.first else { return [fanout] }
+        let key: [SQLValue] = [
+            .text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node), SQLValue(fanout.leaseUntil),
+        ]
+        guard try connection.run(SQL.shorten, [.text(first)] + key) > 0 else { return [] }
+        var parts = [fanout]
+        for cut in inside {
+            parts[parts.count - 1].lastDevice = cut
+            var part = fanout
+            part.firstDevice = cut
+            // Shortly before the range, so that whichever bound a statement walks from is near.
+            part.nextDevice = String(cut.dropLast())
+            parts.append(part)
+        }
+        for part in parts.dropFirst() { try addFanout(part) }
+        return parts
     }
 
     func claimFanouts(
         node: String,
         now: Timestamp,
         leaseUntil: Timestamp,
-        limit: Int
+        limit: Int,
+        urgentOnly: Bool
     ) throws(StoreError) -> [Fanout] {
         let claimed = try connection.all(
-            SQL.claim,
+            urgentOnly ? SQL.claimUrgent : SQL.claimAny,
             [.text(node), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))],
             Fanout.init
         )
@@ -119,6 +187,16 @@ extension SQLWriter {
         )
     }
 
+    func conclude(_ fanout: Fanout) throws(StoreError) -> Bool {
+        try connection.run(
+            SQL.conclude,
+            [
+                .text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node),
+                SQLValue(fanout.leaseUntil),
+            ]
+        ) > 0
+    }
+
     func dropFanoutLeases() throws(StoreError) {
         try connection.run(SQL.dropLeases)
     }
@@ -134,7 +212,8 @@ extension Fanout {
             nextDevice: row.text(4),
             leaseUntil: row.optionalMoment(5),
             node: row.optionalText(6),
-            createdAt: row.moment(7)
+            createdAt: row.moment(7),
+            isUrgent: row.int(8) != 0
         )
     }
 }
