@@ -25,7 +25,12 @@ struct FanoutPage: Sendable {
             context.control.unreserve(limit)
             return tell(.advanced(jobs, left: []))
         }
-        let flight = Flight(context, reading.entries, messages(of: held))
+        let isPaced = await paced(reading)
+        if isPaced, context.boards.areAbandoned {
+            context.control.unreserve(limit)
+            return tell(.advanced(jobs, left: held))
+        }
+        let flight = Flight(context, reading.entries, messages(of: held), isPaced: isPaced)
         context.control.unreserve(limit)
         await goOnWithoutPage(reading)
         guard !reading.shares.isEmpty else { return flight.end() }
@@ -34,6 +39,23 @@ struct FanoutPage: Sendable {
         tell(.answered)
         await record(reading.shares, flight)
         flight.end()
+    }
+
+    /// Waits until a page of a large fan-out may go by its project's quota, without keeping places; false for other pages,
+    /// in which what may not go yet is put off.
+    private func paced(_ reading: Reading) async -> Bool {
+        guard jobs.count == 1, !jobs[0].isFresh, !jobs[0].fanout.isUrgent, let lane = reading.entries.first?.lane,
+            context.quotas.limits(lane), reading.entries.allSatisfy({ $0.lane == lane })
+        else { return false }
+        let now = context.time.now()
+        let latest = Timestamp(milliseconds: .max)
+        let moment = context.quotas.book(reading.entries.count, on: lane, now: now, latest: latest)
+        guard moment > now else { return true }
+        context.control.unreserve(limit)
+        // The task is cancelled only after the last page has landed.
+        try? await context.time.sleep(until: moment)
+        context.control.reserve(limit)
+        return true
     }
 
     private func messages(of jobs: [FanoutJob]) -> [MessageID: LoadedMessage] {

@@ -13,6 +13,7 @@ struct OutboxContext: Sendable {
     let report: PushReporting
     let gates: LaneGates
     let control: FlightControl
+    let quotas: SendQuotas
     let boards: BoardList
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void

@@ -25,6 +25,9 @@ package struct OutboxSettings: Sendable, Hashable {
     package var flights = 64
     /// The store is asked for due work at least this often.
     package var pollSeconds = 5.0
+    /// Pushes a Firebase project may get in a minute, and the time in which a burst grows to that; 0: no quota.
+    package var fcmPerMinute = 600_000
+    package var fcmRampSeconds = 60.0
     /// What pushes under way get when the server stops.
     package var stopSeconds = 10.0
     /// Whether the store's observer hears of every delivery.

@@ -35,6 +35,7 @@ package final class OutboxWorker: Sendable {
             report: report,
             gates: LaneGates(),
             control: FlightControl(limit: settings.inFlight),
+            quotas: SendQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
             boards: BoardList(),
             noteDue: { inbox.yield(.due($0)) }
         )

@@ -18,7 +18,8 @@ struct OutboxBenchmark {
     /// Without any progress for so long the run is given up.
     private static let patienceSeconds = 30.0
 
-    func run() async throws {
+    /// Prints memory and the threads' shares on the way, and answers the whole.
+    func run() async throws -> Figures {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-outbox-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -28,18 +29,22 @@ struct OutboxBenchmark {
             at: time.now()
         )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let outcome: Result<Figures, any Error>
         do {
-            try await measure(store, group, time)
+            outcome = .success(try await measure(store, group, time))
         } catch {
-            await store.close()
-            try await group.shutdownGracefully()
-            throw error
+            outcome = .failure(error)
         }
         await store.close()
         try await group.shutdownGracefully()
+        return try outcome.get()
     }
 
-    private func measure(_ store: SQLStore, _ group: MultiThreadedEventLoopGroup, _ time: BenchTime) async throws {
+    private func measure(
+        _ store: SQLStore,
+        _ group: MultiThreadedEventLoopGroup,
+        _ time: BenchTime
+    ) async throws -> Figures {
         let seed = OutboxSeed()
         let transport = try HTTP2Transport(group: group, settings: HTTP2Settings(authorityPath: sink.authorityPath))
         let provider = try provider(transport, time)
@@ -54,12 +59,12 @@ struct OutboxBenchmark {
         )
         let running = Task { await worker.run() }
         let figures = try await fanOut(seed, store, worker, counts, time)
-        print(figures.total.printed())
-        print("  CPU of each: " + figures.split)
+        print("  CPU of one by threads: " + figures.split)
         worker.stop()
         await running.value
         await transport.shutdown()
         try await check(store, seed)
+        return figures.total
     }
 
     /// Publishes until the pushes are done, one message after the other, and prints the memory on the way.

@@ -23,8 +23,20 @@ struct PushBenchmark {
         } else {
             print("floor: h2load is not installed (package nghttp2-client)")
         }
-        print(try await transport(sink).printed(floor: floor))
-        try await OutboxBenchmark(options: options, sink: sink).run()
+        let transport = try await transport(sink)
+        print(transport.printed(floor: floor))
+        let whole = try await OutboxBenchmark(options: options, sink: sink).run()
+        print(whole.printed(floor: floor))
+        for peer in PushPeers(folder: options.peers).measure(sink) {
+            print(peer.printed(floor: floor))
+            print(
+                String(
+                    format: "  CPU of one of its pushes: %.1f by our transport, %.1f by our whole way with ledger",
+                    peer.cpuMicroseconds / transport.cpuMicroseconds,
+                    peer.cpuMicroseconds / whole.cpuMicroseconds
+                )
+            )
+        }
     }
 
     private func transport(_ sink: SinkProcess) async throws -> Figures {
