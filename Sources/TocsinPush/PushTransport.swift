@@ -24,12 +24,21 @@ package struct PushPool: Hashable, Sendable {
     package var generation: Int
     /// APNs with token authentication allows one stream until the first request has been accepted.
     package var opensWithOneStream: Bool
+    /// Connections of its own beside the usual ones, for what failed there.
+    package var isSpare: Bool
 
-    package init(origin: String, credential: String, generation: Int = 0, opensWithOneStream: Bool = false) {
+    package init(
+        origin: String,
+        credential: String,
+        generation: Int = 0,
+        opensWithOneStream: Bool = false,
+        isSpare: Bool = false
+    ) {
         self.origin = origin
         self.credential = credential
         self.generation = generation
         self.opensWithOneStream = opensWithOneStream
+        self.isSpare = isSpare
     }
 }
 

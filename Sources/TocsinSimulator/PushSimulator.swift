@@ -13,8 +13,8 @@ package final class PushSimulator: Sendable {
     private let recorder: Recorder
     private let providerTokens: ProviderTokenRules
     private let accessTokens: AccessTokens
-    private let listening = Mutex<[any Channel]>([])
-    private let connections = ConnectionList()
+    private let controls: ProviderControls
+    private let control = Mutex<(any Channel)?>(nil)
 
     /// Makes the keys and certificates, or reads those of an earlier start.
     package init(settings: SimulatorSettings) throws(SimulatorError) {
@@ -22,63 +22,103 @@ package final class PushSimulator: Sendable {
         keys = try SimulatorKeys(folder: settings.folder)
         group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, settings.threads))
         recorder = Recorder(settings: settings)
-        providerTokens = ProviderTokenRules(settings: settings, key: keys.apnsKey)
-        accessTokens = AccessTokens(settings: settings, key: keys.accountKey)
+        controls = ProviderControls(settings: settings, recorder: recorder)
+        let conditions = controls.conditions
+        providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
+        accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
     }
 
     /// Opens the ports; returns where they are.
     package func start() async throws(SimulatorError) -> SimulatorAddresses {
-        let listener = Listener(group: group, tls: try tlsContext(), connections: connections)
-        let apns = try await listener.listenHTTP2(
-            host: settings.host,
-            port: settings.apnsPort,
-            allowsHTTP1: false,
-            service: FakeAPNs(settings: settings, tokens: providerTokens, recorder: recorder)
+        let listener = Listener(
+            group: group,
+            tls: try tlsContext(),
+            connections: controls.connections,
+            conditions: controls.conditions
         )
-        listening.withLock { $0.append(apns) }
-        let fcm = try await listener.listenHTTP2(
-            host: settings.host,
-            port: settings.fcmPort,
-            allowsHTTP1: true,
-            service: FakeFCM(settings: settings, tokens: accessTokens, recorder: recorder)
-        )
-        listening.withLock { $0.append(fcm) }
-        let control = try await listener.listenHTTP1(
-            host: settings.host,
-            port: settings.controlPort,
-            service: controlService
-        )
-        listening.withLock { $0.append(control) }
-        return try announce(apns: port(apns), fcm: port(fcm), control: port(control))
+        let apns = try await open(.apns, settings.apnsPort, listener, apnsService, allowsHTTP1: false)
+        let fcm = try await open(.fcm, settings.fcmPort, listener, fcmService, allowsHTTP1: true)
+        do {
+            let channel = try await listener.listenHTTP1(
+                host: settings.host,
+                port: settings.controlPort,
+                service: controlService
+            ).get()
+            control.withLock { $0 = channel }
+            return try announce(apns: apns, fcm: fcm, control: channel.localAddress?.port ?? 0)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError.listen(address: "\(settings.host):\(settings.controlPort)", reason: "\(error)")
+        }
+    }
+
+    private func open(
+        _ provider: SimulatedProvider,
+        _ number: Int,
+        _ listener: Listener,
+        _ service: any WireService,
+        allowsHTTP1: Bool
+    ) async throws(SimulatorError) -> Int {
+        let host = settings.host
+        let port = ProviderPort(loop: group.next()) { number in
+            listener.listenHTTP2(provider, host: host, port: number, allowsHTTP1: allowsHTTP1, service: service)
+        }
+        controls.add(port, of: provider)
+        return try await port.open(number, host: host)
+    }
+
+    private var apnsService: FakeAPNs {
+        FakeAPNs(settings: settings, tokens: providerTokens, conditions: controls.conditions, recorder: recorder)
+    }
+
+    private var fcmService: FakeFCM {
+        FakeFCM(settings: settings, tokens: accessTokens, conditions: controls.conditions, recorder: recorder)
     }
 
     /// Closes the ports and all connections.
     package func stop() async {
-        let open = listening.withLock { channels in
-            defer { channels = [] }
-            return channels
+        let channel = control.withLock { channel in
+            defer { channel = nil }
+            return channel
         }
-        for channel in open { await Self.close(channel) }
-        for channel in connections.all { await Self.close(channel) }
-        do {
-            try await group.shutdownGracefully()
-        } catch {
-            settings.printer?("The simulator's threads did not end: \(error)")
-        }
+        // A channel that closed on its own meanwhile is as good as closed.
+        _ = try? await channel?.close().get()
+        await controls.stop()
+        // Nothing is left to do when the threads do not end.
+        try? await group.shutdownGracefully()
     }
 
-    /// Cuts all provider connections, as a network fault would; the ports stay open.
-    package func cutConnections() async {
-        for channel in connections.all { await Self.close(channel) }
+    /// Cuts all connections, as a network fault would; the ports stay open.
+    package func cutConnections() async { await controls.cutConnections() }
+
+    /// Begins an outage of a provider, which ends by itself after `seconds` if they are given, or ends it with `nil`.
+    package func setOutage(_ outage: Outage?, of provider: SimulatedProvider, seconds: Double? = nil) {
+        controls.setOutage(outage, of: provider, seconds: seconds)
     }
 
-    /// Begins an outage of a provider, or ends it with `nil`.
-    package func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
-        recorder.setOutage(outage, of: provider)
+    /// Puts a script in force, as `POST /_script` does.
+    package func apply(_ script: SimulatorScript) { controls.apply(script) }
+
+    /// Ends a provider's connections with GOAWAY, as `POST /_connections?do=goaway` does.
+    package func goAway(_ provider: SimulatedProvider, lastStream: Int32? = nil, reason: String = "Shutdown") {
+        _ = controls.tell(.goAway(GoAway(lastStream: lastStream, reason: reason)), to: provider)
     }
 
-    /// Forgets pushes, counts, script uses and outages, as `POST /_reset` does.
-    package func reset() { recorder.reset() }
+    /// Ends all access tokens given out so far: FCM answers 401 to them.
+    package func endAccessTokens() { accessTokens.endAll() }
+
+    /// Takes a phone off the net or brings it back, as `POST /_phone` does.
+    package func setOnline(_ online: Bool, token: String) { controls.setOnline(online, token: token) }
+
+    /// What a phone shows, as `GET /_screen?token=T` says; `nil` for a phone that was never sent anything.
+    package func screen(of token: String) -> JSONValue? { recorder.screen(of: token) }
+
+    /// What all phones show, in numbers, as `GET /_screens` says.
+    package var screens: JSONValue { recorder.screens }
+
+    /// Forgets pushes, counts, screens and outages, and goes back to the script of the start, as `POST /_reset` does.
+    package func reset() { controls.reset() }
 
     /// The counters, as `GET /_stats` shows them.
     package var stats: JSONValue { controlService.stats }
@@ -120,7 +160,7 @@ package final class PushSimulator: Sendable {
     package var accountEmail: String { SimulatorKeys.accountEmail(projectID: settings.projectID) }
 
     private var controlService: ControlService {
-        ControlService(recorder: recorder, providerTokens: providerTokens, accessTokens: accessTokens)
+        ControlService(controls: controls, providerTokens: providerTokens, accessTokens: accessTokens)
     }
 
     private func tlsContext() throws(SimulatorError) -> NIOSSLContext? {
@@ -139,8 +179,6 @@ package final class PushSimulator: Sendable {
             throw SimulatorError.keys(reason: "\(error)")
         }
     }
-
-    private func port(_ channel: any Channel) -> Int { channel.localAddress?.port ?? 0 }
 
     private func announce(apns: Int, fcm: Int, control: Int) throws(SimulatorError) -> SimulatorAddresses {
         let scheme = settings.tls ? "https" : "http"
@@ -171,10 +209,5 @@ package final class PushSimulator: Sendable {
                 ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
             ]
         )
-    }
-
-    private static func close(_ channel: any Channel) async {
-        // A channel that closed on its own meanwhile is as good as closed.
-        _ = try? await channel.close().get()
     }
 }

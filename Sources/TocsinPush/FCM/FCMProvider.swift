@@ -33,27 +33,30 @@ package struct FCMProvider: PushProvider {
         let time = time
         await rounds.run(
             count: order.targets.count,
-            plan: { indices, isSmaller in await plan(order, indices.map { order.targets[$0] }, isSmaller) },
+            plan: { indices, tried in await plan(order, indices.map { order.targets[$0] }, tried) },
             judge: { FCMAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
             settled: settled
         )
     }
 
-    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ isSmaller: Bool) async -> PushRounds.Plan {
-        let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
-        let message = FCMMessage(
-            order.payload,
-            platform: order.lane.platform,
-            lifeSeconds: lifeSeconds,
-            startingWith: isSmaller ? .idsOnly : .everything
-        )
-        guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
+        guard time.now() < order.deadline else { return .settle(.tooLate) }
         let token: String
         switch await tokens.token() {
         case .success(let text): token = text
         case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
         }
+        // A token may take its time.
+        let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
+        guard lifeSeconds > 0 else { return .settle(.tooLate) }
+        let message = FCMMessage(
+            order.payload,
+            platform: order.lane.platform,
+            lifeSeconds: lifeSeconds,
+            startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
+        )
+        guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
         let path = "/v1/projects/\(credentials.projectID)/messages:send"
         let requests = targets.map { target in
             PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))
@@ -73,8 +76,7 @@ package struct FCMProvider: PushProvider {
 
     private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
         switch remedy {
-        case .none, .smallerPayload: return
-        case .newConnection: await rounds.transport.close(batch.pool)
+        case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential:
             let used = batch.sharedHeaders.first { $0.value.hasPrefix(Self.scheme) }?.value.dropFirst(Self.scheme.count)
             await tokens.reject(String(used ?? ""))

@@ -1,6 +1,6 @@
 package import TocsinCore
 
-/// Takes the parameters of one run of a statement; `$1` is number 1. Each run gives all of them.
+/// Takes the parameters of one run of a statement, all of them each time, where `$1` is number 1.
 package protocol SQLParameters: AnyObject {
     func bind(_ text: String, at number: Int)
     func bind(_ value: Int64, at number: Int)

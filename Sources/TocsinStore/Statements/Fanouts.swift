@@ -11,11 +11,13 @@ private enum SQL {
         UPDATE fanouts SET node = $1, lease_until = $2
         WHERE (message_id, first_device) IN (
             SELECT message_id, first_device FROM (
-                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts WHERE lease_until IS NULL\(urgency)
+                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
+                    WHERE lease_until IS NULL\(urgency)
                     ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
-                    WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency) ORDER BY lease_until LIMIT $4) AS leased
+                    WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency)
+                    ORDER BY lease_until LIMIT $4) AS leased
                 ORDER BY 3, 1, 2 LIMIT $4) AS due)
         RETURNING \(columns)
         """
@@ -80,7 +82,8 @@ extension SQLReading {
         let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
         let active = try connection.all(statement, bindings) { Device($0, at: 0) }
         let ended = try endedDevices(bindings)
-        return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        return try counted(devices)
     }
 
     private func isLarge(_ topic: TopicID) throws(StoreError) -> Bool {

@@ -73,19 +73,22 @@ struct TestModels: Sendable {
 
 /// Both providers over one scripted transport.
 struct TestProviders: Sendable {
-    let time = ManualTime()
+    var time = ManualTime()
     let transport = ScriptedTransport()
     let tokenEndpoint = ScriptedTokenEndpoint()
     var signer: any Signer = FixedSigner()
+    var mayBeCritical = false
 
     var apns: APNsProvider {
-        APNsProvider(
-            credentials: APNsCredentials(
-                teamID: "TEAM000001",
-                keyID: "KEY0000001",
-                signer: signer,
-                bundleID: "com.example.app"
-            ),
+        var credentials = APNsCredentials(
+            teamID: "TEAM000001",
+            keyID: "KEY0000001",
+            signer: signer,
+            bundleID: "com.example.app"
+        )
+        credentials.mayBeCritical = mayBeCritical
+        return APNsProvider(
+            credentials: credentials,
             transport: transport,
             time: time
         )
@@ -146,6 +149,7 @@ extension PushProvider {
         to tokens: [String],
         platform: PushPlatform? = nil,
         appID: String = "",
+        badges: [String: Int64] = [:],
         deadline: Timestamp? = nil
     ) async -> [PushResult?] {
         let results = Mutexed([PushResult?](repeating: nil, count: tokens.count))
@@ -156,7 +160,11 @@ extension PushProvider {
             payload: payload,
             lane: lane,
             targets: tokens.map {
-                PushTarget(token: $0, deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)))
+                PushTarget(
+                    token: $0,
+                    deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)),
+                    badge: badges[$0]
+                )
             },
             deadline: deadline ?? payload.deadline(lifetimeSeconds: 21_600)
         )
