@@ -80,6 +80,7 @@ final class Outbox: Sendable {
         outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds
         outbox.inFlight = settings.push.inFlight
+        outbox.fcmPerMinute = settings.push.fcmPerMinute
         outbox.stopSeconds = settings.server.stopSeconds
         outbox.retry.lifetimeSeconds = settings.push.lifetimeSeconds
         outbox.retry.maximumAttempts = settings.push.maximumAttempts

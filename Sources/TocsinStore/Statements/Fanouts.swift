@@ -1,7 +1,9 @@
 import TocsinCore
 
 private enum SQL {
-    static let columns = "message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at, urgent"
+    static let columns = """
+        message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at, urgent
+        """
     static let add = """
         INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
