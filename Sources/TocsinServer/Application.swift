@@ -67,7 +67,16 @@ package final class Application: Sendable {
             time: time,
             identifiers: identifiers,
             limits: settings.limits.ofServices,
-            models: settings.models
+            models: settings.models,
+            staleMerges: { [logger] merge in
+                logger.notice(
+                    "an update of another version was merged: fields that had a value keep it",
+                    metadata: [
+                        "model": "\(merge.model)", "id": "\(merge.id)", "named": "\(merge.namedVersion)",
+                        "stored": "\(merge.storedVersion)",
+                    ]
+                )
+            }
         )
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         do {
@@ -76,10 +85,25 @@ package final class Application: Sendable {
             throw StartError(error.description)
         }
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
+        pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let listeners = DeliveryListeners()
+        outbox = try Outbox(
+            settings: settings,
+            environment: environment,
+            schema: schema,
+            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
+            http: http,
+            loops: pushLoops,
+            listeners: listeners,
+            logger: logger
+        )
+        let outbox = outbox
+        hub.add { events in outbox.hear(events) }
         let services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
+            forecast: outbox.forecast,
             categories: categories,
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
@@ -90,20 +114,7 @@ package final class Application: Sendable {
                 metadata: ["count": "\(documents.trustedCount)", "mode": "\(settings.server.trustedMode)"]
             )
         }
-        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
-
-        pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        outbox = try Outbox(
-            settings: settings,
-            environment: environment,
-            schema: schema,
-            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
-            http: http,
-            loops: pushLoops,
-            logger: logger
-        )
-        let outbox = outbox
-        hub.add { events in if events.contains(.outboxFilled) { outbox.wake() } }
+        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub, listeners: listeners)
 
         let revoked = RevocationList()
         revocations = RevocationWatch(store: store, list: revoked, hub: hub, time: time, logger: logger)
@@ -115,7 +126,12 @@ package final class Application: Sendable {
             schema: schema,
             authenticator: authenticator,
             revoked: revoked,
-            documents: documents
+            documents: documents,
+            rates: RequestRates(
+                perSecond: settings.limits.ratePerSecond,
+                burst: settings.limits.rateBurst,
+                time: time
+            )
         )
         var front = settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)

@@ -32,12 +32,16 @@ final class AccountStore: Store {
 struct Rows: StoreReader {
     var users: [UserID: Account] = [:]
     var issued: [TokenID: IssuedToken] = [:]
+    var keys: [APIKey] = []
 
     func account(named name: String) throws(StoreError) -> Account? { users.values.first { $0.name == name } }
     func account(_ id: UserID) throws(StoreError) -> Account? { users[id] }
     func accounts() throws(StoreError) -> [Account] { Array(users.values) }
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken? { issued[id] }
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken] { Array(issued.values) }
+
+    func apiKey(digest: String) throws(StoreError) -> APIKey? { keys.first { $0.digest == digest } }
+    func apiKeys() throws(StoreError) -> [APIKey] { keys }
 
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }

@@ -6,6 +6,8 @@ package enum DomainEvent: Sendable, Hashable {
     /// Fan-outs or due deliveries wait for the outbox.
     case outboxFilled
     case deliveryChanged(Delivery)
+    /// A device was removed: nothing more goes to its token for its former owner, for this reason.
+    case deviceEnded(DeviceID, reason: String)
     /// A local token was revoked or its user disabled.
     case accessEnded(UserID, TokenID?)
 }

@@ -5,6 +5,8 @@ package struct ServiceEnvironment: Sendable {
     package var identifiers: any IdentifierSource
     package var limits: ServiceLimits
     package var models: ModelSettings
+    /// Is told of each update that was merged, after its commit: nobody else learns of it.
+    package var staleMerges: (@Sendable (StaleMerge) -> Void)?
     private let changes = ChangeClock()
 
     package init(
@@ -12,13 +14,15 @@ package struct ServiceEnvironment: Sendable {
         time: any TimeSource,
         identifiers: any IdentifierSource,
         limits: ServiceLimits = ServiceLimits(),
-        models: ModelSettings = ModelSettings()
+        models: ModelSettings = ModelSettings(),
+        staleMerges: (@Sendable (StaleMerge) -> Void)? = nil
     ) {
         self.store = store
         self.time = time
         self.identifiers = identifiers
         self.limits = limits
         self.models = models
+        self.staleMerges = staleMerges
     }
 
     /// The time of a change; to be read inside a write.

@@ -26,7 +26,7 @@ package struct FCMProvider: PushProvider {
     package var service: PushService { .fcm }
 
     package func lane(of device: Device) -> PushLane? {
-        PushLane(service: .fcm, platform: device.platform, appID: "", environment: nil)
+        PushLane(service: .fcm, platform: device.platform, appID: credentials.projectID, environment: nil)
     }
 
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
@@ -36,6 +36,7 @@ package struct FCMProvider: PushProvider {
             plan: { indices, tried in await plan(order, indices.map { order.targets[$0] }, tried) },
             judge: { FCMAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
+            withdrawal: order.withdrawal,
             settled: settled
         )
     }

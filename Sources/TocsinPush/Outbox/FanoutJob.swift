@@ -52,3 +52,13 @@ struct FanoutJob: Sendable, Hashable {
         return part
     }
 }
+
+extension FanoutJob {
+    /// The rows of members who have no device to send to, so that they are not missing without a word.
+    func outcomesWithoutDevice(_ reader: any StoreReader, now: Timestamp) throws(StoreError) -> [Delivery] {
+        guard case .payload = message, fanout.firstDevice.isEmpty else { return [] }
+        return try reader.membersWithoutDevice(of: fanout).map { user in
+            Delivery.withoutDevice(fanout.messageID, to: user, at: now)
+        }
+    }
+}

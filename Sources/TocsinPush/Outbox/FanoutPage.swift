@@ -221,15 +221,19 @@ extension FanoutPage {
         _ log: FlightLog,
         _ lease: Timestamp
     ) async -> Record? {
-        let notes = context.settings.notesDeliveries
+        let (settings, now) = (context.settings, context.time.now())
         let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
         let underWay = settled.open.map { ($0, log.underWay($0, lease: lease)) }
         return await context.writing(until: until) { writer throws(StoreError) in
             var record = Record()
             var lost: [Range<Int>] = []
+            var others: [Delivery] = []
             for share in shares {
+                // What is asked about members comes before the fan-out's end, which lets go of what it needs.
+                let outcomes = share.isLast ? try share.job.outcomesWithoutDevice(writer, now: now) : []
                 if let left = try Self.advance(share, lease, writer) {
                     record.left += left
+                    others += outcomes
                 } else {
                     lost.append(share.places)
                 }
@@ -239,10 +243,11 @@ extension FanoutPage {
             let open = underWay.filter { isOurs($0.0) }
             record.open = open.map(\.0)
             record.written = try FlightLog.retiring(rows, writer)
-            let deliveries = record.written.map(\.delivery) + open.map(\.1)
+            let deliveries = record.written.map(\.delivery) + open.map(\.1) + others
             if !deliveries.isEmpty { try writer.save(deliveries) }
+            if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
+            // Last: it may end rows of this very page, and says so.
             try FlightLog.endOthers(of: record.written, writer)
-            if notes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
             return record
         }
     }

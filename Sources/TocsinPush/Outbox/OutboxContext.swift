@@ -4,7 +4,7 @@ import TocsinCore
 /// What everything in the outbox rests on.
 struct OutboxContext: Sendable {
     let store: any Store
-    let providers: [PushService: any PushProvider]
+    let providers: PushProviders
     let messages: ModelType
     let topics: ModelType
     let content: PushContent
@@ -16,6 +16,7 @@ struct OutboxContext: Sendable {
     let control: FlightControl
     let quotas: SendQuotas
     let boards: BoardList
+    let withdrawals: Withdrawals
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void
 
@@ -108,7 +109,7 @@ struct LaneNames {
         {
             return last.lane
         }
-        let lane = context.providers[PushService(reaching: device.platform)]?.lane(of: device)
+        let lane = context.providers.lane(of: device)
         last = (device.platform, device.appID, device.environment, lane)
         return lane
     }

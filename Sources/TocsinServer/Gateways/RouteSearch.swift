@@ -66,7 +66,7 @@ struct RouteSearch: Sendable {
                 data = try await run(step.document, [step.variable: .string(word)])
             } catch {
                 // What may not be asked is not found; what cannot be asked now is no answer.
-                guard error.status.code < 500 else { throw error }
+                guard error.status.code < 429 else { throw error }
                 continue
             }
             let found = Set(Self.values(at: step.place[...], in: data))

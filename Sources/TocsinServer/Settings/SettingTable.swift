@@ -9,7 +9,7 @@ package enum SettingTable {
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
-        ("Limits of sockets", socketLimits), ("Versions and sync", models),
+        ("Limits of sockets", socketLimits), ("Identities, versions and sync", models),
         ("Content of pushes", pushContent),
     ]
 

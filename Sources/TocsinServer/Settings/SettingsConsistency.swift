@@ -10,6 +10,7 @@ struct SettingsConsistency {
         checkSignIn(settings.signIn)
         checkAPNs(settings.apns)
         checkFCM(settings.fcm)
+        checkDefaultApp(settings)
         let push = settings.push
         if push.leaseSeconds < 2 * push.requestTimeoutSeconds {
             problems.append(
@@ -95,6 +96,19 @@ struct SettingsConsistency {
             ],
             hint: " (or name a key file in GOOGLE_APPLICATION_CREDENTIALS)"
         )
+    }
+
+    private mutating func checkDefaultApp(_ settings: Settings) {
+        let defaults = settings.apps.filter(\.isDefault).map(\.id)
+        if defaults.count > 1 {
+            problems.append("\(defaults.joined(separator: " and ")) are both the default app. Only one can be.")
+        }
+        if let app = defaults.first, settings.apns.isConfigured || settings.fcm.isConfigured {
+            problems.append(
+                "\(app) is the default app, but there are credentials outside of apps too, which are the default app's. "
+                    + "Move them into its table, or remove default from it."
+            )
+        }
     }
 
     /// All or none of the parts of a credential.

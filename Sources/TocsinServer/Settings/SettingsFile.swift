@@ -8,6 +8,8 @@ import TOMLKit
 struct SettingsFile {
     let path: String
     private(set) var values: [String: String] = [:]
+    /// The tables under `apps`, each for `AppReading`.
+    private(set) var apps: [JSONValue] = []
     private(set) var problems: [String] = []
 
     init(path: String, contents: [UInt8]) {
@@ -19,11 +21,23 @@ struct SettingsFile {
         }
     }
 
+    /// A part of a settings file, under the name by which problems call it.
+    init(path: String, members: JSONObject, prefix: String) {
+        self.path = path
+        do throws(SettingProblem) {
+            try add(.object(members), under: prefix)
+        } catch {
+            problems.append("\(path): \(error.text).")
+        }
+    }
+
     private mutating func add(_ value: JSONValue, under prefix: String) throws(SettingProblem) {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if case .object = member.value {
+            if name == Self.appsKey, case .array(let apps) = member.value {
+                self.apps = apps
+            } else if case .object = member.value {
                 try add(member.value, under: name + "-")
             } else if let text = Self.text(of: member.value) {
                 if let other = values[name], other != text {
@@ -35,6 +49,8 @@ struct SettingsFile {
             }
         }
     }
+
+    private static let appsKey = "apps"
 
     private static func parsed(_ contents: [UInt8], path: String) throws(SettingProblem) -> JSONValue {
         guard let text = String(validating: contents, as: UTF8.self) else { throw "it is not UTF-8" }

@@ -51,21 +51,26 @@ private enum SQL {
         """
     /// From the members to their devices: each page costs all members of the topic.
     static let devicesOfMembers = """
-        SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d
-        WHERE m.topic_id = $1 AND m.push = 1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
+        SELECT \(Device.columns), m.push FROM memberships AS m CROSS JOIN devices AS d
+        WHERE m.topic_id = $1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
         """
     /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
     static let devicesInOrder = """
-        SELECT \(Device.columns) FROM devices AS d
-        WHERE EXISTS (SELECT 1 FROM memberships AS m
-                WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1 AND m.created_at <= $5)
-            AND \(devices)
+        SELECT \(Device.columns), m.push FROM devices AS d CROSS JOIN memberships AS m
+        WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.created_at <= $5 AND \(devices)
         """
-    /// Of a topic with many members nothing is asked but whether there are so many.
-    static let mayReach = """
-        SELECT (SELECT count(*) FROM (SELECT 1 FROM memberships WHERE topic_id = $1 LIMIT 65) AS part) > 64
-            OR EXISTS (SELECT 1 FROM memberships AS m CROSS JOIN devices AS d
-                WHERE m.topic_id = $1 AND m.push = 1 AND d.user_id = m.user_id AND d.active = 1)
+    static let withoutDevice = """
+        SELECT m.user_id FROM memberships AS m
+        WHERE m.topic_id = $1 AND m.created_at <= $2
+            AND NOT EXISTS (SELECT 1 FROM devices AS d
+                WHERE d.user_id = m.user_id AND d.active = 1 AND d.active_since <= $2)
+            AND NOT EXISTS (SELECT 1 FROM ended_devices AS e
+                WHERE e.last_fanout >= $2 AND e.active_since <= $2 AND e.user_id = m.user_id)
+        ORDER BY m.user_id
+        """
+    static let firstMembers = """
+        SELECT m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
+        FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $2
         """
     static let deviceCount = "SELECT count(*) FROM devices"
     static let nextCut = "SELECT id FROM devices WHERE id > $1 ORDER BY id LIMIT 1 OFFSET $2"
@@ -75,28 +80,27 @@ private enum SQL {
 
 extension SQLReading {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
-        let topic = SQLValue.text(fanout.topicID.text)
         let isLarge = try isLarge(fanout.topicID)
         let bindings: [SQLValue] = [
-            topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
+            .text(fanout.topicID.text), .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
             SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
         ]
         let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
-        let active = try connection.all(statement, bindings) { Device($0, at: 0) }
+        let active = try connection.all(statement, bindings) { row in
+            var device = Device(row, at: 0)
+            device?.isTopicMuted = row.int(Device.columnCount) == 0
+            return device
+        }
         let ended = try endedDevices(bindings)
         let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
         return try counted(devices)
     }
 
-    private func isLarge(_ topic: TopicID) throws(StoreError) -> Bool {
-        try session.isLarge(topic) { () throws(StoreError) in
-            let bindings: [SQLValue] = [.text(topic.text), .int(SQL.fewMembers + 1)]
-            return try connection.first(SQL.audience, bindings) { $0.int(0) } ?? 0 > SQL.fewMembers
+    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
+        let members = try connection.all(SQL.firstMembers, [.text(topic.text), .int(Int64(limit + 1))]) { row in
+            (user: UserID(row.text(0)), hasDevice: row.int(1) != 0)
         }
-    }
-
-    func mayReachDevices(of topic: TopicID) throws(StoreError) -> Bool {
-        try connection.first(SQL.mayReach, [.text(topic.text)]) { $0.int(0) } != 0
+        return members.count > limit || members.contains(where: \.hasDevice) ? nil : members.map(\.user)
     }
 
     /// A large topic's pages walk over all devices, so all devices are cut.
@@ -113,6 +117,23 @@ extension SQLReading {
             cuts.append(cut)
         }
         return cuts
+    }
+
+    func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] {
+        // A walk over so many members would hold up other writes; their owner can still ask for each.
+        guard try !isLarge(fanout.topicID) else { return [] }
+        return try connection.all(
+            SQL.withoutDevice,
+            [.text(fanout.topicID.text), SQLValue(fanout.createdAt)]
+        ) { UserID($0.text(0)) }
+    }
+
+    private func isLarge(_ topic: TopicID) throws(StoreError) -> Bool {
+        try session.isLarge(topic) { () throws(StoreError) in
+            let limit = SQLValue.int(SQL.fewMembers + 1)
+            let members = try connection.first(SQL.audience, [.text(topic.text), limit]) { $0.int(0) } ?? 0
+            return members > SQL.fewMembers
+        }
     }
 
     /// The first devices of both lists by id; of two with one id the active one.

@@ -21,6 +21,8 @@ final class OutboxHarness: Sendable {
     let workerStore: FlakyStore
     var time: ManualTime { providers.time }
     var transport: ScriptedTransport { providers.transport }
+    /// How many changes of deliveries the store's observer was told of.
+    var notedDeliveries: Int { history.count }
     var reports: [PushReport] { reported.value.withLock { $0 } }
 
     /// Every state of every delivery that was committed, in order.
@@ -75,7 +77,7 @@ final class OutboxHarness: Sendable {
         let reported = reported
         return OutboxWorker(
             environment: ServiceEnvironment(store: workerStore, time: time, identifiers: CountingIdentifiers()),
-            providers: ownProviders ?? services.map { providers.provider($0) },
+            providers: PushProviders(ownProviders ?? services.map { providers.provider($0) }),
             messages: models.message,
             topics: models.topic,
             settings: settings,

@@ -121,6 +121,10 @@ struct TestProviders: Sendable {
 final class ScriptedTokenEndpoint: OutgoingHTTP {
     private let answers = Mutex<[OutgoingAnswer]>([])
     private let requests = Mutex<[OutgoingRequest]>([])
+    private let gate = Mutex<HeldTokenEndpoint?>(nil)
+
+    /// From now on calls wait at the gate.
+    func hold(_ gate: HeldTokenEndpoint) { self.gate.withLock { $0 = gate } }
 
     var calls: [OutgoingRequest] { requests.withLock { $0 } }
 
@@ -132,6 +136,7 @@ final class ScriptedTokenEndpoint: OutgoingHTTP {
             requests.append(request)
             return requests.count
         }
+        await gate.withLock { $0 }?.pass()
         if let scripted = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return scripted }
         return Self.token("token-\(count)")
     }
@@ -139,6 +144,21 @@ final class ScriptedTokenEndpoint: OutgoingHTTP {
     static func token(_ text: String, expiresIn: Int = 3600) -> OutgoingAnswer {
         let body = "{\"access_token\":\"\(text)\",\"expires_in\":\(expiresIn),\"token_type\":\"Bearer\"}"
         return .response(status: 200, headers: [], body: Array(body.utf8))
+    }
+}
+
+/// Keeps calls waiting until it is opened.
+final class HeldTokenEndpoint: Sendable {
+    private let asked = Mutexed(false)
+    private let (stream, feeder) = AsyncStream.makeStream(of: Void.self)
+
+    var isAsked: Bool { asked.value.withLock { $0 } }
+
+    func open() { feeder.finish() }
+
+    func pass() async {
+        asked.value.withLock { $0 = true }
+        for await _ in stream {}
     }
 }
 
