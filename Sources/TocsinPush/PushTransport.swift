@@ -24,12 +24,21 @@ package struct PushPool: Hashable, Sendable {
     package var generation: Int
     /// APNs with token authentication allows one stream until the first request has been accepted.
     package var opensWithOneStream: Bool
+    /// Whether the origin was named by a client, so that it must not lead into this machine's own network.
+    package var refusesPrivateAddresses: Bool
 
-    package init(origin: String, credential: String, generation: Int = 0, opensWithOneStream: Bool = false) {
+    package init(
+        origin: String,
+        credential: String,
+        generation: Int = 0,
+        opensWithOneStream: Bool = false,
+        refusesPrivateAddresses: Bool = false
+    ) {
         self.origin = origin
         self.credential = credential
         self.generation = generation
         self.opensWithOneStream = opensWithOneStream
+        self.refusesPrivateAddresses = refusesPrivateAddresses
     }
 }
 
@@ -94,7 +103,7 @@ package enum PushAnswer: Sendable, Hashable {
 /// A provider's answer.
 package struct PushResponse: Sendable, Hashable {
     package var status: Int
-    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`).
+    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`, `location`).
     package var headers: [PushHeader]
     /// At most 16 KiB.
     package var body: [UInt8]

@@ -50,7 +50,22 @@ final class Outbox: Sendable {
                 )
             )
         }
-        self.providers = [("apns", settings.apns.isConfigured), ("fcm", settings.fcm.isConfigured)]
+        if let webPush = try Self.webPush(settings) {
+            providers.append(
+                WebPushProvider(
+                    credentials: webPush,
+                    crypto: WebPushCipher(),
+                    rules: settings.webPush.rules,
+                    transport: transport,
+                    time: environment.time,
+                    timeoutSeconds: settings.push.requestTimeoutSeconds
+                )
+            )
+        }
+        self.providers = [
+            ("apns", settings.apns.isConfigured), ("fcm", settings.fcm.isConfigured),
+            ("webpush", settings.webPush.isConfigured),
+        ]
         worker = OutboxWorker(
             environment: environment,
             providers: providers,
@@ -73,7 +88,7 @@ final class Outbox: Sendable {
     /// Asks `run` to give pushes under way their time and return.
     func stop() { worker.stop() }
 
-    private static func outboxSettings(_ settings: Settings) -> OutboxSettings {
+    static func outboxSettings(_ settings: Settings) -> OutboxSettings {
         var outbox = OutboxSettings()
         outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds
@@ -113,6 +128,11 @@ final class Outbox: Sendable {
         if let endpoint = settings.fcm.endpoint { credentials.origin = endpoint }
         if let endpoint = settings.fcm.tokenEndpoint { credentials.tokenURL = endpoint }
         return credentials
+    }
+
+    private static func webPush(_ settings: Settings) throws(StartError) -> WebPushCredentials? {
+        guard let key = try Wiring.vapidKey(settings), let subject = settings.webPush.subject else { return nil }
+        return WebPushCredentials(signer: key, publicKey: key.publicText, subject: subject)
     }
 
     private static func signer(_ key: Secret, of name: String) throws(StartError) -> PrivateKey {

@@ -5,6 +5,7 @@ struct ControlService: WireService {
     let recorder: Recorder
     let providerTokens: ProviderTokenRules
     let accessTokens: AccessTokens
+    let browsers: WebPushBrowsers
 
     var opensWithOneStream: Bool { false }
     var maximumStreams: Int { 100 }
@@ -28,12 +29,14 @@ struct ControlService: WireService {
             return json(stats)
         case ("POST", "/_outage"):
             return setOutage(query: parts.count == 2 ? String(parts[1]) : "")
+        case ("POST", "/_subscribe"):
+            return subscribe(query: parts.count == 2 ? String(parts[1]) : "")
         case ("POST", "/token"):
             return .answer(accessTokens.answer(request))
         default:
             let known =
                 "GET /_stats, GET /_pushes?since=N, POST /_reset, "
-                + "POST /_outage?provider=P&kind=K, POST /token, GET /healthz"
+                + "POST /_outage?provider=P&kind=K, POST /_subscribe?script=S, POST /token, GET /healthz"
             return json(["error": .string("Unknown request. Known are: \(known).")], status: 404)
         }
     }
@@ -46,6 +49,7 @@ struct ControlService: WireService {
             "apns": .object(apns),
             "fcm": .object(recorder.counts(.fcm).json),
             "token": .object(accessTokens.json),
+            "webpush": .object(recorder.counts(.webpush).json),
         ]
     }
 
@@ -55,6 +59,16 @@ struct ControlService: WireService {
             return json(["error": "since must be a sequence number, as in /_pushes?since=12."], status: 400)
         }
         return json(.array(recorder.pushes(since: sequence).map(\.json)))
+    }
+
+    /// A browser subscribes: answers its subscription as a page would send it to a server.
+    private func subscribe(query: String) -> WireReply {
+        let fields = FormFields.parse(Array(query.utf8))
+        do throws(SimulatorError) {
+            return json(try browsers.subscribe(script: fields["script"], serverKey: fields["key"]))
+        } catch {
+            return json(["error": .string(error.description)], status: 500)
+        }
     }
 
     private func setOutage(query: String) -> WireReply {

@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Fake APNs, FCM and Google token endpoint on loopback, that refuse what the real ones refuse.
+/// Fake APNs, FCM, Google token endpoint and push service of browsers on loopback, that refuse what the real ones refuse.
 package final class PushSimulator: Sendable {
     /// How it was set up.
     package let settings: SimulatorSettings
@@ -13,6 +13,7 @@ package final class PushSimulator: Sendable {
     private let recorder: Recorder
     private let providerTokens: ProviderTokenRules
     private let accessTokens: AccessTokens
+    private let browsers: WebPushBrowsers
     private let listening = Mutex<[any Channel]>([])
     private let connections = ConnectionList()
 
@@ -24,6 +25,7 @@ package final class PushSimulator: Sendable {
         recorder = Recorder(settings: settings)
         providerTokens = ProviderTokenRules(settings: settings, key: keys.apnsKey)
         accessTokens = AccessTokens(settings: settings, key: keys.accountKey)
+        browsers = WebPushBrowsers(serverKey: Base64URL.encode(keys.vapidKey.point))
     }
 
     /// Opens the ports; returns where they are.
@@ -43,13 +45,20 @@ package final class PushSimulator: Sendable {
             service: FakeFCM(settings: settings, tokens: accessTokens, recorder: recorder)
         )
         listening.withLock { $0.append(fcm) }
+        let webPush = try await listener.listenHTTP2(
+            host: settings.host,
+            port: settings.webPushPort,
+            allowsHTTP1: false,
+            service: FakeWebPush(settings: settings, browsers: browsers, recorder: recorder)
+        )
+        listening.withLock { $0.append(webPush) }
         let control = try await listener.listenHTTP1(
             host: settings.host,
             port: settings.controlPort,
             service: controlService
         )
         listening.withLock { $0.append(control) }
-        return try announce(apns: port(apns), fcm: port(fcm), control: port(control))
+        return try announce(apns: port(apns), fcm: port(fcm), webPush: port(webPush), control: port(control))
     }
 
     /// Closes the ports and all connections.
@@ -119,8 +128,18 @@ package final class PushSimulator: Sendable {
     /// The service account's address: `iss` of assertions.
     package var accountEmail: String { SimulatorKeys.accountEmail(projectID: settings.projectID) }
 
+    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a `WebPushRule`, one that meets it.
+    package func makeSubscription(script: String? = nil, serverKey: String? = nil) throws(SimulatorError) -> JSONValue {
+        try browsers.subscribe(script: script, serverKey: serverKey)
+    }
+
     private var controlService: ControlService {
-        ControlService(recorder: recorder, providerTokens: providerTokens, accessTokens: accessTokens)
+        ControlService(
+            recorder: recorder,
+            providerTokens: providerTokens,
+            accessTokens: accessTokens,
+            browsers: browsers
+        )
     }
 
     private func tlsContext() throws(SimulatorError) -> NIOSSLContext? {
@@ -142,7 +161,12 @@ package final class PushSimulator: Sendable {
 
     private func port(_ channel: any Channel) -> Int { channel.localAddress?.port ?? 0 }
 
-    private func announce(apns: Int, fcm: Int, control: Int) throws(SimulatorError) -> SimulatorAddresses {
+    private func announce(
+        apns: Int,
+        fcm: Int,
+        webPush: Int,
+        control: Int
+    ) throws(SimulatorError) -> SimulatorAddresses {
         let scheme = settings.tls ? "https" : "http"
         let controlURL = "http://\(settings.host):\(control)"
         let tokenURL = settings.tls ? "https://localhost:\(fcm)/token" : "\(controlURL)/token"
@@ -152,11 +176,15 @@ package final class PushSimulator: Sendable {
         accessTokens.audiences.withLock { $0 = [tokenURL] + others }
         try keys.writeAccount(projectID: settings.projectID, tokenURI: tokenURL)
         let apnsURL = "\(scheme)://localhost:\(apns)"
+        let webPushURL = "\(scheme)://localhost:\(webPush)"
+        browsers.listen(at: [webPushURL, "\(scheme)://\(settings.host):\(webPush)"])
         let fcmURL = "\(scheme)://localhost:\(fcm)"
         return SimulatorAddresses(
             apns: apnsURL,
             fcm: fcmURL,
             token: tokenURL,
+            webPush: webPushURL,
+            vapidKey: browsers.serverKey,
             control: controlURL,
             authorityPath: keys.authorityPath,
             environment: [
@@ -168,6 +196,9 @@ package final class PushSimulator: Sendable {
                 ("GOOGLE_APPLICATION_CREDENTIALS", keys.accountPath),
                 ("FCM_ENDPOINT", fcmURL),
                 ("FCM_TOKEN_ENDPOINT", tokenURL),
+                ("VAPID_PRIVATE_KEY_FILE", keys.vapidKeyPath),
+                ("VAPID_SUBJECT", "mailto:simulator@example.com"),
+                ("WEBPUSH_ALLOW_PRIVATE_ADDRESSES", "true"),
                 ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
             ]
         )

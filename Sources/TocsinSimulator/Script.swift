@@ -21,7 +21,7 @@ package struct ScriptRule: Sendable {
         case .apns:
             guard let digit = rest.first?.wholeNumberValue else { return nil }
             return max(1, digit)
-        case .fcm, .token:
+        case .fcm, .token, .webpush:
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             return rest.dropFirst(digits.count).first == "-" ? Int(digits) : nil
         }
@@ -36,6 +36,8 @@ package enum SimulatedProvider: String, Sendable, CaseIterable {
     case fcm
     /// Google's OAuth token endpoint.
     case token
+    /// The push service of a browser; its scripts are `WebPushRule`s.
+    case webpush
 }
 
 /// What a script does to a push.

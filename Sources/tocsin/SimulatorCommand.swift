@@ -25,6 +25,13 @@ struct SimulatorCommand: AsyncParsableCommand {
 
             \(faults)
 
+            BROWSERS
+            POST /_subscribe on the control address answers a browser's subscription, to be registered as the token of \
+            the platform web; the service decrypts what is pushed to it. POST /_subscribe?script=NAME makes one whose \
+            pushes meet a fault, with NAME-2 twice; its names:
+
+            \(webPushFaults)
+
             EXIT STATUS
               0 stopped, 1 failed, 2 wrong use
             """
@@ -38,6 +45,9 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     @Option(help: "Port of the fake FCM and its token endpoint; 0 takes a free one.")
     var fcmPort = 0
+
+    @Option(help: "Port of the fake push service of browsers; 0 takes any free one.")
+    var webPushPort = 0
 
     @Option(help: "Port of the control address; 0 takes a free one.")
     var controlPort = 0
@@ -58,7 +68,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     var sink = false
 
     func validate() throws {
-        for port in [apnsPort, fcmPort, controlPort] where !(0...65535).contains(port) {
+        for port in [apnsPort, fcmPort, webPushPort, controlPort] where !(0...65535).contains(port) {
             throw ValidationError("\(port) is no port. Give a number from 0 to 65535.")
         }
     }
@@ -94,6 +104,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         var settings = SimulatorSettings(folder: URL(fileURLWithPath: directory).path)
         settings.apnsPort = apnsPort
         settings.fcmPort = fcmPort
+        settings.webPushPort = webPushPort
         settings.controlPort = controlPort
         settings.recording = !sink
         if !bundleID.isEmpty { settings.bundleIDs = bundleID }
@@ -107,6 +118,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         if let readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
+        Terminal.print("# Fake push service of browsers at \(addresses.webPush)")
         Terminal.print("# Fake APNs at \(apns), fake FCM at \(fcm), control at \(control)")
         Terminal.print("# Start a server in a shell with these:")
         for line in exports { Terminal.print(line) }
@@ -126,6 +138,12 @@ struct SimulatorCommand: AsyncParsableCommand {
         "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 
+    private static var webPushFaults: String {
+        WebPushRule.all.map { rule in
+            "  \(rule.name.padding(toLength: 13, withPad: " ", startingAt: 0)) \(rule.summary)"
+        }.joined(separator: "\n")
+    }
+
     private static var faults: String {
         ScriptRule.all.map { rule in
             let provider = rule.provider.rawValue.padding(toLength: 4, withPad: " ", startingAt: 0)
@@ -139,7 +157,8 @@ extension SimulatorAddresses {
     /// All addresses, and the environment of a server that uses them.
     fileprivate var json: JSONValue {
         [
-            "apns": .string(apns), "fcm": .string(fcm), "token": .string(token), "control": .string(control),
+            "apns": .string(apns), "fcm": .string(fcm), "token": .string(token),
+            "webPush": .string(webPush), "vapidKey": .string(vapidKey), "control": .string(control),
             "authority": .string(authorityPath),
             "environment": .object(JSONObject(environment.map { ($0.name, .string($0.value)) })),
         ]
@@ -155,7 +174,9 @@ private struct PushLine {
         let status = push["status"]?.intValue ?? 0
         let token = push["token"]?.stringValue ?? ""
         let payload = push["payload"]
-        let alert = payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+        let alert =
+            payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+            ?? payload?["notification"]
         let shown = ["title", "body"].compactMap { alert?[$0]?.stringValue }.filter { !$0.isEmpty }
         let reason = push["reason"]?.stringValue.map { " \($0)" } ?? ""
         let detail = push["detail"]?.stringValue.map { " (\($0))" } ?? ""

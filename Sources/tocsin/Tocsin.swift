@@ -16,7 +16,7 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
-                    SchemaCommand.self,
+                    SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

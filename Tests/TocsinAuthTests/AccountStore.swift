@@ -59,4 +59,6 @@ struct Rows: StoreReader {
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }
+    func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp? { nil }
+    func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent] { [] }
 }

@@ -5,6 +5,8 @@ package enum DomainEvent: Sendable, Hashable {
     case deleted(Record)
     /// Fan-outs or due deliveries wait for the outbox.
     case outboxFilled
+    /// Events wait for webhooks.
+    case webhooksFilled
     case deliveryChanged(Delivery)
     /// A local token was revoked or its user disabled.
     case accessEnded(UserID, TokenID?)

@@ -20,11 +20,13 @@ package protocol Store: Sendable {
 }
 
 /// Everything a read may ask.
-package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, AccountReading {}
+package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
+    AccountReading
+{}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
-    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting
+    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)

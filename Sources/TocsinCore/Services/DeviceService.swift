@@ -44,8 +44,9 @@ package struct DeviceService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
-        try check(registration)
         var registration = registration
+        registration.token = try canonical(registration.token, registration.platform)
+        try check(registration)
         // Hexadecimal is only a spelling of bytes: one phone, one row.
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
         let (environment, wanted) = (environment, registration)
@@ -61,6 +62,7 @@ package struct DeviceService: Sendable {
             if let previous, previous.userID != caller.userID {
                 try writer.endDeliveries(of: previous.id, reason: "TOKEN_MOVED", now: now)
                 try writer.removeDevice(previous.id, reason: "TOKEN_MOVED")
+                try environment.raise(.unregistered(previous, reason: "TOKEN_MOVED"), writer)
             }
             let isOwn = previous?.userID == caller.userID
             let id = isOwn ? previous?.id : nil
@@ -76,6 +78,9 @@ package struct DeviceService: Sendable {
                 lastSeenAt: now
             )
             try writer.save(device)
+            if !isOwn || previous?.isActive != true || previous?.token != device.token {
+                try environment.raise(.registered(device), writer)
+            }
             return .success((device, try writer.devices(of: caller.userID)))
         }
     }
@@ -86,18 +91,25 @@ package struct DeviceService: Sendable {
     package func unregister(token: String, caller: Identity) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
-        let time = environment.time
+        let environment = environment
+        var spellings = Set([token, token.lowercased()])
+        // What was no subscription when it came was not registered either.
+        if let subscription = try? canonical(token, .web) { spellings.insert(subscription) }
+        let all = spellings
         return try await environment.store.writing { writer throws(StoreError) in
-            let spellings = Set([token, token.lowercased()])
             var registered: [Device] = []
-            for spelling in spellings { registered += try writer.devices(token: spelling) }
+            for spelling in all { registered += try writer.devices(token: spelling) }
             for device in registered where device.userID == caller.userID {
-                try writer.endDeliveries(of: device.id, reason: "UNREGISTERED", now: time.now())
+                try writer.endDeliveries(of: device.id, reason: "UNREGISTERED", now: environment.time.now())
                 try writer.removeDevice(device.id, reason: "UNREGISTERED")
+                try environment.raise(.unregistered(device, reason: "UNREGISTERED"), writer)
             }
             return .success(try writer.devices(of: caller.userID))
         }
     }
+
+    /// The key that browsers subscribe with; nil when Web Push is not set up.
+    package var webPushKey: String? { environment.webPush?.applicationServerKey }
 
     /// The caller's devices.
     package func devices(caller: Identity) async throws(ServiceError) -> [Device] {
@@ -122,6 +134,13 @@ package struct DeviceService: Sendable {
         try await environment.store.writing { writer throws(StoreError) in
             .success(try writer.setMuted(!areWanted, of: caller.userID, now: time.now()))
         }
+    }
+
+    /// One browser, one row, however its subscription was written down.
+    private func canonical(_ token: String, _ platform: PushPlatform) throws(ServiceError) -> String {
+        guard platform == .web, let webPush = environment.webPush else { return token }
+        try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
+        return try webPush.canonicalToken(token)
     }
 
     private func check(_ registration: Registration) throws(ServiceError) {

@@ -5,6 +5,10 @@ package struct ServiceEnvironment: Sendable {
     package var identifiers: any IdentifierSource
     package var limits: ServiceLimits
     package var models: ModelSettings
+    /// Nil: browsers register as they do at FCM alone.
+    package var webPush: (any WebPushRegistering)?
+    /// Nil: nobody is told.
+    package var webhooks: (any WebhookRaising)?
     private let changes = ChangeClock()
 
     package init(
@@ -12,13 +16,17 @@ package struct ServiceEnvironment: Sendable {
         time: any TimeSource,
         identifiers: any IdentifierSource,
         limits: ServiceLimits = ServiceLimits(),
-        models: ModelSettings = ModelSettings()
+        models: ModelSettings = ModelSettings(),
+        webPush: (any WebPushRegistering)? = nil,
+        webhooks: (any WebhookRaising)? = nil
     ) {
         self.store = store
         self.time = time
         self.identifiers = identifiers
         self.limits = limits
         self.models = models
+        self.webPush = webPush
+        self.webhooks = webhooks
     }
 
     /// The time of a change; to be read inside a write.

@@ -121,7 +121,21 @@ package struct MessageService: Sendable {
         try writer.addFanout(Fanout(messageID: MessageID(draft.id), topicID: draft.topicID, createdAt: now))
         writer.note(.created(record))
         writer.note(.outboxFilled)
+        try environment.raise(.pushRequested(Self.request(record, draft, number)), writer)
         return .success(record)
+    }
+
+    private static func request(
+        _ record: Record,
+        _ draft: Draft,
+        _ number: MessageNumber
+    ) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(messageID: MessageID(draft.id))
+        request.topicID = draft.topicID
+        request.owner = record["owner"].text
+        request.number = number
+        request.priority = record["priority"].int
+        return request
     }
 
     /// The message that has the draft's id, or its key in the topic.

@@ -102,7 +102,7 @@ struct FanoutPage: Sendable {
                     status: .sending,
                     updatedAt: now
                 ),
-                lane: context.providers[PushService(reaching: device.platform)]?.lane(of: device)
+                lane: context.providers[PushService(reaching: device)]?.lane(of: device)
             )
         }
         return Flight(context, entries, [job.fanout.messageID: job.message])

@@ -99,7 +99,7 @@ struct Flight: Sendable {
             guard !entry.device.isMuted else { return .result(.skipped(reason: "NOTIFICATIONS_OFF")) }
             let deadline = payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
             guard now < deadline else { return .expired }
-            guard context.providers[PushService(reaching: entry.device.platform)] != nil else {
+            guard context.providers[PushService(reaching: entry.device)] != nil else {
                 return .result(.skipped(reason: "PROVIDER_NOT_CONFIGURED"))
             }
             guard entry.lane != nil else { return .result(.skipped(reason: "APP_NOT_CONFIGURED")) }

@@ -122,7 +122,7 @@ struct FlightLog: Sendable {
         var counts: [PushService: [DeliveryStatus: Int]] = [:]
         for row in rows {
             let delivery = row.delivery
-            let service = PushService(reaching: delivery.platform)
+            let service = row.service
             counts[service, default: [:]][delivery.status, default: 0] += 1
             let reason = delivery.reason ?? ""
             if let retirement = row.retirement {

@@ -135,7 +135,7 @@ package final class OutboxWorker: Sendable {
             OutboxEntry(
                 device: retry.device,
                 delivery: retry.delivery,
-                lane: context.providers[PushService(reaching: retry.device.platform)]?.lane(of: retry.device)
+                lane: context.providers[PushService(reaching: retry.device)]?.lane(of: retry.device)
             )
         }
         let flight = Flight(context, entries, claim.messages)

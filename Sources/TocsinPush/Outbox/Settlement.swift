@@ -83,7 +83,7 @@ struct Settlement: Sendable {
     }
 
     private func row(_ entry: OutboxEntry, _ fate: EntryFate, deadline: Timestamp?) -> SettledEntry {
-        var row = SettledEntry(delivery: entry.delivery)
+        var row = SettledEntry(service: PushService(reaching: entry.device), delivery: entry.delivery)
         switch fate {
         case .held(let until):
             row.delivery = waiting(entry.delivery, until: until, reason: entry.delivery.reason, deadline)

@@ -8,6 +8,8 @@ import TOMLKit
 struct SettingsFile {
     let path: String
     private(set) var values: [String: String] = [:]
+    /// The tables under `webhooks`, for `WebhookReading`.
+    private(set) var webhooks: [JSONValue] = []
     private(set) var problems: [String] = []
 
     init(path: String, contents: [UInt8]) {
@@ -23,7 +25,9 @@ struct SettingsFile {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if case .object = member.value {
+            if name == Self.webhooksKey, case .array(let webhooks) = member.value {
+                self.webhooks = webhooks
+            } else if case .object = member.value {
                 try add(member.value, under: name + "-")
             } else if let text = Self.text(of: member.value) {
                 if let other = values[name], other != text {
@@ -35,6 +39,8 @@ struct SettingsFile {
             }
         }
     }
+
+    private static let webhooksKey = "webhooks"
 
     private static func parsed(_ contents: [UInt8], path: String) throws(SettingProblem) -> JSONValue {
         guard let text = String(validating: contents, as: UTF8.self) else { throw "it is not UTF-8" }

@@ -156,6 +156,7 @@ extension SQLWriter {
 
     func dropLeases() throws(StoreError) {
         try dropFanoutLeases()
+        try dropWebhookLeases()
         try connection.run(SQL.dropLeases)
     }
 

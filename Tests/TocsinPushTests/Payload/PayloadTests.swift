@@ -42,7 +42,7 @@ struct PayloadTests {
     private func sent(_ fields: [String: FieldValue], _ platform: PushPlatform) async throws -> ScriptedTransport.Sent {
         let providers = TestProviders()
         let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
-        let provider = providers.provider(PushService(reaching: platform))
+        let provider = providers.provider(PushService(reaching: .sample("d", token: "abcd1234", platform: platform)))
         _ = await provider.results(payload, to: ["abcd1234"], platform: platform)
         return try #require(providers.transport.sent.first)
     }
