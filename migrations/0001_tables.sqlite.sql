@@ -87,6 +87,16 @@ CREATE TABLE memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, topic_id);
 
+-- How far people have read; the badge of their devices is what lies beyond. Without a row a topic is not counted.
+CREATE TABLE topic_reads (
+    user_id TEXT NOT NULL,
+    topic_id TEXT NOT NULL REFERENCES topics (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    read_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, topic_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX topic_reads_by_topic ON topic_reads (topic_id);
+
 -- `registered_at` is the last registration, `active_since` the first of an unbroken row of them by one user.
 CREATE TABLE devices (
     id TEXT NOT NULL PRIMARY KEY,
@@ -155,6 +165,7 @@ CREATE TABLE deliveries (
     lease_until INTEGER,
     provider_id TEXT,
     updated_at INTEGER NOT NULL,
+    redriven_at INTEGER,
     PRIMARY KEY (message_id, device_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'waiting';

@@ -55,17 +55,20 @@ prepare_build() {
     step "Using $(swift --version 2>/dev/null | grep -o -m 1 'Swift version [0-9.]*' || echo 'an unknown Swift')"
 }
 
-# Makes a Python environment with packages in a folder of its own, unless it is there: FOLDER PACKAGE...
+# Makes a Python environment with packages in a folder of its own, unless it is there with the same: FOLDER PACKAGE...
 make_python_environment() {
     local folder="$1"
     shift
-    if [ -x "$folder/bin/python3" ]; then return 0; fi
+    if [ -x "$folder/bin/python3" ] && [ "$(cat "$folder/packages" 2>/dev/null)" = "$*" ]; then return 0; fi
+    rm -rf "$folder"
     step "Installing $* into ${folder#"$root"/}"
     mkdir -p "$(dirname "$folder")"
     if command -v uv >/dev/null; then
-        uv venv -q "$folder" && uv pip install -q --python "$folder/bin/python3" "$@" && return 0
+        uv venv -q "$folder" && uv pip install -q --python "$folder/bin/python3" "$@" &&
+            printf '%s' "$*" >"$folder/packages" && return 0
     else
-        python3 -m venv "$folder" && "$folder/bin/python3" -m pip install -q "$@" && return 0
+        python3 -m venv "$folder" && "$folder/bin/python3" -m pip install -q "$@" &&
+            printf '%s' "$*" >"$folder/packages" && return 0
     fi
     rm -rf "$folder"
     return 1

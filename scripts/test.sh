@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check on the project: format, build, all tests, the comparison with graphql-core, a short fuzz. Options are
-# handed to `swift test`, which then is all that runs after the build.
+# Runs every check on the project: format, build, all tests, the clients of others, the comparison with graphql-core, a
+# short fuzz. Options are handed to `swift test`, which then is all that runs after the build.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -44,11 +44,13 @@ else
         step "Testing $suite"
         run_tests --filter "^$suite[.]"
     done
+    TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin"
+    export TOCSIN_BINARY
+    step "Driving the server with other people's clients"
+    timeout --kill-after 10 1800 scripts/clients.sh || status=$?
     step "Comparing the GraphQL engine with graphql-core"
     # A fixed seed here, so that a change is judged by what it changed; scripts/oracle.sh alone takes a new one each time.
-    TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin" timeout --kill-after 10 600 scripts/oracle.sh --random 150 \
-        --seed 20260901 ||
-        status=$?
+    timeout --kill-after 10 600 scripts/oracle.sh --random 150 --seed 20260901 || status=$?
     step "Fuzzing the GraphQL engine"
     timeout --kill-after 10 900 scripts/fuzz.sh 40 || status=$?
 fi

@@ -39,6 +39,9 @@ package final class ResponseExecutor: Sendable {
         ModelResolvers(schema: schema).register(in: &map)
         DeviceResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
+        CategoryResolvers.register(in: &map)
+        ReadStateResolvers.register(in: &map)
+        DirectPushResolvers(schema: schema).register(in: &map)
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 guard let coerced = AWSScalars.coerced(value, as: scalar) else {

@@ -34,6 +34,8 @@ final class ClientSession {
     private(set) var pingAnswers = 0
     /// Responses the peer has given on this connection.
     private(set) var responses = 0
+    /// Whether any request was handed to the peer.
+    private(set) var hasTakenRequests = false
     /// Whether the peer has taken a request's credentials (push-providers section 1: one stream until then).
     ///
     /// It says so by an answer, or by allowing more streams.
@@ -81,6 +83,7 @@ final class ClientSession {
         }
         slots[place] = Slot(run: run, index: index, streamID: streamID)
         openStreams += 1
+        hasTakenRequests = true
         run.takeNext()
         return true
     }

@@ -59,7 +59,7 @@ final class ConnectionPool {
             let reason = "\(waitingCount) requests wait already; the limit is \(settings.maximumWaiting)"
             return run.answerWaiting(.notProcessed(reason: reason))
         }
-        if connections.isEmpty, !isConnecting, !backoff.isDue(.now()) {
+        if connections.isEmpty, !isConnecting, backoff.isOutOfReach, !backoff.isDue(.now()) {
             return run.answerWaiting(.unreachable(reason: pauseText))
         }
         waiting.append(run)
@@ -215,8 +215,11 @@ extension ConnectionPool {
         counter.closed()
         if connection.session.responses > 0 {
             backoff.succeed()
-        } else {
-            backoff.fail(reason, at: .now())
+        } else if connection.session.hasTakenRequests {
+            backoff.endedUnanswered(reason, at: .now())
+            if backoff.isOutOfReach, !connections.contains(where: { $0.state == .ready || $0.state == .draining }) {
+                dropAllWaiting(.unreachable(reason: reason))
+            }
         }
         pump()
     }

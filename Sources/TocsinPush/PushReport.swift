@@ -9,6 +9,8 @@ package enum PushReport: Sendable, Hashable {
     /// A lane is tried with one delivery at a time until one is answered; said at most once a minute for a lane.
     case providerPaused(PushLane, reason: String)
     case providerResumed(PushLane)
+    /// A quota is used up: the lane's project gets so many pushes a second for a minute.
+    case providerSlowed(PushLane, perSecond: Int)
     /// A delivery failed for good: the provider refused what we built (our bug), or its last attempt was used.
     case payloadRefused(PushService, reason: String, DeliveryID)
     /// The provider's own credentials towards somebody else need attention (`THIRD_PARTY_AUTH_ERROR`).

@@ -26,19 +26,23 @@ package struct PushPool: Hashable, Sendable {
     package var opensWithOneStream: Bool
     /// Whether the origin was named by a client, so that it must not lead into this machine's own network.
     package var refusesPrivateAddresses: Bool
+    /// Connections of its own beside the usual ones, for what failed there.
+    package var isSpare: Bool
 
     package init(
         origin: String,
         credential: String,
         generation: Int = 0,
         opensWithOneStream: Bool = false,
-        refusesPrivateAddresses: Bool = false
+        refusesPrivateAddresses: Bool = false,
+        isSpare: Bool = false
     ) {
         self.origin = origin
         self.credential = credential
         self.generation = generation
         self.opensWithOneStream = opensWithOneStream
         self.refusesPrivateAddresses = refusesPrivateAddresses
+        self.isSpare = isSpare
     }
 }
 

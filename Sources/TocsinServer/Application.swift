@@ -36,11 +36,13 @@ package final class Application: Sendable {
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
-        let schema: APISchema
-        do {
-            schema = try SchemaLoading.load(path: settings.server.schemaPath)
-        } catch {
-            throw StartError(error.description)
+        let serverKey = try Wiring.serverKey(settings)
+        let sealer = KeySealer(serverKey)
+        // Before the data is touched: a start that fails here has migrated nothing.
+        let declarations = try Declarations(settings, sealer: sealer)
+        let schema = declarations.schema
+        for reason in declarations.warnings {
+            logger.warning("a route does not fit the schema and is not served", metadata: ["reason": "\(reason)"])
         }
         let hub = EventHub()
         store = try await Wiring.openStore(
@@ -51,8 +53,6 @@ package final class Application: Sendable {
             diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: hub.publish
         )
-        let serverKey = try Wiring.serverKey(settings)
-        let sealer = KeySealer(serverKey)
         http = CurlClient(caFile: settings.push.caPath)
         let authenticator = try Wiring.authenticator(
             settings,
@@ -79,15 +79,15 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
+        let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         let services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
+            categories: categories,
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
-        let executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
-        let routes = try Self.routes(settings, executor: executor, logger: logger)
-        let documents = try Wiring.documents(settings, executor: executor, routes: routes)
+        let (executor, documents) = (declarations.executor, declarations.documents)
         if documents.trustedCount > 0 {
             logger.info(
                 "trusted documents are known",
@@ -101,6 +101,7 @@ package final class Application: Sendable {
             settings: settings,
             environment: environment,
             schema: schema,
+            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
             http: http,
             loops: pushLoops,
             logger: logger
@@ -130,7 +131,7 @@ package final class Application: Sendable {
             documents: documents
         )
         var front = settings.ofHTTPServer
-        let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
+        let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         server = HTTPServer(
             HTTPServer.Content(service: service, health: health, routes: gateway.httpRoutes),
@@ -138,26 +139,6 @@ package final class Application: Sendable {
             logger: logger,
             now: { time.now().milliseconds }
         )
-    }
-
-    private static func routes(
-        _ settings: Settings,
-        executor: ResponseExecutor,
-        logger: Logger
-    ) throws(StartError) -> [Route] {
-        do {
-            let loading = try RouteLoading(
-                path: settings.server.routesPath,
-                servesDebugRoutes: settings.server.servesDebugRoutes,
-                executor: executor
-            )
-            for reason in loading.warnings {
-                logger.warning("a route does not fit the schema and is not served", metadata: ["reason": "\(reason)"])
-            }
-            return loading.routes
-        } catch {
-            throw StartError(error.description)
-        }
     }
 
     /// Takes back what a dead process held, starts the outbox and the feed, then listens; answers the server's address.

@@ -17,6 +17,7 @@ final class Outbox: Sendable {
         settings: Settings,
         environment: ServiceEnvironment,
         schema: APISchema,
+        content: PushContent,
         http: any OutgoingHTTP,
         loops: MultiThreadedEventLoopGroup,
         logger: Logger
@@ -72,6 +73,7 @@ final class Outbox: Sendable {
             messages: schema.messages,
             topics: schema.topics,
             settings: Self.outboxSettings(settings),
+            content: content,
             report: { PushLog.write($0, to: logger) }
         )
     }
@@ -105,7 +107,7 @@ final class Outbox: Sendable {
         else {
             return nil
         }
-        return APNsCredentials(
+        var credentials = APNsCredentials(
             teamID: teamID,
             keyID: keyID,
             signer: try signer(key, of: "APNS_KEY_CONTENTS"),
@@ -113,6 +115,8 @@ final class Outbox: Sendable {
             defaultEnvironment: settings.apns.isProduction ? .production : .sandbox,
             origin: settings.apns.endpoint
         )
+        credentials.mayBeCritical = settings.apns.mayBeCritical
+        return credentials
     }
 
     private static func fcm(_ settings: Settings) throws(StartError) -> FCMCredentials? {
@@ -157,6 +161,11 @@ enum PushLog {
             )
         case .providerResumed(let lane):
             logger.notice("push provider resumed", metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)"])
+        case .providerSlowed(let lane, let perSecond):
+            logger.warning(
+                "push quota used up; pushes slow down",
+                metadata: ["provider": "\(lane.service)", "app": "\(lane.appID)", "per_second": "\(perSecond)"]
+            )
         case .payloadRefused(let service, let reason, let delivery):
             logger.error(
                 "push refused",

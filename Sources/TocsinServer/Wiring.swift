@@ -41,6 +41,7 @@ enum Wiring {
     }
 
     static func serverKey(_ settings: Settings) throws(StartError) -> ServerKey {
+        if settings.server.serverKey == nil { try makeDataDirectory(settings) }
         do {
             if let text = settings.server.serverKey { return try ServerKey(text: text.contents) }
             return try ServerKey.load(from: settings.server.dataDirectory)
@@ -98,7 +99,7 @@ enum Wiring {
             var reading = TrustedDocumentReading(hash: hash, executor: executor)
             trusted = try reading.documents(at: path)
             // Routes are the operator's word as much as documents are.
-            for text in routes.flatMap({ [$0.document, $0.lookup].compactMap(\.self) }) {
+            for text in routes.flatMap(\.documents) {
                 guard let digest = DocumentDigest(hash(Array(text.utf8))) else { continue }
                 _ = trusted.add(text, digest: digest)
             }
@@ -113,6 +114,21 @@ enum Wiring {
             trusted: trusted,
             mode: mode
         )
+    }
+
+    /// What pushes show beside the message itself.
+    static func pushContent(
+        _ settings: Settings,
+        categories: [NotificationCategory],
+        sealer: any Sealer
+    ) -> PushContent {
+        var content = PushContent(
+            categories: categories,
+            cursor: { MessageCursor(topicID: $0, number: $1).text(sealer: sealer) }
+        )
+        content.placeholderTitle = settings.push.placeholderTitle
+        content.placeholderBody = settings.push.placeholderBody
+        return content
     }
 
     static func authenticator(

@@ -14,8 +14,8 @@ package final class PushSimulator: Sendable {
     private let providerTokens: ProviderTokenRules
     private let accessTokens: AccessTokens
     private let browsers: WebPushBrowsers
-    private let listening = Mutex<[any Channel]>([])
-    private let connections = ConnectionList()
+    private let controls: ProviderControls
+    private let control = Mutex<(any Channel)?>(nil)
 
     /// Makes the keys and certificates, or reads those of an earlier start.
     package init(settings: SimulatorSettings) throws(SimulatorError) {
@@ -23,71 +23,114 @@ package final class PushSimulator: Sendable {
         keys = try SimulatorKeys(folder: settings.folder)
         group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, settings.threads))
         recorder = Recorder(settings: settings)
-        providerTokens = ProviderTokenRules(settings: settings, key: keys.apnsKey)
-        accessTokens = AccessTokens(settings: settings, key: keys.accountKey)
+        controls = ProviderControls(settings: settings, recorder: recorder)
+        let conditions = controls.conditions
+        providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
+        accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
         browsers = WebPushBrowsers(serverKey: Base64URL.encode(keys.vapidKey.point))
     }
 
     /// Opens the ports; returns where they are.
     package func start() async throws(SimulatorError) -> SimulatorAddresses {
-        let listener = Listener(group: group, tls: try tlsContext(), connections: connections)
-        let apns = try await listener.listenHTTP2(
-            host: settings.host,
-            port: settings.apnsPort,
-            allowsHTTP1: false,
-            service: FakeAPNs(settings: settings, tokens: providerTokens, recorder: recorder)
+        let listener = Listener(
+            group: group,
+            tls: try tlsContext(),
+            connections: controls.connections,
+            conditions: controls.conditions
         )
-        listening.withLock { $0.append(apns) }
-        let fcm = try await listener.listenHTTP2(
-            host: settings.host,
-            port: settings.fcmPort,
-            allowsHTTP1: true,
-            service: FakeFCM(settings: settings, tokens: accessTokens, recorder: recorder)
-        )
-        listening.withLock { $0.append(fcm) }
-        let webPush = try await listener.listenHTTP2(
-            host: settings.host,
-            port: settings.webPushPort,
-            allowsHTTP1: false,
-            service: FakeWebPush(settings: settings, browsers: browsers, recorder: recorder)
-        )
-        listening.withLock { $0.append(webPush) }
-        let control = try await listener.listenHTTP1(
-            host: settings.host,
-            port: settings.controlPort,
-            service: controlService
-        )
-        listening.withLock { $0.append(control) }
-        return try announce(apns: port(apns), fcm: port(fcm), webPush: port(webPush), control: port(control))
+        let apns = try await open(.apns, settings.apnsPort, listener, apnsService, allowsHTTP1: false)
+        let fcm = try await open(.fcm, settings.fcmPort, listener, fcmService, allowsHTTP1: true)
+        let webPush = try await open(.webpush, settings.webPushPort, listener, webPushService, allowsHTTP1: false)
+        do {
+            let channel = try await listener.listenHTTP1(
+                host: settings.host,
+                port: settings.controlPort,
+                service: controlService
+            ).get()
+            control.withLock { $0 = channel }
+            return try announce(apns: apns, fcm: fcm, webPush: webPush, control: channel.localAddress?.port ?? 0)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError.listen(address: "\(settings.host):\(settings.controlPort)", reason: "\(error)")
+        }
+    }
+
+    private func open(
+        _ provider: SimulatedProvider,
+        _ number: Int,
+        _ listener: Listener,
+        _ service: any WireService,
+        allowsHTTP1: Bool
+    ) async throws(SimulatorError) -> Int {
+        let host = settings.host
+        let port = ProviderPort(loop: group.next()) { number in
+            listener.listenHTTP2(provider, host: host, port: number, allowsHTTP1: allowsHTTP1, service: service)
+        }
+        controls.add(port, of: provider)
+        return try await port.open(number, host: host)
+    }
+
+    private var apnsService: FakeAPNs {
+        FakeAPNs(settings: settings, tokens: providerTokens, conditions: controls.conditions, recorder: recorder)
+    }
+
+    private var fcmService: FakeFCM {
+        FakeFCM(settings: settings, tokens: accessTokens, conditions: controls.conditions, recorder: recorder)
+    }
+
+    private var webPushService: FakeWebPush {
+        FakeWebPush(settings: settings, browsers: browsers, conditions: controls.conditions, recorder: recorder)
+    }
+
+    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a script, one that meets it.
+    package func makeSubscription(script: String? = nil, serverKey: String? = nil) throws(SimulatorError) -> JSONValue {
+        try browsers.subscribe(script: script, serverKey: serverKey)
     }
 
     /// Closes the ports and all connections.
     package func stop() async {
-        let open = listening.withLock { channels in
-            defer { channels = [] }
-            return channels
+        let channel = control.withLock { channel in
+            defer { channel = nil }
+            return channel
         }
-        for channel in open { await Self.close(channel) }
-        for channel in connections.all { await Self.close(channel) }
-        do {
-            try await group.shutdownGracefully()
-        } catch {
-            settings.printer?("The simulator's threads did not end: \(error)")
-        }
+        // A channel that closed on its own meanwhile is as good as closed.
+        _ = try? await channel?.close().get()
+        await controls.stop()
+        // Nothing is left to do when the threads do not end.
+        try? await group.shutdownGracefully()
     }
 
-    /// Cuts all provider connections, as a network fault would; the ports stay open.
-    package func cutConnections() async {
-        for channel in connections.all { await Self.close(channel) }
+    /// Cuts all connections, as a network fault would; the ports stay open.
+    package func cutConnections() async { await controls.cutConnections() }
+
+    /// Begins an outage of a provider, which ends by itself after `seconds` if they are given, or ends it with `nil`.
+    package func setOutage(_ outage: Outage?, of provider: SimulatedProvider, seconds: Double? = nil) {
+        controls.setOutage(outage, of: provider, seconds: seconds)
     }
 
-    /// Begins an outage of a provider, or ends it with `nil`.
-    package func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
-        recorder.setOutage(outage, of: provider)
+    /// Puts a script in force, as `POST /_script` does.
+    package func apply(_ script: SimulatorScript) { controls.apply(script) }
+
+    /// Ends a provider's connections with GOAWAY, as `POST /_connections?do=goaway` does.
+    package func goAway(_ provider: SimulatedProvider, lastStream: Int32? = nil, reason: String = "Shutdown") {
+        _ = controls.tell(.goAway(GoAway(lastStream: lastStream, reason: reason)), to: provider)
     }
 
-    /// Forgets pushes, counts, script uses and outages, as `POST /_reset` does.
-    package func reset() { recorder.reset() }
+    /// Ends all access tokens given out so far: FCM answers 401 to them.
+    package func endAccessTokens() { accessTokens.endAll() }
+
+    /// Takes a phone off the net or brings it back, as `POST /_phone` does.
+    package func setOnline(_ online: Bool, token: String) { controls.setOnline(online, token: token) }
+
+    /// What a phone shows, as `GET /_screen?token=T` says; `nil` for a phone that was never sent anything.
+    package func screen(of token: String) -> JSONValue? { recorder.screen(of: token) }
+
+    /// What all phones show, in numbers, as `GET /_screens` says.
+    package var screens: JSONValue { recorder.screens }
+
+    /// Forgets pushes, counts, screens and outages, and goes back to the script of the start, as `POST /_reset` does.
+    package func reset() { controls.reset() }
 
     /// The counters, as `GET /_stats` shows them.
     package var stats: JSONValue { controlService.stats }
@@ -128,14 +171,9 @@ package final class PushSimulator: Sendable {
     /// The service account's address: `iss` of assertions.
     package var accountEmail: String { SimulatorKeys.accountEmail(projectID: settings.projectID) }
 
-    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a `WebPushRule`, one that meets it.
-    package func makeSubscription(script: String? = nil, serverKey: String? = nil) throws(SimulatorError) -> JSONValue {
-        try browsers.subscribe(script: script, serverKey: serverKey)
-    }
-
     private var controlService: ControlService {
         ControlService(
-            recorder: recorder,
+            controls: controls,
             providerTokens: providerTokens,
             accessTokens: accessTokens,
             browsers: browsers
@@ -158,8 +196,6 @@ package final class PushSimulator: Sendable {
             throw SimulatorError.keys(reason: "\(error)")
         }
     }
-
-    private func port(_ channel: any Channel) -> Int { channel.localAddress?.port ?? 0 }
 
     private func announce(
         apns: Int,
@@ -202,10 +238,5 @@ package final class PushSimulator: Sendable {
                 ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
             ]
         )
-    }
-
-    private static func close(_ channel: any Channel) async {
-        // A channel that closed on its own meanwhile is as good as closed.
-        _ = try? await channel.close().get()
     }
 }

@@ -24,7 +24,7 @@ package struct SimulatorAddresses: Sendable {
             "# Fake FCM       \(fcm)",
             "# Token endpoint \(token)",
             "# Fake Web Push \(webPush)",
-            "# Control        \(control)/_stats, /_pushes?since=0, POST /_reset, POST /_outage?provider=apns&kind=unavailable",
+            "# Control        \(control)/ lists what it does",
             "# Give a server these settings, and register devices with any token (a table of scripted ones: --help):",
         ]
         let lines = environment.map { "export \($0.name)=\(Self.quoted($0.value))" }

@@ -30,26 +30,56 @@ package struct SimulatorSettings: Sendable {
     package var tls = true
     /// Whether the fake APNs is the development side, which alone answers `apns-unique-id`.
     package var development = true
+    /// Keys that APNs knows beside `keyID`; all are signed with the one private key.
+    package var otherKeys: [SimulatedKey] = []
     /// Least age of a provider token before a connection may bring another one.
     package var providerTokenUpdateSeconds = 1200
     /// Life of the access tokens given out.
     package var accessTokenSeconds = 3599
     /// FCM messages the project may send in a minute, a bucket that refills whole; `nil` is no limit.
     package var fcmMessagesPerMinute: Int?
+    /// The same for one device.
+    package var fcmDeviceMessagesPerMinute: Int?
+    /// FCM messages one device may be sent in an hour; `nil` is no limit.
+    package var fcmDeviceMessagesPerHour: Int?
+    /// What is in force from the start, and again after a reset.
+    package var script: SimulatorScript?
     /// How late the `slow` scripts answer.
     package var slowAnswerSeconds = 2.0
     /// How many pushes are kept; the oldest make room.
     package var maximumRecords = 50_000
+    /// How many phones' screens are remembered.
+    package var maximumPhones = 200_000
     /// Threads that serve connections.
     package var threads = 1
     /// Wall time in milliseconds since 1970.
     package var nowMilliseconds: @Sendable () -> Int64
-    /// Called with one line for each push.
-    package var printer: (@Sendable (String) -> Void)?
+    /// Called after each push, on a connection's thread.
+    package var noticed: (@Sendable () -> Void)?
 
     /// Settings with the defaults above.
     package init(folder: String, nowMilliseconds: @escaping @Sendable () -> Int64 = WallClock.milliseconds) {
         self.folder = folder
         self.nowMilliseconds = nowMilliseconds
+    }
+}
+
+/// A key of a team of Apple's, beside the usual one.
+package struct SimulatedKey: Sendable, Hashable {
+    /// The team's id: `iss`.
+    package var teamID: String
+    /// The key's id: `kid`.
+    package var keyID: String
+    /// The apps whose topics it may push to.
+    package var bundleIDs: [String]
+    /// Whether it is for the development side or for production; `nil` is both.
+    package var development: Bool?
+
+    /// A key for some apps of a team.
+    package init(teamID: String, keyID: String, bundleIDs: [String], development: Bool? = nil) {
+        self.teamID = teamID
+        self.keyID = keyID
+        self.bundleIDs = bundleIDs
+        self.development = development
     }
 }

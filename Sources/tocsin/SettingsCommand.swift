@@ -31,14 +31,16 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check the settings; every problem is reported at once."
+            abstract: "Check the settings and the files they name; every problem is reported at once."
         )
 
         @OptionGroup var options: SettingsOptions
 
         func run() async throws {
             let loaded = try SettingsLoading.load(flags: try options.flags())
-            for warning in loaded.warnings { print("warning: \(warning)") }
+            let found = SettingsCheck.result(of: loaded.settings)
+            for warning in loaded.warnings + found.warnings { print("warning: \(warning)") }
+            guard found.problems.isEmpty else { throw CommandFailure(found.problems.joined(separator: "\n"), status: 2) }
             print("The settings are in order.")
         }
     }

@@ -10,80 +10,78 @@ struct SimulatorCommand: AsyncParsableCommand {
         abstract: "Run fake push providers (APNs, FCM and its token endpoint) on loopback.",
         discussion: """
             Refuses what the real providers refuse and prints each push. The lines printed at the start, pasted into a \
-            shell, point a `tocsin serve` started there at the simulator. What it saw is also served on the control \
-            address: GET /_pushes?since=N, GET /_stats, POST /_reset. It runs until SIGINT or SIGTERM.
+            shell, point a `tocsin serve` started there at the simulator. It runs until SIGINT or SIGTERM.
+            docs/try-every-failure.md has a recipe for each failure, with what the server makes of it.
 
             EXAMPLES
               tocsin simulator
               tocsin simulator --json | jq -c 'select(.accepted == false)'
               tocsin simulator --directory /tmp/sim --apns-port 2197 --ready-file /tmp/ready
+              tocsin simulator --rate apns:TooManyRequests=5% --rate fcm:UNAVAILABLE=1% --fcm-per-minute 600
 
-            SCRIPTED FAULTS
+            FAULTS BY DEVICE TOKEN
             A device token that begins with one of these meets the fault. Where "often" stands, what follows says how \
             often before it is served as usual: with APNs one digit (5032… fails twice), with FCM a number and a hyphen \
-            (unavailable-2-…); without, always.
+            (unavailable-2-…); without, always. With browsers (webpush) the prefix is the script that POST /_subscribe is \
+            given (gone, unavailable-2).
 
-            \(faults)
+            \(prefixes)
 
-            BROWSERS
-            POST /_subscribe on the control address answers a browser's subscription, to be registered as the token of \
-            the platform web; the service decrypts what is pushed to it. POST /_subscribe?script=NAME makes one whose \
-            pushes meet a fault, with NAME-2 twice; its names:
+            FAULTS BY RATE AND BY SCRIPT
+            --rate PROVIDER:FAULT=SHARE, or rules of a script. The faults' names are those of the provider, as in \
+            apns:TooManyRequests and fcm:QUOTA_EXCEEDED (of the device; PROJECT_QUOTA_EXCEEDED of the project), and:
 
-            \(webPushFaults)
+            \(wireFaults)
+
+            A script is JSON; each rule takes only what is needed:
+
+              { "rules": [ { "provider": "apns", "fault": "TooManyRequests", "token": "a1", "share": "5 %",
+                             "skip": 100, "times": 20, "timesPerToken": 1, "request": 7, "forSeconds": 30 },
+                           { "provider": "fcm", "fault": "UNAVAILABLE", "retryAfter": 3 },
+                           { "provider": "apns", "fault": "goaway", "request": 50, "lastStream": 81, "reason": "Shutdown" },
+                           { "provider": "apns", "fault": "Unregistered", "token": "a2", "agoSeconds": 86400 },
+                           { "provider": "apns", "fault": "slow", "lateSeconds": 4 } ],
+                "apns": { "streams": 5, "readBytesPerSecond": 2000, "bundleIds": ["com.example.tocsin"],
+                          "providerTokenUpdateSeconds": 1200 },
+                "fcm": { "messagesPerMinute": 600, "deviceMessagesPerMinute": 240, "deviceMessagesPerHour": 5000,
+                         "accessTokenSeconds": 3599, "streams": 100, "readBytesPerSecond": 0 },
+                "lateSeconds": 2, "seed": 1 }
+
+            token: how the device's token begins. share: of the pushes it is for. skip, times: let so many through, then \
+            meet so many. request: only the n-th push of a connection. retryAfter: seconds, or "date". A share meets the \
+            same pushes again for the same seed. Limits that are not named stay; readBytesPerSecond null reads freely.
+
+            CONTROL ADDRESS
+            \(control)
+            Kinds of outages: \(Outage.allCases.map(\.rawValue).joined(separator: ", ")).
 
             EXIT STATUS
               0 stopped, 1 failed, 2 wrong use
             """
     )
 
-    @Option(help: "Where keys and certificates are kept; made when missing.")
-    var directory = "tocsin-simulator"
-
-    @Option(help: "Port of the fake APNs; 0 takes a free one.")
-    var apnsPort = 0
-
-    @Option(help: "Port of the fake FCM and its token endpoint; 0 takes a free one.")
-    var fcmPort = 0
-
-    @Option(help: "Port of the fake push service of browsers; 0 takes any free one.")
-    var webPushPort = 0
-
-    @Option(help: "Port of the control address; 0 takes a free one.")
-    var controlPort = 0
-
-    @Option(help: "An app's bundle id that APNs knows; may be given often.")
-    var bundleID: [String] = []
-
-    @Option(help: ArgumentHelp("Write the addresses here, as JSON, once all ports are open.", valueName: "path"))
-    var readyFile: String?
-
-    @Option(help: ArgumentHelp("Write a server's environment here, as lines for a shell to read.", valueName: "path"))
-    var environmentFile: String?
-
-    @Flag(help: "Print the addresses and each push as one line of JSON.")
-    var json = false
-
-    @Flag(help: "Check and record nothing: read each push to its end and accept it. For benchmarks.")
-    var sink = false
-
-    func validate() throws {
-        for port in [apnsPort, fcmPort, webPushPort, controlPort] where !(0...65535).contains(port) {
-            throw ValidationError("\(port) is no port. Give a number from 0 to 65535.")
-        }
-    }
+    @OptionGroup(title: "Where it listens") var places: SimulatorPlaces
+    @OptionGroup(title: "Whom it knows") var accounts: SimulatorAccounts
+    @OptionGroup(title: "What goes wrong") var faults: SimulatorFaults
+    @OptionGroup(title: "What it prints and keeps") var output: SimulatorOutput
 
     func run() async throws {
         let signals = StopSignals()
+        var settings = SimulatorSettings(folder: URL(fileURLWithPath: places.directory).path)
+        places.apply(to: &settings)
+        try accounts.apply(to: &settings)
+        try faults.apply(to: &settings)
+        output.apply(to: &settings)
         let (pushes, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        if !output.quiet { settings.noticed = { arrived.yield() } }
         let simulator: PushSimulator
         do throws(SimulatorError) {
-            simulator = try PushSimulator(settings: settings { _ in arrived.yield() })
+            simulator = try PushSimulator(settings: settings)
             try announce(try await simulator.start())
         } catch {
             throw CommandFailure(error.description)
         }
-        let json = json
+        let json = output.json
         await withTaskGroup { group in
             group.addTask {
                 var last: Int64 = 0
@@ -100,23 +98,11 @@ struct SimulatorCommand: AsyncParsableCommand {
         await simulator.stop()
     }
 
-    private func settings(_ printer: @escaping @Sendable (String) -> Void) -> SimulatorSettings {
-        var settings = SimulatorSettings(folder: URL(fileURLWithPath: directory).path)
-        settings.apnsPort = apnsPort
-        settings.fcmPort = fcmPort
-        settings.webPushPort = webPushPort
-        settings.controlPort = controlPort
-        settings.recording = !sink
-        if !bundleID.isEmpty { settings.bundleIDs = bundleID }
-        settings.printer = printer
-        return settings
-    }
-
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
         let exports = addresses.environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
-        if let environmentFile { try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile) }
-        if let readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
-        guard !json else { return Terminal.print(addresses.json.serializedString()) }
+        if let environmentFile = places.environmentFile { try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile) }
+        if let readyFile = places.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
+        guard !output.json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
         Terminal.print("# Fake push service of browsers at \(addresses.webPush)")
         Terminal.print("# Fake APNs at \(apns), fake FCM at \(fcm), control at \(control)")
@@ -138,18 +124,23 @@ struct SimulatorCommand: AsyncParsableCommand {
         "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 
-    private static var webPushFaults: String {
-        WebPushRule.all.map { rule in
-            "  \(rule.name.padding(toLength: 13, withPad: " ", startingAt: 0)) \(rule.summary)"
+    private static var prefixes: String {
+        ScriptRule.all.map { rule in
+            let provider = rule.provider.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
+            return "  \(provider) \(padded(rule.prefix)) \(rule.summary)\(rule.isCounted ? ", often" : "")"
         }.joined(separator: "\n")
     }
 
-    private static var faults: String {
-        ScriptRule.all.map { rule in
-            let provider = rule.provider.rawValue.padding(toLength: 4, withPad: " ", startingAt: 0)
-            let prefix = rule.prefix.padding(toLength: max(16, rule.prefix.count), withPad: " ", startingAt: 0)
-            return "  \(provider) \(prefix) \(rule.summary)\(rule.isCounted ? ", often" : "")"
-        }.joined(separator: "\n")
+    private static var wireFaults: String {
+        FaultNames.wireFaults.map { "  \(padded($0.name)) \($0.summary)" }.joined(separator: "\n")
+    }
+
+    private static var control: String {
+        ControlHelp.text.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
+    }
+
+    private static func padded(_ text: String) -> String {
+        text.padding(toLength: max(18, text.count), withPad: " ", startingAt: 0)
     }
 }
 
@@ -174,8 +165,7 @@ private struct PushLine {
         let status = push["status"]?.intValue ?? 0
         let token = push["token"]?.stringValue ?? ""
         let payload = push["payload"]
-        let alert =
-            payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+        let alert = payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
             ?? payload?["notification"]
         let shown = ["title", "body"].compactMap { alert?[$0]?.stringValue }.filter { !$0.isEmpty }
         let reason = push["reason"]?.stringValue.map { " \($0)" } ?? ""

@@ -20,6 +20,7 @@ struct TokenCommand: AsyncParsableCommand {
 
                   tocsin token create --user alice --ttl 30d
                   tocsin token create --user monitoring --publish alerts
+                  tocsin token create --user backend --push
                 """
         )
 
@@ -28,10 +29,13 @@ struct TokenCommand: AsyncParsableCommand {
         @Option(help: "A topic of the user, by name or id: the token can only create messages in it.")
         var publish: String?
         @Flag(name: .customLong("read-only"), help: "The token can only read.") var readOnly = false
+        @Flag(help: "The token can only push (sendPush), to every user of the server.") var push = false
         @OptionGroup var store: StoreOptions
 
         func validate() throws {
-            if publish != nil, readOnly { throw ValidationError("--publish and --read-only exclude each other.") }
+            guard [publish != nil, readOnly, push].count(where: \.self) <= 1 else {
+                throw ValidationError("--publish, --read-only and --push exclude each other.")
+            }
         }
 
         func run() async throws {
@@ -49,6 +53,7 @@ struct TokenCommand: AsyncParsableCommand {
 
         private func scope(for account: Account, _ tool: Tool) async throws(ServiceError) -> Identity.Scope {
             if readOnly { return .readOnly }
+            if push { return .push }
             guard let publish else { return .full }
             return .publish(topic: try await tool.topicID(publish, of: account))
         }
@@ -94,6 +99,7 @@ struct TokenCommand: AsyncParsableCommand {
             case .full: "full"
             case .readOnly: "read-only"
             case .publish(let topic): "publish:\(topic)"
+            case .push: "push"
             }
         }
     }

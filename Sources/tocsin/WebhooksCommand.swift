@@ -57,7 +57,8 @@ struct WebhooksCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Tool.run(store) { tool throws(ServiceError) in
-                print("\(try await tool.redriveWebhookEvents(of: webhook)) events are due again.")
+                let count = try await tool.redriveWebhookEvents(of: webhook)
+                print(count == 1 ? "1 event is due again." : "\(count) events are due again.")
             }
         }
     }

@@ -1,6 +1,6 @@
 """Opens a page in headless Chromium that follows a topic of the built server: with `fetch` from another origin, with
-`EventSource` through a proxy that adds the credentials, and with WebSockets in both protocols. Use:
-browser.py BINARY [CHROMIUM]"""
+`EventSource` through a proxy that adds the credentials, and with WebSockets in both protocols. In a frame of it, a page
+of an origin that is not listed tries the same, and what a plain form can. Use: browser.py BINARY [CHROMIUM]"""
 
 import http.client
 import http.server
@@ -101,7 +101,95 @@ await check("a socket speaks AppSync's protocol as Amplify opens it", () => sock
     if (message.type === "data") return message.payload.data.onCreateMessage.title;
   },
 ));
+const speak = (operations, after) => new Promise((resolve, reject) => {
+  // A small client: one socket, operations by their ids, each to its end.
+  const socket = new WebSocket(settings.server.replace("http", "ws") + "/graphql", "graphql-transport-ws");
+  const heard = operations.map(() => []);
+  let left = operations.length;
+  socket.onopen = () => socket.send(JSON.stringify({type: "connection_init", payload: {Authorization: settings.token}}));
+  socket.onclose = (event) => left ? reject(new Error("closed " + event.code + " " + event.reason)) : resolve(heard);
+  socket.onmessage = (event) => {
+    const message = JSON.parse(event.data);
+    if (message.type === "connection_ack") operations.forEach((payload, index) =>
+      socket.send(JSON.stringify({id: String(index), type: "subscribe", payload})));
+    if (message.type === "ping") socket.send(JSON.stringify({type: "pong"}));
+    if (!("id" in message)) return;
+    const index = Number(message.id);
+    if (message.type !== "complete") heard[index].push(message.payload);
+    const isEnough = operations[index].wanted === heard[index].length;
+    if (isEnough && message.type === "next") socket.send(JSON.stringify({id: message.id, type: "complete"}));
+    if (message.type === "next" && !isEnough) return;
+    left -= 1;
+    if (left === 0) socket.close(1000);
+  };
+});
+await check("a small client asks, writes, errs and resumes over one socket", async () => {
+  const published = (title) => ({query: "mutation($i: CreateMessageInput!) { createMessage(input: $i) { cursor } }",
+    variables: {i: {topicId: settings.topic, type: 0, title, body: ""}}});
+  const [[first]] = await speak([published("before")]);
+  await speak([published("missed 1"), published("missed 2")]);
+  const follow = {query: "subscription($t: ID, $a: String) { onCreateMessage(topicId: $t, after: $a) { title } }",
+    variables: {t: settings.topic, a: first.data.createMessage.cursor}, wanted: 2};
+  const [[name], refused, replayed] = await speak([{query: "{ __typename }"}, {query: "{ nothing }"}, follow]);
+  return {name: name.data.__typename, refused: refused[0][0].message,
+    replayed: replayed.map((event) => event.data.onCreateMessage.title).sort()};
+});
+await check("fetch may send a listed field and use a route with its own method", async () => {
+  const answer = await fetch(settings.server + "/api/notifications/settings", {
+    method: "PATCH", headers: {...headers, "x-app-version": "7"}, body: JSON.stringify({enabled: true}),
+  });
+  return [answer.status, await answer.json()];
+});
+await check("fetch may not send a field that is not listed", () =>
+  fetch(settings.server + "/graphql", {method: "POST", headers: {...headers, "x-other": "7"}, body}).then(
+    () => "sent", (error) => error.name));
+await check("a refusal can be read across origins", async () => {
+  const answer = await fetch(settings.server + "/graphql", {
+    method: "POST", headers: {"content-type": "application/json"}, body,
+  });
+  return [answer.status, (await answer.json()).errors[0].errorType];
+});
+const frame = document.createElement("iframe");
+const elsewhere = new Promise((resolve) => addEventListener("message", (event) => resolve(event.data)));
+frame.src = settings.elsewhere;
+document.body.append(frame);
+await elsewhere;
 await tell("end", null);
+</script>"""
+
+# What a page of an origin that is not listed tries, in its reader's browser.
+ELSEWHERE = """<!doctype html><meta charset="utf-8">
+<iframe name="target"></iframe>
+<form method="post" action="SERVER/graphql" target="target" enctype="text/plain">
+<input name='{"query":"mutation { createTopic(input: {name: \\"forged\\"}) { id } }", "x":"' value='"}'></form>
+<script type="module">
+const settings = SETTINGS;
+const tell = (name, value) => fetch("/tell", {method: "POST", body: JSON.stringify({name, value})});
+const check = async (name, body) => {
+  try { await tell(name, {ok: true, value: await body()}); }
+  catch (error) { await tell(name, {ok: false, value: String(error)}); }
+};
+const headers = {authorization: "Bearer " + settings.token, "content-type": "application/json"};
+const forged = JSON.stringify({query: "mutation { createTopic(input: {name: \\"forged\\"}) { id } }"});
+await check("elsewhere: fetch is not allowed", () =>
+  fetch(settings.server + "/graphql", {method: "POST", headers, body: forged}).then(
+    () => "read", (error) => error.name));
+await check("elsewhere: fetch without asking first brings nothing to read", async () => {
+  const answer = await fetch(settings.server + "/graphql", {method: "POST", mode: "no-cors", body: forged});
+  return [answer.type, answer.status];
+});
+for (const [path, protocol] of [["/graphql", "graphql-transport-ws"], ["/graphql/realtime", "graphql-ws"]]) {
+  await check("elsewhere: a socket for " + protocol + " is not opened", () => new Promise((resolve) => {
+    const socket = new WebSocket(settings.server.replace("http", "ws") + path, protocol);
+    socket.onopen = () => resolve("opened");
+    socket.onclose = (event) => resolve(event.code);
+  }));
+}
+await check("elsewhere: a form is sent", () => new Promise((resolve) => {
+  document.querySelector("iframe").onload = () => resolve("sent");
+  document.querySelector("form").submit();
+}));
+parent.postMessage("done", "*");
 </script>"""
 
 
@@ -122,7 +210,8 @@ class Page(http.server.BaseHTTPRequestHandler):
         if self.path.startswith("/graphql"):
             self._proxy()
         elif self.path == "/":
-            self._answer(200, PAGE.replace("SETTINGS", json.dumps(self.server.settings)).encode(), "text/html")
+            page = self.server.page.replace("SETTINGS", json.dumps(self.server.settings))
+            self._answer(200, page.replace("SERVER", self.server.settings["server"]).encode(), "text/html")
         else:
             self._answer(404, b"")
 
@@ -156,6 +245,16 @@ class Page(http.server.BaseHTTPRequestHandler):
 class PageServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
+    def __init__(self, page):
+        super().__init__(("127.0.0.1", 0), Page)
+        self.page = page
+        self.origin = f"http://127.0.0.1:{self.server_port}"
+
+    def start(self, settings, told):
+        self.settings = settings
+        self.told = told
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
     def handle_error(self, request, client_address):
         """A browser drops connections as it likes."""
 
@@ -171,6 +270,18 @@ EXPECTED = {
     == {"result": "graphql-transport-ws", "code": 1000, "protocol": "graphql-transport-ws"},
     "a socket speaks AppSync's protocol as Amplify opens it": lambda value: value
     == {"result": "AppSync", "code": 1000, "protocol": "graphql-ws"},
+    "a small client asks, writes, errs and resumes over one socket": lambda value: value["name"] == "Query"
+    and "nothing" in value["refused"]
+    and value["replayed"] == ["missed 1", "missed 2"],
+    "fetch may send a listed field and use a route with its own method": lambda value: value
+    == [200, {"success": True, "enabled": True}],
+    "fetch may not send a field that is not listed": lambda value: value == "TypeError",
+    "a refusal can be read across origins": lambda value: value == [401, "UnauthorizedException"],
+    "elsewhere: fetch is not allowed": lambda value: value == "TypeError",
+    "elsewhere: fetch without asking first brings nothing to read": lambda value: value == ["opaque", 0],
+    "elsewhere: a socket for graphql-transport-ws is not opened": lambda value: value == 1006,
+    "elsewhere: a socket for graphql-ws is not opened": lambda value: value == 1006,
+    "elsewhere: a form is sent": lambda value: value == "sent",
 }
 
 
@@ -194,27 +305,45 @@ def watch(page, server, token, topic, checks):
         checks.report(name, AssertionError("the page told nothing of it"))
 
 
+def check_what_elsewhere_did(server, token, checks):
+    """The other page's requests were answered as its browser cannot tell: refused, and without effect."""
+    lines = [json.loads(line) for line in open(server.log.name) if line.startswith("{")]
+    answers = [(line.get("method"), line.get("path"), str(line.get("status"))) for line in lines]
+    for name, expected, count in (
+        ("elsewhere: the form and the plain fetch are refused with 415", ("POST", "/graphql", "415"), 2),
+        ("elsewhere: the question before fetch is refused with 403", ("OPTIONS", "/graphql", "403"), 1),
+        ("elsewhere: the socket is refused with 403", ("GET", "/graphql", "403"), 1),
+        ("elsewhere: the realtime socket is refused with 403", ("GET", "/graphql/realtime", "403"), 1),
+    ):
+        found = answers.count(expected)
+        checks.report(name, None if found == count else AssertionError(f"{found} in {answers[-20:]}"))
+    topics = server.post(token, "{ listTopics { items { name } } }")["listTopics"]["items"]
+    names = [topic["name"] for topic in topics]
+    checks.report("elsewhere: nothing was made", None if names == ["alerts"] else AssertionError(names))
+
+
 def main():
     binary = sys.argv[1]
     chromium = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     checks = Checks()
-    page = PageServer(("127.0.0.1", 0), Page)
-    origin = f"http://127.0.0.1:{page.server_port}"
-    server = Server(binary, "--allowed-origins", origin)
+    page, elsewhere = PageServer(PAGE), PageServer(ELSEWHERE)
+    server = Server(binary, "--allowed-origins", page.origin, "--allowed-headers", "x-app-version")
     folder = tempfile.mkdtemp(prefix="tocsin-chromium-")
     browser = None
     try:
         token = server.add_user("alice")
         topic = server.create_topic(token, "alerts")
-        page.settings = {"server": server.address, "token": token, "subscription": ON_CREATE_MESSAGE}
-        page.told = queue.Queue()
-        threading.Thread(target=page.serve_forever, daemon=True).start()
+        settings = {"server": server.address, "token": token, "topic": topic, "subscription": ON_CREATE_MESSAGE}
+        told = queue.Queue()
+        page.start({**settings, "elsewhere": elsewhere.origin + "/"}, told)
+        elsewhere.start(settings, told)
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
         flags += ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}"]
         browser = subprocess.Popen(
-            [chromium, *flags, origin + "/"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            [chromium, *flags, page.origin + "/"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
         watch(page, server, token, topic, checks)
+        check_what_elsewhere_did(server, token, checks)
     finally:
         if browser is not None:
             os.killpg(browser.pid, 15)

@@ -7,12 +7,17 @@ import json
 import sys
 
 import aiohttp
+import botocore.credentials
 import httpx
 import websockets
 from gql import Client, GraphQLRequest, gql
 from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.aiohttp_websockets import AIOHTTPWebsocketsTransport
-from gql.transport.appsync_auth import AppSyncApiKeyAuthentication, AppSyncJWTAuthentication
+from gql.transport.appsync_auth import (
+    AppSyncApiKeyAuthentication,
+    AppSyncIAMAuthentication,
+    AppSyncJWTAuthentication,
+)
 from gql.transport.appsync_websockets import AppSyncWebsocketsTransport
 from gql.transport.exceptions import (
     TransportConnectionFailed,
@@ -65,13 +70,15 @@ class Suite:
                 assert session.execute(LIST)["listTopics"]["items"]
 
     def http_get(self):
-        transport = RequestsHTTPTransport(url=self.server.address + "/graphql", headers=self.bearer, use_json=False)
-        transport.method = "GET"
         query = {"query": "query($n: String!) { getTopicByName(name: $n) { items { id } } }", "variables": '{"n":"alerts"}'}
         answer = httpx.get(self.server.address + "/graphql", params=query, headers=self.bearer)
         assert answer.json()["data"]["getTopicByName"]["items"][0]["id"] == self.topic
         answer = httpx.get(self.server.address + "/graphql", params={"query": "mutation { x }"}, headers=self.bearer)
-        assert answer.status_code in (400, 405, 200) and "data" not in {k for k, v in answer.json().items() if v}
+        # What is not valid is not known to be a mutation; it is told as AppSync tells it.
+        assert answer.status_code == 200 and answer.json().get("data") is None, answer.text
+        query = {"query": 'mutation { createTopic(input: {name: "by GET"}) { id } }'}
+        answer = httpx.get(self.server.address + "/graphql", params=query, headers=self.bearer)
+        assert answer.status_code == 405 and answer.headers["allow"] == "POST", answer.text
 
     async def http_errors(self):
         url = self.server.address + "/graphql"
@@ -106,6 +113,8 @@ class Suite:
             WebsocketsTransport(url=url, init_payload=payload, subprotocols=protocol, ping_interval=1, pong_timeout=5),
             AIOHTTPWebsocketsTransport(url=url, init_payload=payload, subprotocols=protocol),
             WebsocketsTransport(url=url, headers={"Authorization": token}, subprotocols=protocol),
+            # This client offers the old protocol's name as well, which AppSync's clients use too; the server chooses.
+            WebsocketsTransport(url=url, init_payload=payload),
         ]
 
     async def socket_operations(self):
@@ -199,6 +208,25 @@ class Suite:
                 raise AssertionError("served with a wrong token")
             except (TransportServerError, TransportConnectionFailed, TransportError) as error:
                 assert "nauthorized" in str(error) or "not authorized" in str(error), error
+
+    async def appsync_signatures(self):
+        """Requests signed for AWS are refused as any other credentials that are not known here."""
+        credentials = botocore.credentials.Credentials("AKIDEXAMPLE", "secret")
+        for path in ("/graphql/realtime", "/graphql"):
+            auth = AppSyncIAMAuthentication(self.server.host, region_name="eu-west-1", credentials=credentials)
+            transport = AppSyncWebsocketsTransport(url=self.server.sockets + path, auth=auth)
+            try:
+                async with Client(transport=transport) as session:
+                    await anext(session.subscribe(FOLLOW))
+                raise AssertionError("served with a signature")
+            except (TransportServerError, TransportConnectionFailed, TransportError) as error:
+                assert "nauthorized" in str(error) or "not authorized" in str(error), error
+        signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260701/eu-west-1/appsync/aws4_request, Signature=00"
+        answer = httpx.post(
+            self.server.address + "/graphql", json={"query": "{ __typename }"}, headers={"Authorization": signature}
+        )
+        assert answer.status_code == 401, answer.text
+        assert answer.json()["errors"][0]["errorType"] == "UnauthorizedException", answer.text
 
     async def appsync_errors(self):
         transport = next(iter(self._appsync_transports(self.token)))

@@ -45,7 +45,21 @@ struct GatewayTests {
             ["message": ["number": 1, "type": 2, "title": "Hi", "body": "There", "url": "https://a.b"]]
         ),
         Case("POST /tcm/create-message", #"{"topicId": "t", "title": "Hi"}"#, 201, ["message": ["number": 2]]),
+        Case("POST /tcm/create-message", #"{"topic": "alerts", "title": "Hi"}"#, 201, ["message": ["topic_id": "t"]]),
+        Case(
+            "POST /tcm/create-message",
+            #"{"topic_arn": "arn:tocsin:topic:ada:alerts", "topicId": "t", "title": "Hi"}"#,
+            201,
+            ["message": ["topic_id": "t", "number": 4]]
+        ),
         Case("POST /tcm/unsubscribe-from-topic", #"{"topicId": "t"}"#, 200, ["topic_id": "t", "subscribed": false]),
+        Case("POST /tcm/subscribe-to-topic", #"{"topic_name": "alerts"}"#, 200, ["topic_id": "t", "subscribed": true]),
+        Case(
+            "POST /tcm/unsubscribe-from-topic",
+            #"{"topicArn": "arn:tocsin:topic:ada:alerts"}"#,
+            200,
+            ["topic_id": "t", "subscribed": false]
+        ),
         Case("POST /tcm/subscribe-to-topic", #"{"topic_id": "t"}"#, 200, ["topic_id": "t", "subscribed": true]),
         Case(
             "POST /api/push/apns/",
@@ -73,6 +87,11 @@ struct GatewayTests {
             ]
         ),
         Case("POST /tcm/delete-topic", #"{"topic_id": "t"}"#, 200, ["topic": ["id": "t", "name": "alerts"]]),
+        // The name is free again, and means the new topic.
+        Case("POST /tcm/create-topic", #"{"id": "t2", "name": "alerts"}"#, 201),
+        Case("POST /tcm/subscribe-to-topic", #"{"topic": "alerts"}"#, 200, ["topic_id": "t2"]),
+        Case("POST /tcm/delete-topic", #"{"topic": "arn:tocsin:topic:ada:alerts"}"#, 200, ["topic": ["id": "t2"]]),
+        Case("POST /tcm/delete-topic", #"{"topic": "other"}"#, 200, ["topic": ["name": "other"]]),
     ]
 
     private static func error(_ code: JSONValue) -> JSONValue { ["error": ["code": code, "message": nil]] }
@@ -96,6 +115,15 @@ struct GatewayTests {
         Case("POST /tcm/delete-topic", #"{"topic_id": {}}"#, 400, badInput),
         Case("POST /tcm/delete-topic", #"{"topic_id": "t"}"#, 404, error("NOT_FOUND")),
         Case("POST /tcm/delete-topic", #"{"topic_id": "none"}"#, 404, error("NOT_FOUND")),
+        Case("POST /tcm/delete-topic", #"{"topic": "alerts"}"#, 404, error("NOT_FOUND")),
+        Case("POST /tcm/delete-topic", #"{"topic_arn": "arn:tocsin:topic:ada:alerts"}"#, 404, error("NOT_FOUND")),
+        Case("POST /tcm/create-message", #"{"topic": "alerts", "title": "x"}"#, 403, forbidden),
+        Case(
+            "POST /tcm/create-message",
+            #"{"topic_arn": "arn:tocsin:topic:ada:alerts", "title": "x"}"#,
+            403,
+            forbidden
+        ),
         Case("POST /tcm/subscribe-to-topic", "{}", 400, badInput),
         Case("POST /tcm/subscribe-to-topic", #"{"topic_id": false}"#, 400, badInput),
         Case("POST /tcm/subscribe-to-topic", #"{"topic_id": "t"}"#, 403, forbidden),
@@ -168,6 +196,37 @@ struct GatewayTests {
             }
             let wrong = try await installation.http("/api/notifications/settings", token: bob)
             #expect(wrong.header("allow") == "PATCH")
+        }
+    }
+
+    @Test("a token for one topic publishes to it by any of its names; a name of two topics is refused")
+    func names() async throws {
+        try await Installation.run { installation in
+            let ada = try await installation.addUser("ada")
+            for body in [#"{"id": "t", "name": "alerts"}"#, #"{"id": "u", "name": "twin"}"#] {
+                let made = Case("POST /tcm/create-topic", body, 201)
+                try await Self.check(made, installation, "Authorization: Bearer \(ada)")
+            }
+            let publisher =
+                "Authorization: Token \(try await installation.makeToken(user: "ada", ["--publish", "alerts"]))"
+            for topic in ["t", "alerts", "arn:tocsin:topic:ada:alerts"] {
+                let body = #"{"topic": "\#(topic)", "title": "Hi"}"#
+                try await Self.check(Case("POST /tcm/create-message", body, 201), installation, publisher)
+            }
+            let elsewhere = Case("POST /tcm/create-message", #"{"topic": "twin", "title": "Hi"}"#, 403, Self.forbidden)
+            try await Self.check(elsewhere, installation, publisher)
+
+            let twin = Case(
+                "POST /tcm/create-topic",
+                #"{"id": "v", "name": "twin", "arn": "arn:aws:sns:a:1:twin"}"#,
+                201
+            )
+            try await Self.check(twin, installation, "Authorization: Bearer \(ada)")
+            for (topic, status) in [("twin", 400), ("arn:aws:sns:a:1:twin", 201)] {
+                let body = #"{"topic": "\#(topic)", "title": "Hi"}"#
+                let one = Case("POST /tcm/create-message", body, status)
+                try await Self.check(one, installation, "Authorization: Bearer \(ada)")
+            }
         }
     }
 

@@ -39,7 +39,12 @@ final class APIHarness: Sendable {
             models: settings
         )
         let sealer = PlainSealer()
-        let services = Services(environment: environment, schema: schema, sealer: sealer) { "ref \($0)" }
+        let services = Services(
+            environment: environment,
+            schema: schema,
+            sealer: sealer,
+            categories: CategoryReading.shipped.categories
+        ) { "ref \($0)" }
         let executor = try ResponseExecutor(schema: schema, sealer: sealer, validationLimits: validationLimits)
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
         service = TocsinGraphQL(

@@ -41,6 +41,7 @@ struct Rows: StoreReader {
 
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
+    func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
     func memberships(of user: UserID) throws(StoreError) -> [Membership] { [] }

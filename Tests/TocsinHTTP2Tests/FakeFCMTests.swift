@@ -49,6 +49,18 @@ struct FakeFCMTests {
                 #"{"message":{"token":"device-token","android":{"ttl":"2419201s"}}}"#,
                 ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
             ),
+            (
+                #"{"message":{"token":"device-token","apns":{"payload":{"aps":{"content-available":1}}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{}}}}}"#,
+                ["200"]
+            ),
+            (
+                #"{"message":{"token":"device-token","webpush":{"fcm_options":{"link":"http://x"}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
             ("nonsense", ["400", "INVALID_ARGUMENT", "-"]),
         ]
     )
@@ -60,11 +72,15 @@ struct FakeFCMTests {
         }
     }
 
-    @Test("data and notification may weigh 4,096 bytes together", arguments: [(4096, "200"), (4097, "400")])
-    func weight(bytes: Int, status: String) async throws {
+    @Test(
+        "data and notification may weigh 4,096 bytes together, and half of it to a topic",
+        arguments: [("token", 4096, "200"), ("token", 4097, "400"), ("topic", 2048, "200"), ("topic", 2049, "400")]
+    )
+    func weight(target: String, bytes: Int, status: String) async throws {
         try await Bench.with { bench in
             let text = String(repeating: "x", count: bytes - "id".utf8.count)
-            let body: JSONValue = ["message": ["token": "device-token", "data": ["id": .string(text)]]]
+            let message: JSONObject = ["data": ["id": .string(text)], target: "device-token"]
+            let body: JSONValue = ["message": .object(message)]
             var batch = bench.fcmBatch(["device-token"])
             batch.requests[0].body = body.serialized()
             #expect(outcome(await bench.send(batch)[0]).first == status)
@@ -108,7 +124,7 @@ struct FakeFCMTests {
         }
     }
 
-    @Test("the project's quota holds for a minute, and Retry-After names what is left of it")
+    @Test("the project's quota holds for a minute from its first message, and Retry-After names what is left of it")
     func quota() async throws {
         let change: (inout SimulatorSettings) -> Void = {
             $0.fcmMessagesPerMinute = 3
@@ -121,7 +137,7 @@ struct FakeFCMTests {
                 Issue.record("nothing was refused")
                 return
             }
-            #expect(response.headers.contains(PushHeader("retry-after", "45")))
+            #expect(response.headers.contains(PushHeader("retry-after", "60")))
         }
     }
 

@@ -139,7 +139,7 @@ struct FakeWebPushTests {
             let ours = try scene.simulator.makeSubscription().serializedString()
             let other = try scene.simulator.makeSubscription().serializedString()
             let result = await scene.push(to: ours, title: "Größe 91 %", priority: 5)
-            guard case .accepted(let id?)? = result else {
+            guard case .accepted(let id?, _)? = result else {
                 return #expect(Bool(false), "\(String(describing: result))")
             }
             #expect(id.contains("/message/"))

@@ -12,6 +12,8 @@ final class RawPeer: Sendable {
         var answer: @Sendable (_ frame: Frame) -> [UInt8] = { _ in [] }
         var closesAfterHello = false
         var closesOnRequest = false
+        /// Only the first connection is closed so.
+        var closesOnlyOnce = false
     }
 
     let connections = Mutex(0)
@@ -29,9 +31,15 @@ final class RawPeer: Sendable {
         let peer = RawPeer(part)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
-                peer.connections.withLock { $0 += 1 }
+                let number = peer.connections.withLock { connections in
+                    connections += 1
+                    return connections
+                }
+                var part = peer.part
+                if part.closesOnlyOnce, number > 1 { part.closesOnRequest = false }
+                let handled = part
                 return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(RawHandler(peer.part))
+                    try channel.pipeline.syncOperations.addHandler(RawHandler(handled))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()

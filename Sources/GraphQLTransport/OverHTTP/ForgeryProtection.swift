@@ -6,17 +6,13 @@ import HTTPTypes
 /// can carry a header field of the page's choice, so a request must have one: a content type that forms do not have,
 /// credentials, or one of the named fields.
 public struct ForgeryProtection: Sendable, Hashable {
-    /// Whether requests that a plain page could have sent are refused.
-    public var isOn: Bool
     /// Fields, in lower case, any of which shows that the sender chose its header.
     public var proofs: [String]
 
     /// Protection with the fields that Apollo's clients and servers agreed on.
     public init(
-        isOn: Bool = true,
         proofs: [String] = ["apollo-require-preflight", "x-apollo-operation-name", "graphql-require-preflight"]
     ) {
-        self.isOn = isOn
         self.proofs = proofs
     }
 
@@ -28,7 +24,7 @@ public struct ForgeryProtection: Sendable, Hashable {
         _ agreement: HTTPExchange.Agreement,
         header: (String) -> String?
     ) -> HTTPRefusal? {
-        guard isOn, !Self.isBeyondForms(exchange.contentType), header("authorization") == nil,
+        guard !Self.isBeyondForms(exchange.contentType), header("authorization") == nil,
             header("x-api-key") == nil, !proofs.contains(where: { header($0) != nil })
         else { return nil }
         let advice = proofs.first.map { "Send Content-Type: application/json, or the field \($0) with any value." }

@@ -1,5 +1,5 @@
 import JSON
-import TocsinCore
+package import TocsinCore
 
 /// Page tokens: where a page ended, sealed for one field, its arguments and one caller (appsync.md 2.6).
 struct PageToken {
@@ -46,17 +46,18 @@ struct PageToken {
 }
 
 /// Feed cursors: (topic, number), sealed so that a changed one is noticed (ops-promises P11).
-struct MessageCursor: Hashable {
-    var topicID: TopicID
-    var number: MessageNumber
+package struct MessageCursor: Hashable {
+    package var topicID: TopicID
+    package var number: MessageNumber
 
     private static let scope = "cursor"
 
-    func text(sealer: any Sealer) -> String {
+    /// Sealed text that carries the cursor.
+    package func text(sealer: any Sealer) -> String {
         sealer.seal(Array("\(number) \(topicID.text)".utf8), scope: Self.scope)
     }
 
-    init(topicID: TopicID, number: MessageNumber) {
+    package init(topicID: TopicID, number: MessageNumber) {
         self.topicID = topicID
         self.number = number
     }

@@ -15,6 +15,12 @@ package enum APIObject: Sendable {
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
+    indirect case category(NotificationCategory)
+    indirect case action(NotificationAction)
+    indirect case textInput(NotificationAction.TextInput)
+    indirect case receipt(DirectPushService.Receipt)
+    indirect case readState([ReadMark])
+    indirect case readMark(ReadMark)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -55,6 +61,10 @@ package final class Services: Sendable {
     package let devices: DeviceService
     package let memberships: MembershipService
     package let deliveries: DeliveryService
+    package let directPushes: DirectPushService
+    package let readMarks: ReadMarkService
+    /// The categories that apps register, by the categories file.
+    package let categories: [NotificationCategory]
     package let checks: InputChecks
     package let sealer: any Sealer
     /// Writes an internal failure to the log and answers the id under which it stands there.
@@ -64,6 +74,7 @@ package final class Services: Sendable {
         environment: ServiceEnvironment,
         schema: APISchema,
         sealer: any Sealer,
+        categories: [NotificationCategory] = [],
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -72,6 +83,9 @@ package final class Services: Sendable {
         devices = DeviceService(environment: environment)
         memberships = MembershipService(environment: environment, topics: schema.topics)
         deliveries = DeliveryService(environment: environment, messages: schema.messages)
+        directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
+        readMarks = ReadMarkService(environment: environment, topics: schema.topics)
+        self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -137,6 +137,7 @@ enum DeviceResolvers {
             case .full: out.string("full")
             case .readOnly: out.string("read-only")
             case .publish: out.string("publish")
+            case .push: out.string("push")
             }
         }
     }

@@ -60,7 +60,7 @@ struct ModelResolvers {
         let (caller, services) = (invocation.context.caller, invocation.context.services)
         let input = model.input(from: invocation.arguments["input"]?.objectValue ?? [:])
         if model === schema.messages {
-            try checkData(input)
+            try PushInputCheck.check(data: input)
             try PushInputCheck.check(invocation.arguments["input"]?["push"])
         }
         let condition = try invocation.predicate("condition", on: model)
@@ -75,7 +75,7 @@ struct ModelResolvers {
         var values = model.input(from: invocation.arguments["input"]?.objectValue ?? [:])
         for name in model.keyFields { values[name] = nil }
         try checkRemovals(values, of: model, path: invocation.responseKey)
-        if model === schema.messages { try checkData(values) }
+        if model === schema.messages { try PushInputCheck.check(data: values) }
         return try await invocation.context.services.models.update(
             model,
             values,
@@ -83,17 +83,6 @@ struct ModelResolvers {
             lasting: model === schema.messages ? MessageService.lastingFields : [],
             caller: invocation.context.caller
         )
-    }
-
-    /// `data` is a map of strings: FCM takes nothing else, and a phone cannot ask what was meant.
-    private func checkData(_ input: RecordInput) throws(ServiceError) {
-        guard let text = input["data"]?.text else { return }
-        let isMap = (try? JSONParser.parse(text))?.objectValue?.allSatisfy { $0.value.stringValue != nil } == true
-        guard isMap else {
-            throw .badInput(
-                "data must be JSON of an object whose values are all strings, like \"{\\\"k\\\":\\\"v\\\"}\"."
-            )
-        }
     }
 
     /// Refuses to remove what the type requires, before anything is written (appsync.md 2.8).

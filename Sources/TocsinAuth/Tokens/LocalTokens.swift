@@ -89,11 +89,13 @@ package struct LocalTokens: Sendable {
 enum TokenScope {
     private static let publishPrefix = "publish:"
     private static let readOnly = "read-only"
+    private static let push = "push"
 
     static func text(_ scope: Identity.Scope) -> String? {
         switch scope {
         case .full: nil
         case .readOnly: readOnly
+        case .push: push
         case .publish(let topic): publishPrefix + topic
         }
     }
@@ -103,6 +105,7 @@ enum TokenScope {
         switch claim {
         case nil: return .full
         case .string(readOnly)?: return .readOnly
+        case .string(push)?: return .push
         case .string(let text)? where text.hasPrefix(publishPrefix) && text != publishPrefix:
             return .publish(topic: String(text.dropFirst(publishPrefix.count)))
         default: return nil

@@ -25,6 +25,8 @@ package enum AccessPolicy {
             return .deny(reason: "This token is read-only.")
         case .publish(let topic):
             return publishDecision(operation, on: model, topic: topic, granted: granted)
+        case .push:
+            return pushDecision(operation, on: model, caller, granted: granted)
         case .full, .readOnly:
             return .allow(where: granted)
         }
@@ -51,8 +53,41 @@ package enum AccessPolicy {
         return switch caller.scope {
         case .full: true
         case .readOnly: !writing
-        case .publish: false
+        case .publish, .push: false
         }
+    }
+
+    /// Whose devices a caller may push to directly.
+    package enum PushReach: Sendable, Hashable {
+        case everybody
+        case only(UserID)
+        case nobody
+    }
+
+    /// Tokens made for pushing reach everybody, people themselves; narrower tokens and API keys nobody.
+    package static func pushReach(of caller: Identity) -> PushReach {
+        guard caller.provider != .apiKey, caller.isComplete else { return .nobody }
+        return switch caller.scope {
+        case .push: .everybody
+        case .full: .only(caller.userID)
+        case .readOnly, .publish: .nobody
+        }
+    }
+
+    /// A push token sees the topic that holds its user's direct pushes.
+    private static func pushDecision(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        _ caller: Identity,
+        granted: Predicate
+    ) -> AccessDecision {
+        let keyField = model.name == "Topic" ? "id" : "topicId"
+        guard [.read, .get, .list].contains(operation), ["Topic", "Message"].contains(model.name),
+            let position = model.position(of: keyField)
+        else { return .deny(reason: "This token may only push.") }
+        return .allow(
+            where: granted.and(.field(position, .equal(.text(DirectPushService.topicID(of: caller).text))))
+        )
     }
 
     /// Who lacks half of the default claim writes nothing as an owner.

@@ -8,6 +8,8 @@ package struct Identity: Hashable, Sendable {
         case readOnly
         /// `createMessage` to one topic (its id or name) and nothing else.
         case publish(topic: String)
+        /// `sendPush` to any user of the server, and reading what became of it; nothing else.
+        case push
     }
 
     /// Who vouches for the caller, in the words of `@auth(rules: [{ provider: … }])`.

@@ -20,6 +20,10 @@ package struct Delivery: Sendable, Hashable {
     package var leaseUntil: Timestamp?
     package var providerID: String?
     package var updatedAt: Timestamp
+    /// When somebody asked for it again by hand: its life time begins anew then.
+    ///
+    /// Written by `redrive` only.
+    package var redrivenAt: Timestamp?
 
     package init(
         id: DeliveryID,
@@ -32,7 +36,8 @@ package struct Delivery: Sendable, Hashable {
         nextAttemptAt: Timestamp? = nil,
         leaseUntil: Timestamp? = nil,
         providerID: String? = nil,
-        updatedAt: Timestamp
+        updatedAt: Timestamp,
+        redrivenAt: Timestamp? = nil
     ) {
         self.id = id
         self.messageID = messageID
@@ -45,6 +50,7 @@ package struct Delivery: Sendable, Hashable {
         self.leaseUntil = leaseUntil
         self.providerID = providerID
         self.updatedAt = updatedAt
+        self.redrivenAt = redrivenAt
     }
 }
 

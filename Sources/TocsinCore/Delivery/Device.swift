@@ -28,6 +28,8 @@ package struct Device: Sendable, Hashable {
     package var lastSeenAt: Timestamp
     /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
     package var isMuted = false
+    /// How many messages its owner has not read, as of when it was read for a push; nil where nobody counts.
+    package var unread: Int64?
 
     package init(
         id: DeviceID,

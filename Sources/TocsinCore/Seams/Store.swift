@@ -21,12 +21,13 @@ package protocol Store: Sendable {
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading
+    AccountReading, ReadMarkReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
-    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting
+    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
+    ReadMarkWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)
@@ -108,6 +109,8 @@ package protocol DeviceWriting {
     func removeDevice(_ id: DeviceID, reason: String) throws(StoreError)
     /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
+    /// Notes on which side of Apple's a device is, if that is not known yet.
+    func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError)
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
     /// Notes whether a user wants no pushes.
@@ -152,9 +155,13 @@ package protocol DeliveryWriting {
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)]
     /// Writes the outcome of a claimed delivery where its lease still is `lease`; false otherwise.
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool
+    /// Takes back that a device was retired for this reason, and the end of this delivery; false when it is not retired so
+    /// any more.
+    func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
-    /// Makes deliveries of a message in this state due again, with no attempts counted; answers how many.
+    /// Makes deliveries of a message in this state due again, with no attempts counted and a new life time; answers
+    /// how many.
     func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
 }
 

@@ -94,7 +94,7 @@ package struct DeviceService: Sendable {
         let environment = environment
         var spellings = Set([token, token.lowercased()])
         // What was no subscription when it came was not registered either.
-        if let subscription = try? canonical(token, .web) { spellings.insert(subscription) }
+        spellings.insert(environment.canonicalToken(token))
         let all = spellings
         return try await environment.store.writing { writer throws(StoreError) in
             var registered: [Device] = []

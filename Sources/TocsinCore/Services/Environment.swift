@@ -29,6 +29,12 @@ package struct ServiceEnvironment: Sendable {
         self.webhooks = webhooks
     }
 
+    /// A token as devices have it, for a look-up: a browser's subscription in its one form, others as they are.
+    package func canonicalToken(_ token: String) -> String {
+        // What is no subscription that could have been registered is looked up as it is, and not found.
+        (try? webPush?.canonicalToken(token)) ?? token
+    }
+
     /// The time of a change; to be read inside a write.
     package func changeTime() -> Timestamp { changes.now(time) }
 }

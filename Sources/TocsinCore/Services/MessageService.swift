@@ -4,7 +4,8 @@ package struct MessageService: Sendable {
     private let messages: ModelType
     private let topics: ModelType
     private let checks: InputChecks
-    private static let defaultPriority: Int64 = 3
+    /// What a message has where its input says nothing.
+    static let defaults: RecordInput = ["priority": .int(3)]
     /// A message stays in its topic, whose numbers have no holes.
     package static let lastingFields: Set<String> = ["topicId"]
 
@@ -97,18 +98,17 @@ package struct MessageService: Sendable {
         let topic = try writer.records(topics, ids: [draft.topicID.text], where: draft.publishable).first
         guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
         let factory = RecordFactory(model: messages)
-        let defaults: RecordInput = ["priority": .int(Self.defaultPriority)]
         if let stored = try existing(draft, writer) {
             return factory.outcome(
                 ofRepeating: draft.input,
                 stored: stored,
                 caller: draft.caller,
-                defaults: defaults
+                defaults: Self.defaults
             )
         }
         let now = environment.changeTime()
         var record = factory.make(draft.input, id: draft.id, caller: draft.caller, at: now)
-        if record["priority"].isNull { record["priority"] = .int(Self.defaultPriority) }
+        for (name, value) in Self.defaults where record[name].isNull { record[name] = value }
         guard draft.permitted.matches(record), draft.caller.mayWrite(draft.input, .create, to: record) else {
             return .failure(.unauthorized)
         }

@@ -8,10 +8,6 @@ package struct CrossOriginSettings: Sendable, Hashable {
     ///
     /// Written as `https://host`; `*` means any.
     package var allowedOrigins: [String] = []
-    /// Whether pages may send what the browser knows of their reader, though nothing of it is read here.
-    ///
-    /// Never for `*`.
-    package var allowsCredentials = false
     /// The methods a page may use.
     package var methods = ["GET", "POST", "OPTIONS"]
     /// The request fields a page may set.
@@ -87,10 +83,9 @@ struct CrossOrigin: Sendable {
     }
 
     private func leave(_ origin: String) -> [(name: String, value: String)] {
-        guard !isOpen else { return [("access-control-allow-origin", "*")] }
-        var fields = [(name: "access-control-allow-origin", value: origin)]
-        if settings.allowsCredentials { fields.append(("access-control-allow-credentials", "true")) }
-        return fields
+        if isOpen { return [("access-control-allow-origin", "*")] }
+        // Nothing of what a browser knows of its reader is read here, so none of it is asked for.
+        return [("access-control-allow-origin", origin)]
     }
 
     private func single(_ request: IncomingRequest) -> String? {

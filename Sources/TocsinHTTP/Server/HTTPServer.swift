@@ -196,22 +196,11 @@ extension HTTPServer {
     }
 
     private func makeTLSContext() throws(HTTPServerError) -> NIOSSLContext? {
-        guard let files = settings.tls else { return nil }
-        var file = files.certificateFile
-        do {
-            let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
-            file = files.keyFile
-            let key = try NIOSSLPrivateKey(file: file, format: .pem)
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain,
-                privateKey: .privateKey(key)
-            )
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ["http/1.1"]
-            return try NIOSSLContext(configuration: configuration)
+        do throws(HTTPServerError) {
+            return try settings.tls?.makeContext()
         } catch {
             state.withLock { $0 = .stopped }
-            throw .cannotUseCertificate(file: file, cause: "\(error)")
+            throw error
         }
     }
 

@@ -57,7 +57,7 @@ struct APNsAnswers: Sendable {
             return .settled(.retry(fault(response, "HTTP \(response.status)")))
         }
         let reason = ReasonText.cleaned(text)
-        guard let known = APNsReason(rawValue: text) else { return .settled(result(unheard: reason, response, body)) }
+        guard let known = APNsReason(rawValue: text) else { return .settled(result(unheard: reason, response)) }
         return verdict(known, reason, response, body)
     }
 
@@ -81,20 +81,27 @@ struct APNsAnswers: Sendable {
         case .idleTimeout, .shutdown:
             .again(.newConnection, otherwise: .retry(fault(response, reason)))
         case .tooManyProviderTokenUpdates:
-            .settled(.retry(PushRetry(.answer, reason: reason, afterSeconds: 60, countsAttempt: false)))
+            .again(
+                .heldCredential,
+                otherwise: .retry(
+                    PushRetry(.answer, reason: reason, afterSeconds: max(60, wish(response) ?? 0), countsAttempt: false)
+                )
+            )
         case .tooManyRequests:
-            .settled(.retry(PushRetry(.answer, reason: reason, afterSeconds: wish(response))))
+            .settled(.retry(PushRetry(.deviceQuota, reason: reason, afterSeconds: wish(response))))
         case .internalServerError, .serviceUnavailable:
-            .settled(.retry(fault(response, reason)))
+            // One host of many may be in trouble, unless Apple says when to come back.
+            wish(response) == nil
+                ? .again(.otherConnection, otherwise: .retry(fault(response, reason)))
+                : .settled(.retry(fault(response, reason)))
         }
     }
 
     /// A reason no document lists is judged by its status, and in doubt for the device.
-    private func result(unheard reason: String, _ response: PushResponse, _ body: JSONValue?) -> PushResult {
+    private func result(unheard reason: String, _ response: PushResponse) -> PushResult {
         switch response.status {
         case 403: .pause(reason: reason)
-        case 410: .retire(reason: reason, deadSince: Self.deadSince(body))
-        case 429: .retry(PushRetry(.answer, reason: reason, afterSeconds: wish(response)))
+        case 429: .retry(PushRetry(.deviceQuota, reason: reason, afterSeconds: wish(response)))
         case 400..<500: .refused(reason: reason)
         default: .retry(fault(response, reason))
         }
@@ -114,9 +121,6 @@ struct APNsAnswers: Sendable {
 
     /// Tokens fail when this machine's clock is wrong, so the operator is told.
     private func skew(_ response: PushResponse) -> String {
-        guard let date = response.header("date").flatMap({ Timestamp(httpDate: $0) }) else { return "" }
-        let seconds = (now.milliseconds - date.milliseconds) / 1000
-        guard seconds.magnitude > 300 else { return "" }
-        return " (this machine's clock is \(seconds.magnitude) s \(seconds > 0 ? "ahead of" : "behind") Apple's)"
+        ClockSkew.text(date: response.header("date"), now: now, of: "Apple's").map { " (\($0))" } ?? ""
     }
 }

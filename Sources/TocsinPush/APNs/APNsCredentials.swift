@@ -12,6 +12,10 @@ package struct APNsCredentials: Sendable {
     package var defaultEnvironment: PushEnvironment
     /// In place of Apple's hosts, for tests and proxies: `https://host:port` for both sides.
     package var origin: String?
+    /// In place of Apple's development host alone.
+    package var sandboxOrigin: String?
+    /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
+    package var mayBeCritical = false
 
     package init(
         teamID: String,
@@ -19,7 +23,8 @@ package struct APNsCredentials: Sendable {
         signer: any Signer,
         bundleID: String?,
         defaultEnvironment: PushEnvironment = .sandbox,
-        origin: String? = nil
+        origin: String? = nil,
+        sandboxOrigin: String? = nil
     ) {
         self.teamID = teamID
         self.keyID = keyID
@@ -27,9 +32,11 @@ package struct APNsCredentials: Sendable {
         self.bundleID = bundleID
         self.defaultEnvironment = defaultEnvironment
         self.origin = origin
+        self.sandboxOrigin = sandboxOrigin
     }
 
     func origin(of environment: PushEnvironment) -> String {
+        if environment == .sandbox, let sandboxOrigin { return sandboxOrigin }
         if let origin { return origin }
         return switch environment {
         case .production: "https://api.push.apple.com:443"

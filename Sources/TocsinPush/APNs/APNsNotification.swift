@@ -3,45 +3,69 @@ import TocsinCore
 
 /// A payload as Apple wants it: body and headers (push-providers sections 3 and 6).
 struct APNsNotification: Sendable {
-    /// Apple's push types that we use.
-    enum PushType: String, Sendable {
-        case alert, background
-    }
-
     let template: BodyTemplate
-    let pushType: PushType
     let priority: Int
     let collapseID: String
+    private let pushTypes: (withBadge: APNsPushType, without: APNsPushType)
+
+    /// The push type for one device: a silent push is an alert as soon as it changes the badge.
+    func pushType(for target: PushTarget) -> APNsPushType {
+        target.badge == nil ? pushTypes.without : pushTypes.withBadge
+    }
+
+    /// The push type for all devices, if it is one.
+    var pushType: APNsPushType? { pushTypes.withBadge == pushTypes.without ? pushTypes.without : nil }
 
     /// Builds the largest notification that fits; `startingWith` asks for less after a 413.
-    init?(_ payload: PushPayload, startingWith detail: TextFitting.Detail = .everything) {
-        let isShown = !payload.options.silent
-        pushType = isShown || payload.options.badge != nil ? .alert : .background
-        priority = isShown && payload.priority >= 3 ? 10 : 5
+    ///
+    /// - Parameters:
+    ///   - type: What the devices' tokens are for: `alert`, or `voip`.
+    ///   - mayBeCritical: Whether the app has Apple's leave to sound through silence.
+    init?(
+        _ payload: PushPayload,
+        type: APNsPushType = .alert,
+        mayBeCritical: Bool = false,
+        startingWith detail: TextFitting.Detail = .everything
+    ) {
+        let draft = APNsDraft(payload: payload, type: type, mayBeCritical: mayBeCritical)
+        pushTypes = draft.pushTypes
+        priority = type == .voip ? 10 : payload.options.silent ? 5 : draft.urgency.apnsPriority
         collapseID = payload.collapseKey
-        let fitted = TextFitting.fit(title: payload.title, body: payload.body, startingWith: detail) { texts, detail in
-            let template = Self.template(payload, texts, detail)
-            return template.countedBytes <= PushPayload.maximumBytes ? template : nil
+        let fitted = TextFitting.fit(
+            title: payload.placeholder?.title ?? payload.title,
+            body: payload.placeholder?.body ?? payload.body,
+            startingWith: detail,
+            mayCut: payload.placeholder == nil
+        ) { texts, detail in
+            let template = draft.template(texts, detail)
+            return template.countedBytes <= type.maximumBytes ? template : nil
         }
         guard let fitted else { return nil }
         template = fitted
     }
+}
 
-    private static func template(
-        _ payload: PushPayload,
-        _ texts: TextFitting.Texts,
-        _ detail: TextFitting.Detail
-    ) -> BodyTemplate {
+/// The parts of a notification, before it is known how much of it fits.
+private struct APNsDraft {
+    let payload: PushPayload
+    let type: APNsPushType
+    let mayBeCritical: Bool
+
+    private var options: PushOptions { payload.options }
+    var urgency: Urgency { Urgency.of(payload.priority) }
+
+    var pushTypes: (withBadge: APNsPushType, without: APNsPushType) {
+        guard type == .alert, options.silent else { return (type, type) }
+        return (.alert, options.badge == nil ? .background : .alert)
+    }
+
+    func template(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> BodyTemplate {
         var template = BodyTemplate()
+        template.append { $0.raw("{\"aps\":{") }
+        appendAps(texts, detail, to: &template)
         template.append { writer in
-            writer.raw("{\"aps\":")
-            writer.value(.object(aps(payload, texts)))
-            for member in ownKeys(payload, detail) {
-                writer.raw(",")
-                writer.string(member.key)
-                writer.raw(":")
-                writer.value(member.value)
-            }
+            writer.raw("}")
+            for member in ownKeys(texts, detail) { Self.write(member.key, member.value, to: &writer) }
             writer.raw(",\"deliveryId\":")
         }
         template.appendGap(.deliveryID)
@@ -49,49 +73,95 @@ struct APNsNotification: Sendable {
         return template
     }
 
-    private static func aps(_ payload: PushPayload, _ texts: TextFitting.Texts) -> JSONObject {
-        let options = payload.options
+    private static func write(_ key: String, _ value: JSONValue, to writer: inout JSONWriter) {
+        writer.raw(",")
+        writer.string(key)
+        writer.raw(":")
+        writer.value(value)
+    }
+
+    /// The members of `aps`.
+    ///
+    /// A silent correction is an alert that only sets the badge, because background pushes are held back by the phone;
+    /// where there is no badge to set, nothing else is left.
+    private func appendAps(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail, to template: inout BodyTemplate) {
+        if type == .voip { return }
         if options.silent {
-            return options.badge.map { ["badge": .int($0)] } ?? ["content-available": 1]
+            guard let badge = options.badge else {
+                let nothing = "\"content-available\":1"
+                return template.appendGap(.badge(before: "\"badge\":", after: "", otherwise: nothing))
+            }
+            return template.append {
+                $0.raw("\"badge\":"); $0.int(badge)
+            }
         }
+        template.append { writer in
+            writer.raw("\"alert\":")
+            writer.value(.object(alert(texts, detail)))
+            for member in shownMembers(detail) { Self.write(member.key, member.value, to: &writer) }
+            if let badge = options.badge { Self.write("badge", .int(badge), to: &writer) }
+        }
+        if options.badge == nil { template.appendGap(.badge(before: ",\"badge\":", after: "", otherwise: "")) }
+    }
+
+    private func alert(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
         var alert: JSONObject = ["title": .string(texts.title)]
-        if !texts.body.isEmpty { alert["body"] = .string(texts.body) }
-        var aps: JSONObject = ["alert": .object(alert)]
-        if let badge = options.badge { aps["badge"] = .int(badge) }
-        if let sound = sound(payload) { aps["sound"] = .string(sound) }
-        aps["thread-id"] = .string(options.threadID ?? payload.topicID.text)
-        if let category = payload.category { aps["category"] = .string(category) }
-        if options.mutableContent { aps["mutable-content"] = 1 }
-        aps["interruption-level"] = .string(interruptionLevel(payload))
-        return aps
-    }
-
-    /// The least important messages make no sound unless asked to.
-    private static func sound(_ payload: PushPayload) -> String? {
-        guard let sound = payload.options.sound else { return payload.priority >= 3 ? "default" : nil }
-        return sound.isEmpty || sound == "none" ? nil : sound
-    }
-
-    /// `critical` needs an entitlement that no device has told us of, so priority 5 alone does not ask for it.
-    private static func interruptionLevel(_ payload: PushPayload) -> String {
-        switch payload.options.interruptionLevel {
-        case "passive": "passive"
-        case "active": "active"
-        case "time-sensitive", "timeSensitive": "time-sensitive"
-        case "critical": "critical"
-        default: payload.priority <= 2 ? "passive" : payload.priority == 3 ? "active" : "time-sensitive"
+        if let subtitle = options.subtitle, detail == .everything, payload.placeholder == nil {
+            alert["subtitle"] = .string(subtitle)
         }
+        if !texts.body.isEmpty { alert["body"] = .string(texts.body) }
+        return alert
     }
 
-    private static func ownKeys(_ payload: PushPayload, _ detail: TextFitting.Detail) -> JSONObject {
+    private func shownMembers(_ detail: TextFitting.Detail) -> JSONObject {
+        var members: JSONObject = [:]
+        if let sound { members["sound"] = sound }
+        members["thread-id"] = .string(options.threadID ?? payload.topicID.text)
+        if let category = payload.category { members["category"] = .string(category) }
+        // Only the app's own extension can fetch a picture or read ciphertext.
+        if options.mutableContent || options.image != nil || payload.placeholder != nil {
+            members["mutable-content"] = 1
+        }
+        members["interruption-level"] = .string(interruptionLevel)
+        if let score = options.relevanceScore { members["relevance-score"] = .double(score) }
+        return members
+    }
+
+    /// A name, or Apple's dictionary for what sounds through silence.
+    private var sound: JSONValue? {
+        let name = options.sound ?? (urgency.sounds ? "default" : "none")
+        guard !name.isEmpty, name != "none" else { return nil }
+        guard interruptionLevel == "critical" else { return .string(name) }
+        return ["critical": 1, "name": .string(name), "volume": .double(options.volume ?? 1)]
+    }
+
+    /// Apple drops the level of an app without leave for it, so it is not asked for.
+    private var interruptionLevel: String {
+        let level = options.interruptionLevel ?? urgency.interruptionLevel
+        return level == "critical" && !mayBeCritical ? "time-sensitive" : level
+    }
+
+    private func ownKeys(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
         var keys: JSONObject = [
             "messageId": .string(payload.messageID.text), "topicId": .string(payload.topicID.text),
             "number": .int(payload.number),
         ]
+        if payload.placeholder != nil { keys["encrypted"] = 1 }
+        if type == .voip, payload.placeholder == nil {
+            keys["title"] = .string(texts.title)
+            keys["body"] = .string(texts.body)
+        }
         guard detail == .everything else { return keys }
+        if payload.placeholder != nil {
+            keys["title"] = .string(payload.title)
+            keys["body"] = .string(payload.body)
+        }
         keys["type"] = .int(payload.type)
         keys["createdAt"] = .string(payload.createdAt)
+        if let cursor = payload.cursor { keys["cursor"] = .string(cursor) }
         if let url = payload.url { keys["url"] = .string(url) }
+        if let image = options.image { keys["image"] = .string(image) }
+        if !options.actions.isEmpty { keys["actions"] = .array(options.actions.map(\.json)) }
         if !payload.data.isEmpty { keys["data"] = .object(payload.data) }
         return keys
     }

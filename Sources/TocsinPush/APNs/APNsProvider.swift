@@ -1,9 +1,11 @@
 package import TocsinCore
+import Synchronization
 
 /// Pushes to Apple's devices.
 package struct APNsProvider: PushProvider {
     private let credentials: APNsCredentials
     private let tokens: APNsTokenSource
+    private let pools = PoolGenerations()
     private let rounds: PushRounds
     private let time: any TimeSource
     private let timeoutSeconds: Double
@@ -30,13 +32,17 @@ package struct APNsProvider: PushProvider {
 
     package func lane(of device: Device) -> PushLane? {
         let appID = device.appID.isEmpty ? credentials.bundleID ?? "" : device.appID
-        guard Self.isBundleID(appID) else { return nil }
+        guard Self.isBundleID(appID), pushType(of: appID).carriesMessages else { return nil }
         return PushLane(
             service: .apns,
             platform: device.platform,
             appID: appID,
             environment: device.environment ?? credentials.defaultEnvironment
         )
+    }
+
+    private func pushType(of topic: String) -> APNsPushType {
+        APNsPushType(topic: topic, bundleID: credentials.bundleID)
     }
 
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
@@ -46,29 +52,51 @@ package struct APNsProvider: PushProvider {
                 settled(index, .retire(reason: "MALFORMED_TOKEN", deadSince: nil))
             }
         }
-        let (time, tokens) = (time, tokens)
+        let side = order.lane.environment ?? credentials.defaultEnvironment
+        guard let otherSide = reachableSide(beside: side),
+            good.contains(where: { order.targets[$0].isEnvironmentAssumed })
+        else { return await send(order, good, settled) }
+        let strays = StrayList()
+        await send(order, good) { index, result in
+            guard order.targets[index].isEnvironmentAssumed, result == APNsStrays.wrongSide else {
+                return settled(index, result)
+            }
+            strays.indices.withLock { $0.append(index) }
+        }
+        var elsewhere = order
+        elsewhere.lane.environment = otherSide
+        await send(elsewhere, strays.indices.withLock { $0 }) { index, result in
+            settled(index, APNsStrays.result(of: result, on: otherSide))
+        }
+    }
+
+    /// Sends to these of the order's targets.
+    private func send(
+        _ order: PushOrder,
+        _ indices: [Int],
+        _ settled: @escaping @Sendable (Int, PushResult) -> Void
+    ) async {
+        guard !indices.isEmpty else { return }
+        let time = time
         await rounds.run(
-            count: good.count,
-            plan: { positions, isSmaller in plan(order, positions.map { order.targets[good[$0]] }, isSmaller) },
-            judge: { answer in
-                let verdict = APNsAnswers(now: time.now()).verdict(answer)
-                if case .settled(.retry(let retry)) = verdict,
-                    retry.reason == APNsReason.tooManyProviderTokenUpdates.rawValue
-                {
-                    tokens.hold()
-                }
-                return verdict
-            },
+            count: indices.count,
+            plan: { positions, tried in await plan(order, positions.map { order.targets[indices[$0]] }, tried) },
+            judge: { APNsAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
-            settled: { position, result in settled(good[position], result) }
+            settled: { position, result in settled(indices[position], result) }
         )
     }
 
-    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ isSmaller: Bool) -> PushRounds.Plan {
-        let detail: TextFitting.Detail = isSmaller ? .idsOnly : .everything
-        guard let notification = APNsNotification(order.payload, startingWith: detail) else {
-            return .settle(.refused(reason: "PAYLOAD_TOO_LARGE"))
-        }
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
+        guard time.now() < order.deadline else { return .settle(.tooLate) }
+        let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
+        let notification = APNsNotification(
+            order.payload,
+            type: pushType(of: order.lane.appID),
+            mayBeCritical: credentials.mayBeCritical,
+            startingWith: detail
+        )
+        guard let notification else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
         let token: String
         do throws(KeyError) {
             token = try tokens.token()
@@ -76,15 +104,19 @@ package struct APNsProvider: PushProvider {
             return .settle(.pause(reason: "APNs key: \(error)"))
         }
         let requests = targets.map { target in
-            PushBatch.Request(
+            var headers = [PushHeader("apns-id", target.deliveryID.text)]
+            if notification.pushType == nil { headers.append(pushTypeHeader(notification.pushType(for: target))) }
+            return PushBatch.Request(
                 path: "/3/device/" + target.token,
-                headers: [PushHeader("apns-id", target.deliveryID.text)],
+                headers: headers,
                 body: notification.template.filled(for: target)
             )
         }
+        let (pool, replaced) = pools.pool(pool(order.lane, tried), token: token)
+        if let replaced { await rounds.transport.close(replaced) }
         return .send(
             PushBatch(
-                pool: pool(order.lane),
+                pool: pool,
                 sharedHeaders: headers(notification, order, token: token),
                 requests: requests,
                 timeoutSeconds: timeoutSeconds
@@ -92,24 +124,30 @@ package struct APNsProvider: PushProvider {
         )
     }
 
-    private func pool(_ lane: PushLane) -> PushPool {
+    private func pool(_ lane: PushLane, _ tried: Set<Remedy>) -> PushPool {
         PushPool(
             origin: credentials.origin(of: lane.environment ?? credentials.defaultEnvironment),
             credential: credentials.teamID + "/" + credentials.keyID,
-            opensWithOneStream: true
+            opensWithOneStream: true,
+            isSpare: tried.contains(.otherConnection)
         )
     }
 
-    /// Every header of a push but `apns-id` (push-providers section 3).
+    private func pushTypeHeader(_ type: APNsPushType) -> PushHeader {
+        PushHeader("apns-push-type", type.rawValue, repeats: true)
+    }
+
+    /// Every header of a push but those that differ between devices (push-providers section 3).
     private func headers(_ notification: APNsNotification, _ order: PushOrder, token: String) -> [PushHeader] {
-        [
+        var headers = [
             PushHeader(Self.authorization, Self.scheme + token, repeats: true),
             PushHeader("apns-topic", order.lane.appID, repeats: true),
-            PushHeader("apns-push-type", notification.pushType.rawValue, repeats: true),
             PushHeader("apns-priority", String(notification.priority), repeats: true),
             PushHeader("apns-expiration", String(order.deadline.milliseconds / 1000)),
             PushHeader("apns-collapse-id", notification.collapseID),
         ]
+        if let type = notification.pushType { headers.append(pushTypeHeader(type)) }
+        return headers
     }
 
     private static let authorization = "authorization"
@@ -117,14 +155,15 @@ package struct APNsProvider: PushProvider {
 
     private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
         switch remedy {
-        case .none, .smallerPayload: return
+        case .none, .otherConnection, .smallerPayload: return
         case .newConnection: break
+        case .heldCredential: tokens.hold()
         case .newCredential:
             let used = batch.sharedHeaders.first { $0.name == Self.authorization }?.value.dropFirst(Self.scheme.count)
             // A key that cannot sign shows when the next round asks for its token.
             try? tokens.replace(String(used ?? ""))
         }
-        await rounds.transport.close(batch.pool)
+        if pools.retire(batch.pool) { await rounds.transport.close(batch.pool) }
     }
 
     /// Letters, digits, hyphens and dots, as in a reverse domain name.
@@ -141,5 +180,49 @@ package struct APNsProvider: PushProvider {
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
             || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// The other of Apple's sides, if it is another place.
+    private func reachableSide(beside side: PushEnvironment) -> PushEnvironment? {
+        let other: PushEnvironment = side == .production ? .sandbox : .production
+        return credentials.origin(of: other) == credentials.origin(of: side) ? nil : other
+    }
+
+    /// Shared with the transport's threads while a round is under way.
+    private final class StrayList: Sendable {
+        let indices = Mutex<[Int]>([])
+    }
+}
+
+/// Devices that named no side and are unknown on the one assumed: what the other side's answer means for them.
+enum APNsStrays {
+    static let wrongSide = PushResult.retire(reason: APNsReason.badDeviceToken.rawValue, deadSince: nil)
+
+    private static let sameEverywhere: Set<String> = [
+        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
+    ]
+    /// The key serves one side only, so nobody can be there.
+    private static let oneSidedKey: Set<String> = [
+        APNsReason.badEnvironmentKeyIDInToken.rawValue, APNsReason.badEnvironmentKeyInToken.rawValue,
+    ]
+
+    static func result(of result: PushResult, on side: PushEnvironment) -> PushResult {
+        switch result {
+        case .accepted(let providerID, _): .accepted(providerID: providerID, environment: side)
+        case .retire(let reason, _) where sameEverywhere.contains(reason): wrongSide
+        case .retire, .refused, .skipped: result
+        case .pause(let reason) where oneSidedKey.contains(reason): wrongSide
+        // Trouble of the other side says nothing of the lane, which is this side's.
+        case .pause(let reason): .retry(PushRetry(.answer, reason: reason))
+        case .retry(let retry):
+            .retry(
+                PushRetry(
+                    .answer,
+                    reason: retry.reason,
+                    afterSeconds: retry.afterSeconds,
+                    countsAttempt: retry.countsAttempt
+                )
+            )
+        }
     }
 }

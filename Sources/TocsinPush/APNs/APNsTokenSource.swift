@@ -5,7 +5,8 @@ import Synchronization
 /// The provider token of one (team, key), shared by all connections.
 ///
 /// A token is used for 50 minutes. Apple refuses a second one within 20 minutes and any that is older than an hour, so
-/// the only early change is the one Apple asks for with `ExpiredProviderToken`.
+/// the only early change is the one Apple asks for with `ExpiredProviderToken`, and that once in 20 minutes: if the new
+/// one is refused as well, more of them mend nothing.
 package final class APNsTokenSource: Sendable {
     private struct Issued {
         var text: String
@@ -16,10 +17,16 @@ package final class APNsTokenSource: Sendable {
         var issued: Issued?
         /// No new token before this moment (`TooManyProviderTokenUpdates`).
         var heldUntil: Timestamp?
+        /// When Apple last asked for another token.
+        var replacedAt: Timestamp?
     }
 
     private static let reuseSeconds = 3000.0
     private static let holdSeconds = 1200.0
+    /// After this Apple refuses the token, whatever else it wishes.
+    private static let lifeSeconds = 3540.0
+    /// A token from so far in the future was made before the clock was set back.
+    private static let futureSeconds = 60.0
     private let teamID: String
     private let keyID: String
     private let signer: any Signer
@@ -38,9 +45,11 @@ package final class APNsTokenSource: Sendable {
         let now = time.now()
         return try state.withLock { state throws(KeyError) in
             if let issued = state.issued {
-                let isFresh = now < issued.at.adding(seconds: Self.reuseSeconds)
                 let isHeld = state.heldUntil.map { now < $0 } ?? false
-                if isFresh || isHeld { return issued.text }
+                let life = isHeld ? Self.lifeSeconds : Self.reuseSeconds
+                if now < issued.at.adding(seconds: life), issued.at < now.adding(seconds: Self.futureSeconds) {
+                    return issued.text
+                }
             }
             return try issue(&state, now)
         }
@@ -51,8 +60,10 @@ package final class APNsTokenSource: Sendable {
         let now = time.now()
         try state.withLock { state throws(KeyError) in
             let isHeld = state.heldUntil.map { now < $0 } ?? false
-            guard state.issued?.text == rejected, !isHeld else { return }
+            let wasReplaced = state.replacedAt.map { now < $0.adding(seconds: Self.holdSeconds) } ?? false
+            guard state.issued?.text == rejected, !isHeld, !wasReplaced else { return }
             _ = try issue(&state, now)
+            state.replacedAt = now
         }
     }
 

@@ -93,12 +93,19 @@ package actor FCMAccessTokenSource {
         switch await http.send(request) {
         case .failed(let reason):
             return .failure(Trouble(reason: "token endpoint: " + ReasonText.cleaned(reason)))
-        case .response(let status, _, let body):
-            return read(status, body, askedAt: now)
+        case .response(let status, let headers, let body):
+            let date = headers.first { $0.name == "date" }?.value
+            let skew = ClockSkew.text(date: date, now: now, of: "Google's")
+            return read(status, body, askedAt: now, skew)
         }
     }
 
-    private func read(_ status: Int, _ body: [UInt8], askedAt now: Timestamp) -> Result<Held, Trouble> {
+    private func read(
+        _ status: Int,
+        _ body: [UInt8],
+        askedAt now: Timestamp,
+        _ skew: String?
+    ) -> Result<Held, Trouble> {
         let answer = try? JSONParser.parse(body)
         guard status == 200, let text = answer?["access_token"]?.stringValue, Self.isHeaderText(text) else {
             let cause = answer?["error"]?.stringValue.map(ReasonText.cleaned) ?? "HTTP \(status)"
@@ -107,8 +114,10 @@ package actor FCMAccessTokenSource {
             return .failure(
                 Trouble(
                     reason:
-                        "token endpoint: invalid_grant (\(detail)). Check this machine's clock, and that the key of "
-                        + "\(credentials.clientEmail) has not been revoked."
+                        "token endpoint: invalid_grant (\(detail)). "
+                        + (skew.map { "Set the clock: \($0)." }
+                            ?? "Check this machine's clock, and that the key of \(credentials.clientEmail) has not been "
+                            + "revoked.")
                 )
             )
         }

@@ -27,8 +27,12 @@ struct FCMAnswers: Sendable {
 
     private func verdict(_ response: PushResponse) -> Verdict {
         let body = try? JSONParser.parse(response.body)
-        if response.status == 200 { return .settled(.accepted(providerID: body?["name"]?.stringValue)) }
-        guard let error = FCMErrorBody(body) else {
+        let error = FCMErrorBody(body)
+        // Older services say what failed in an answer of success.
+        if response.status == 200, error?.code == nil {
+            return .settled(.accepted(providerID: body?["name"]?.stringValue))
+        }
+        guard let error else {
             if response.status == 413 { return tooLarge("HTTP 413") }
             return .settled(.retry(fault(response, "HTTP \(response.status)")))
         }
@@ -43,9 +47,7 @@ struct FCMAnswers: Sendable {
         case .unregistered, .senderIDMismatch:
             .settled(.retire(reason: code.rawValue, deadSince: nil))
         case .quotaExceeded:
-            .settled(
-                .retry(PushRetry(.answer, reason: code.rawValue, afterSeconds: wish(response) ?? Self.quotaSeconds))
-            )
+            quota(error, code.rawValue, response)
         case .thirdPartyAuthError:
             .settled(.retry(PushRetry(.answer, reason: code.rawValue)))
         case .unavailable, .internal, .unspecifiedError:
@@ -74,10 +76,15 @@ struct FCMAnswers: Sendable {
         case 404: return .settled(.pause(reason: "\(error.status): no such Firebase project"))
         case 413: return tooLarge(error.status)
         case 429:
-            let seconds = wish(response) ?? Self.quotaSeconds
-            return .settled(.retry(PushRetry(.answer, reason: error.status, afterSeconds: seconds)))
+            return quota(error, error.status, response)
         default: return .settled(.retry(fault(response, error.status)))
         }
+    }
+
+    /// The project's unless it says that the device gets too many.
+    private func quota(_ error: FCMErrorBody, _ reason: String, _ response: PushResponse) -> Verdict {
+        let cause: PushRetry.Cause = error.isDeviceQuota ? .deviceQuota : .quota
+        return .settled(.retry(PushRetry(cause, reason: reason, afterSeconds: wish(response) ?? Self.quotaSeconds)))
     }
 
     private func tooLarge(_ reason: String) -> Verdict {
@@ -89,32 +96,4 @@ struct FCMAnswers: Sendable {
     }
 
     private func wish(_ response: PushResponse) -> Double? { RetryAfter.seconds(in: response, now: now) }
-}
-
-/// The parts of an error body (`google.rpc.Status`) that decide.
-struct FCMErrorBody {
-    /// `google.rpc.Code` by name.
-    let status: String
-    let code: FCMErrorCode?
-    let violatedFields: [String]
-    /// The only sign of a size problem is a sentence.
-    let isTooLarge: Bool
-
-    init?(_ body: JSONValue?) {
-        guard let error = body?["error"], error.objectValue != nil else { return nil }
-        status = ReasonText.cleaned(error["status"]?.stringValue ?? "UNKNOWN")
-        let details = error["details"]?.arrayValue ?? []
-        let typed = { (suffix: String) in
-            details.filter { $0["@type"]?.stringValue?.hasSuffix(suffix) ?? false }
-        }
-        code =
-            typed("google.firebase.fcm.v1.FcmError").lazy
-            .compactMap { $0["errorCode"]?.stringValue }
-            .map { FCMErrorCode(rawValue: $0) ?? .unspecifiedError }
-            .first
-        violatedFields = typed("google.rpc.BadRequest")
-            .flatMap { $0["fieldViolations"]?.arrayValue ?? [] }
-            .compactMap { $0["field"]?.stringValue }
-        isTooLarge = error["message"]?.stringValue?.contains("too big") ?? false
-    }
 }

@@ -15,7 +15,12 @@ struct FCMMessage: Sendable {
         startingWith detail: TextFitting.Detail = .everything
     ) {
         let draft = FCMDraft(payload: payload, platform: platform, lifeSeconds: max(0, min(lifeSeconds, 2_419_200)))
-        let fitted = TextFitting.fit(title: payload.title, body: payload.body, startingWith: detail) { texts, detail in
+        let fitted = TextFitting.fit(
+            title: payload.title,
+            body: payload.body,
+            startingWith: detail,
+            mayCut: payload.placeholder == nil
+        ) { texts, detail in
             let template = draft.template(texts, detail)
             return template.countedBytes <= PushPayload.maximumBytes ? template : nil
         }
@@ -30,8 +35,12 @@ private struct FCMDraft {
     let platform: PushPlatform
     let lifeSeconds: Int64
 
-    private var isShown: Bool { !payload.options.silent }
-    private var isUrgent: Bool { isShown && payload.priority >= 3 }
+    private var options: PushOptions { payload.options }
+    private var urgency: Urgency { Urgency.of(payload.priority) }
+    /// What the system shows; corrections and ciphertext are for the app alone, as data.
+    private var isShown: Bool { !options.silent && payload.placeholder == nil }
+    /// Only the app can show ciphertext, so it must be woken.
+    private var isUrgent: Bool { !options.silent && (urgency.wakesAndroid || payload.placeholder != nil) }
 
     func template(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> BodyTemplate {
         var template = BodyTemplate()
@@ -40,15 +49,22 @@ private struct FCMDraft {
         template.append { $0.raw(",\"data\":{\"deliveryId\":") }
         template.appendGap(.deliveryID)
         template.append { writer in
-            for member in data(texts, detail) { write(member.key, member.value, to: &writer) }
-            writer.raw("}")
-            if isShown { write("notification", .object(notification(texts)), to: &writer) }
-            switch platform {
-            case .web: write("webpush", .object(webPush), to: &writer)
-            case .android, .ios: write("android", .object(android), to: &writer)
+            for member in FCMData(payload: payload, isShown: isShown).members(texts, detail) {
+                write(member.key, member.value, to: &writer)
             }
-            writer.raw("}}")
         }
+        if !isShown, options.badge == nil {
+            template.appendGap(.badge(before: ",\"badge\":\"", after: "\"", otherwise: ""))
+        }
+        template.append { writer in
+            writer.raw("}")
+            if isShown { write("notification", .object(notification(texts, detail)), to: &writer) }
+        }
+        switch platform {
+        case .web: template.append { write("webpush", .object(webPush), to: &$0) }
+        case .android, .ios: appendAndroid(to: &template)
+        }
+        template.append { $0.raw("}}") }
         return template
     }
 
@@ -59,73 +75,51 @@ private struct FCMDraft {
         writer.value(value)
     }
 
-    /// Texts only, as FCM demands; our keys win over the publisher's.
-    private func data(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
-        var data: JSONObject = [
-            "messageId": .string(payload.messageID.text), "topicId": .string(payload.topicID.text),
-            "number": .string(String(payload.number)),
-        ]
-        if !isShown {
-            data["title"] = .string(texts.title)
-            data["body"] = .string(texts.body)
-        }
-        guard detail == .everything else { return data }
-        data["type"] = .string(String(payload.type))
-        data["createdAt"] = .string(payload.createdAt)
-        if let url = payload.url { data["url"] = .string(url) }
-        if let category = payload.category { data["category"] = .string(category) }
-        for member in payload.data where !Self.isReserved(member.key) && data[member.key] == nil {
-            data[member.key] = .string(member.value.stringValue ?? member.value.serializedString())
-        }
-        return data
-    }
-
-    /// Keys FCM refuses (older lists refuse all that begin with `gcm`), and the one that the template fills.
-    private static func isReserved(_ key: String) -> Bool {
-        key.isEmpty || key == "from" || key == "message_type" || key == "deliveryId"
-            || key.hasPrefix("google.") || key.hasPrefix("gcm")
-    }
-
-    private func notification(_ texts: TextFitting.Texts) -> JSONObject {
+    private func notification(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
         var notification: JSONObject = ["title": .string(texts.title)]
         if !texts.body.isEmpty { notification["body"] = .string(texts.body) }
+        if let image = options.image, detail == .everything { notification["image"] = .string(image) }
         return notification
     }
 
-    private var android: JSONObject {
-        var android: JSONObject = [
-            "priority": isUrgent ? "high" : "normal", "ttl": .string("\(lifeSeconds)s"),
-        ]
-        guard isShown else { return android }
-        var notification: JSONObject = [
-            "tag": .string(payload.collapseKey), "notification_priority": .string(notificationPriority),
-        ]
-        if let channel = payload.options.channelID { notification["channel_id"] = .string(channel) }
-        if let sound = sound { notification["sound"] = .string(sound) }
+    private func appendAndroid(to template: inout BodyTemplate) {
+        template.append { writer in
+            writer.raw(",\"android\":{\"priority\":")
+            writer.string(isUrgent ? "high" : "normal")
+            writer.raw(",\"ttl\":")
+            writer.string("\(lifeSeconds)s")
+            guard isShown else { return }
+            writer.raw(",\"notification\":{\"tag\":")
+            writer.string(payload.collapseKey)
+            for member in androidNotification { write(member.key, member.value, to: &writer) }
+        }
+        if isShown {
+            if options.badge == nil {
+                template.appendGap(.badge(before: ",\"notification_count\":", after: "", otherwise: ""))
+            }
+            template.append { $0.raw("}") }
+        }
+        template.append { $0.raw("}") }
+    }
+
+    /// What follows the tag.
+    private var androidNotification: JSONObject {
+        var notification: JSONObject = ["notification_priority": .string(urgency.notificationPriority)]
+        if let channel = options.channelID { notification["channel_id"] = .string(channel) }
+        if let sound { notification["sound"] = .string(sound) }
         if let category = payload.category { notification["click_action"] = .string(category) }
-        if let badge = payload.options.badge { notification["notification_count"] = .int(badge) }
-        android["notification"] = .object(notification)
-        return android
+        if let badge = options.badge { notification["notification_count"] = .int(badge) }
+        return notification
     }
 
     private var sound: String? {
-        guard let sound = payload.options.sound else { return payload.priority >= 3 ? "default" : nil }
+        guard let sound = options.sound else { return urgency.sounds ? "default" : nil }
         return sound.isEmpty || sound == "none" ? nil : sound
     }
 
-    private var notificationPriority: String {
-        switch payload.priority {
-        case ...1: "PRIORITY_MIN"
-        case 2: "PRIORITY_LOW"
-        case 3: "PRIORITY_DEFAULT"
-        case 4: "PRIORITY_HIGH"
-        default: "PRIORITY_MAX"
-        }
-    }
-
     private var webPush: JSONObject {
-        let urgency = payload.priority <= 1 ? "very-low" : payload.priority == 2 ? "low" : isUrgent ? "high" : "normal"
-        var webPush: JSONObject = ["headers": ["TTL": .string(String(lifeSeconds)), "Urgency": .string(urgency)]]
+        let urgencyText = options.silent && urgency.wakesAndroid ? "normal" : urgency.web
+        var webPush: JSONObject = ["headers": ["TTL": .string(String(lifeSeconds)), "Urgency": .string(urgencyText)]]
         if isShown { webPush["notification"] = ["tag": .string(payload.collapseKey)] }
         if let url = payload.url, url.hasPrefix("https://") { webPush["fcm_options"] = ["link": .string(url)] }
         return webPush

@@ -33,20 +33,21 @@ package struct FCMProvider: PushProvider {
         let time = time
         await rounds.run(
             count: order.targets.count,
-            plan: { indices, isSmaller in await plan(order, indices.map { order.targets[$0] }, isSmaller) },
+            plan: { indices, tried in await plan(order, indices.map { order.targets[$0] }, tried) },
             judge: { FCMAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
             settled: settled
         )
     }
 
-    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ isSmaller: Bool) async -> PushRounds.Plan {
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
+        guard time.now() < order.deadline else { return .settle(.tooLate) }
         let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
         let message = FCMMessage(
             order.payload,
             platform: order.lane.platform,
             lifeSeconds: lifeSeconds,
-            startingWith: isSmaller ? .idsOnly : .everything
+            startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
         guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
         let token: String
@@ -73,8 +74,7 @@ package struct FCMProvider: PushProvider {
 
     private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
         switch remedy {
-        case .none, .smallerPayload: return
-        case .newConnection: await rounds.transport.close(batch.pool)
+        case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential:
             let used = batch.sharedHeaders.first { $0.value.hasPrefix(Self.scheme) }?.value.dropFirst(Self.scheme.count)
             await tokens.reject(String(used ?? ""))

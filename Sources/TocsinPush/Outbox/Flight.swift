@@ -15,6 +15,7 @@ struct Flight: Sendable {
     private struct OrderKey: Hashable {
         var lane: PushLane
         var message: MessageID
+        var redrivenAt: Timestamp?
     }
 
     /// Starts what may start.
@@ -36,10 +37,11 @@ struct Flight: Sendable {
             let order = PushOrder(
                 payload: payload,
                 lane: key.lane,
-                targets: indices.map {
-                    PushTarget(token: entries[$0].device.token, deliveryID: entries[$0].delivery.id)
-                },
-                deadline: payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+                targets: indices.map { entries[$0].target },
+                deadline: payload.deadline(
+                    lifetimeSeconds: context.settings.retry.lifetimeSeconds,
+                    since: key.redrivenAt
+                )
             )
             let landed = { @Sendable (index: Int, result: PushResult) in
                 guard let wasStalled = board.settle(index, result) else { return }
@@ -62,6 +64,7 @@ struct Flight: Sendable {
         now: Timestamp
     ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
         var fates = entries.map { fate(of: $0, messages, context, now) }
+        holdBraked(entries, messages, context, now, &fates)
         var orders: [OrderKey: [Int]] = [:]
         let byLane = Dictionary(grouping: entries.indices.filter { fates[$0] == nil }) { entries[$0].lane }
         for (lane, indices) in byLane {
@@ -70,12 +73,14 @@ struct Flight: Sendable {
             let admission = context.gates.admit(lane, owners, now: now)
             for (position, index) in indices.enumerated() {
                 guard admission.places.contains(position) else {
-                    fates[index] = .held(until: admission.othersWaitUntil)
+                    fates[index] = .held(until: admission.turn(of: position, now: now))
                     continue
                 }
                 switch context.control.take(lane.service, entries[index].device.userID) {
                 case .taken:
-                    orders[OrderKey(lane: lane, message: entries[index].delivery.messageID), default: []].append(index)
+                    let delivery = entries[index].delivery
+                    let key = OrderKey(lane: lane, message: delivery.messageID, redrivenAt: delivery.redrivenAt)
+                    orders[key, default: []].append(index)
                 case .none: fates[index] = .held(until: now.adding(seconds: 1))
                 case .ownerStalls: fates[index] = .held(until: now.adding(seconds: 5))
                 }
@@ -97,8 +102,7 @@ struct Flight: Sendable {
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
             guard !entry.device.isMuted else { return .result(.skipped(reason: "NOTIFICATIONS_OFF")) }
-            let deadline = payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
-            guard now < deadline else { return .expired }
+            guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
             guard context.providers[PushService(reaching: entry.device)] != nil else {
                 return .result(.skipped(reason: "PROVIDER_NOT_CONFIGURED"))
             }
@@ -133,11 +137,14 @@ struct Flight: Sendable {
         context.boards.remove(board)
     }
 
-    /// When each message is not to be sent any more.
-    var deadlines: [MessageID: Timestamp] {
-        messages.compactMapValues { message in
-            guard case .payload(let payload) = message else { return nil }
-            return payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
-        }
+    /// When an entry is not to be sent any more; nil when there is nothing to send.
+    func deadline(of entry: OutboxEntry) -> Timestamp? {
+        guard case .payload(let payload)? = messages[entry.delivery.messageID] else { return nil }
+        return Self.deadline(of: payload, entry.delivery, context)
+    }
+
+    /// A delivery sent again by hand has a life time of its own.
+    private static func deadline(of payload: PushPayload, _ delivery: Delivery, _ context: OutboxContext) -> Timestamp {
+        payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds, since: delivery.redrivenAt)
     }
 }

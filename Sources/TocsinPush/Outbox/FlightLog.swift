@@ -11,11 +11,12 @@ struct FlightLog: Sendable {
 
     /// The rows of those among `indices` that have a fate, and the rest.
     func settle(_ indices: [Int]) -> (rows: [SettledEntry], open: [Int]) {
-        var settled: [(entry: OutboxEntry, fate: EntryFate)] = []
+        var settled: [Settlement.Case] = []
         var open: [Int] = []
         for index in indices {
             if let fate = flight.fate(index) {
-                settled.append((flight.entries[index], fate))
+                let entry = flight.entries[index]
+                settled.append(Settlement.Case(entry: entry, fate: fate, deadline: flight.deadline(of: entry)))
             } else {
                 open.append(index)
             }
@@ -27,11 +28,12 @@ struct FlightLog: Sendable {
             identifiers: context.identifiers,
             sentAt: flight.startedAt
         )
-        let (rows, changes) = settlement.settle(settled, deadlines: flight.deadlines)
+        let (rows, changes) = settlement.settle(settled)
         for change in changes {
             switch change.change {
             case .paused(let reason): context.report(.providerPaused(change.lane, reason: reason))
             case .resumed: context.report(.providerResumed(change.lane))
+            case .slowed(let perSecond): context.report(.providerSlowed(change.lane, perSecond: perSecond))
             }
         }
         let abandoned = settled.count { $0.fate == .abandoned }
@@ -49,13 +51,16 @@ struct FlightLog: Sendable {
         return delivery
     }
 
-    /// Retires devices and chooses their rows; runs inside a write, before the rows are written.
+    /// Retires devices and chooses their rows, and notes what was learnt of others; runs inside a write, before the rows
+    /// are written.
     static func retiring(
         _ rows: [SettledEntry],
         _ writer: any StoreWriter
     ) throws(StoreError) -> [SettledEntry] {
         var chosen = rows
         for (index, row) in rows.enumerated() {
+            if let side = row.learnedEnvironment { try writer.learnEnvironment(side, of: row.delivery.deviceID) }
+            for pardoned in row.pardons { try restore(pardoned, now: row.delivery.updatedAt, writer) }
             guard let retirement = row.retirement else { continue }
             let device = row.delivery.deviceID
             let isRetired = try writer.retireDevice(
@@ -70,6 +75,14 @@ struct FlightLog: Sendable {
             }
         }
         return chosen
+    }
+
+    /// Devices that were retired for a token that fits nothing, when it turns out that no token fits.
+    private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
+        for reason in Settlement.wrongTokenReasons
+        where try writer.restore(delivery, endedFor: reason, now: now) {
+            return
+        }
     }
 
     /// Ends what else waits for retired devices; runs inside a write, after the rows are written.
@@ -95,26 +108,45 @@ struct FlightLog: Sendable {
             flight.markStalled(left)
             let renewed = context.time.now().adding(seconds: context.settings.leaseSeconds)
             let renewals = left.map { underWay($0, lease: renewed) }
-            guard await record(rows, renewals, held: lease) else { return }
-            (open, lease) = (left, renewed)
+            guard let ours = await record(rows, renewals, held: lease) else { return }
+            (open, lease) = (zip(left, ours).compactMap { $1 ? $0 : nil }, renewed)
         }
     }
 
-    private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> Bool {
+    /// Writes what is still ours: a newer holder's rows and devices are left alone.
+    ///
+    /// Answers which of the renewals are ours, or nil if nothing could be written.
+    private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
         let notes = context.settings.notesDeliveries
         let written = await context.writing(until: lease) { writer throws(StoreError) in
-            let chosen = try Self.retiring(rows, writer)
-            for row in chosen {
-                let isHeld = try writer.record(row.delivery, heldUntil: lease)
-                if isHeld && notes { writer.note(.deliveryChanged(row.delivery)) }
+            var ours: [SettledEntry] = []
+            for row in rows {
+                if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
+                let chosen = try Self.retiring([row], writer)
+                guard let first = chosen.first, try writer.record(first.delivery, heldUntil: lease) else { continue }
+                if notes { writer.note(.deliveryChanged(first.delivery)) }
+                ours.append(first)
             }
-            try Self.endOthers(of: chosen, writer)
-            for renewal in renewals { _ = try writer.record(renewal, heldUntil: lease) }
-            return chosen
+            try Self.endOthers(of: ours, writer)
+            var areRenewed: [Bool] = []
+            for renewal in renewals { areRenewed.append(try writer.record(renewal, heldUntil: lease)) }
+            return (ours, areRenewed)
         }
-        guard let written else { return false }
-        report(written)
-        return true
+        guard let written else { return nil }
+        report(written.0)
+        return written.1
+    }
+
+    /// Whether the row still stands under the lease.
+    private static func isHeld(
+        _ row: SettledEntry,
+        _ lease: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Bool {
+        var sending = row.delivery
+        sending.status = .sending
+        sending.leaseUntil = lease
+        return try writer.record(sending, heldUntil: lease)
     }
 
     /// Tells what was written.
@@ -129,7 +161,9 @@ struct FlightLog: Sendable {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
             } else if delivery.status == .failed {
                 context.report(.payloadRefused(service, reason: reason, delivery.id))
-            } else if delivery.status == .waiting, reason == FCMErrorCode.thirdPartyAuthError.rawValue {
+            } else if delivery.status == .waiting, reason == FCMErrorCode.thirdPartyAuthError.rawValue,
+                context.gates.mayTellOfTrouble(service, now: context.time.now())
+            {
                 context.report(.credentialTrouble(service, reason: reason, delivery.id))
             }
         }

@@ -16,6 +16,8 @@ struct LaneGate: Sendable, Hashable {
         /// Positions among those asked for.
         var places: Range<Int>
         var othersWaitUntil: Timestamp
+        /// Set when the project's rate, not the gate, holds the others back.
+        var brake: RateBrake?
     }
 
     /// What a settled push says of the lane.
@@ -38,6 +40,8 @@ struct LaneGate: Sendable, Hashable {
     enum Change: Sendable, Hashable {
         case paused(reason: String)
         case resumed
+        /// The project's quota is used up: so many pushes a second for a minute.
+        case slowed(perSecond: Int)
     }
 
     private static let maximumBackoffSeconds = 60.0
@@ -55,6 +59,8 @@ struct LaneGate: Sendable, Hashable {
     private var backoffSeconds = 0.0
     private var lastAccepted: Timestamp?
     private var wrongTokens = 0
+    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out not to be their fault.
+    private var condemned: [Delivery] = []
     /// Owners whose pushes were stuck in this pause.
     private var stuckOwners: Set<UserID> = []
     /// When another owner's push was last let through a pause.
@@ -105,6 +111,17 @@ struct LaneGate: Sendable, Hashable {
         return wrongTokens + new >= Self.suspicious
     }
 
+    /// Remembers deliveries whose devices are retired for a wrong token: too few so far to speak against the configuration.
+    mutating func condemn(_ deliveries: [Delivery]) {
+        condemned = Array((condemned + deliveries).suffix(Self.suspicious))
+    }
+
+    /// The deliveries whose devices were retired before the configuration became suspect; asked once.
+    mutating func pardon() -> [Delivery] {
+        defer { condemned = [] }
+        return condemned
+    }
+
     /// Learns from settled pushes; answers what changed.
     mutating func learn(_ signs: [Sign], now: Timestamp) -> Change? {
         let wasOpen = isOpen
@@ -116,6 +133,7 @@ struct LaneGate: Sendable, Hashable {
                 open()
                 lastAccepted = now
                 wrongTokens = 0
+                condemned = []
             case .wrongToken: wrongTokens += 1
             case .serverFault(let owner): stuck = fault(of: owner) ?? stuck
             case .unanswered: if case .probing = state { stuck = "the provider does not answer" }

@@ -1,21 +1,102 @@
 import Synchronization
 import TocsinCore
 
-/// The gates of all lanes of this node.
+/// The gates of all lanes of this node, the brakes of its projects, and those of single devices.
 final class LaneGates: Sendable {
+    /// What shares a quota: a project's Android devices and browsers do.
+    private struct Project: Hashable {
+        var service: PushService
+        var appID: String
+    }
+
+    private struct State {
+        var gates: [PushLane: LaneGate] = [:]
+        var brakes: [Project: RateBrake] = [:]
+        var devices = DeviceBrakes()
+        /// When each service's credential trouble was last told of.
+        var troubleToldAt: [PushService: Timestamp] = [:]
+    }
+
     /// Apps name themselves when devices register, so the table is bounded: open gates are forgotten first.
     private static let maximumLanes = 1000
-    private let gates = Mutex<[PushLane: LaneGate]>([:])
+    private static let secondsBetweenReports = 60.0
+    private let state = Mutex(State())
 
     func admit(_ lane: PushLane, _ owners: [UserID], now: Timestamp) -> LaneGate.Admission {
-        gates.withLock { gates in
-            if gates.count >= Self.maximumLanes, gates[lane] == nil { gates = gates.filter { !$0.value.isOpen } }
-            return gates[lane, default: LaneGate()].admit(owners, now: now)
+        state.withLock { state in
+            if state.gates.count >= Self.maximumLanes, state.gates[lane] == nil {
+                state.gates = state.gates.filter { !$0.value.isOpen }
+                state.brakes = state.brakes.filter { $0.value.isSlow(now) }
+            }
+            var admission = state.gates[lane, default: LaneGate()].admit(owners, now: now)
+            let isOpen = state.gates[lane]?.isOpen ?? true
+            guard lane.service != .apns, isOpen, !admission.places.isEmpty else { return admission }
+            admission.slow(by: &state.brakes[Self.project(lane), default: RateBrake()], now: now)
+            return admission
         }
     }
 
     /// Runs a closure over a lane's gate.
     func withGate<Value: Sendable>(of lane: PushLane, _ body: (inout LaneGate) -> Value) -> Value {
-        gates.withLock { body(&$0[lane, default: LaneGate()]) }
+        state.withLock { body(&$0.gates[lane, default: LaneGate()]) }
+    }
+
+    /// A lane's project has used up its quota; answers its new rate a second, if it changed.
+    func slow(_ lane: PushLane, now: Timestamp) -> Double? {
+        state.withLock { $0.brakes[Self.project(lane), default: RateBrake()].slow(now) }
+    }
+
+    /// A device is to be left alone until then.
+    func hold(_ device: DeviceID, until moment: Timestamp, now: Timestamp) {
+        state.withLock { $0.devices.hold(device, until: moment, now: now) }
+    }
+
+    /// These devices are taken to again.
+    func release(_ devices: some Sequence<DeviceID>) {
+        state.withLock { state in
+            guard !state.devices.isEmpty else { return }
+            for device in devices { state.devices.release(device) }
+        }
+    }
+
+    /// Those of the devices that are, or lately were, to be left alone, with the moment of its end.
+    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: Timestamp] {
+        state.withLock { state in
+            guard !state.devices.isEmpty else { return [:] }
+            var found: [DeviceID: Timestamp] = [:]
+            for device in devices { found[device] = state.devices[device] }
+            return found
+        }
+    }
+
+    /// Whether people should hear of credential trouble now; once a minute for each service.
+    func mayTellOfTrouble(_ service: PushService, now: Timestamp) -> Bool {
+        state.withLock { state in
+            if let last = state.troubleToldAt[service], now < last.adding(seconds: Self.secondsBetweenReports) {
+                return false
+            }
+            state.troubleToldAt[service] = now
+            return true
+        }
+    }
+
+    private static func project(_ lane: PushLane) -> Project {
+        Project(service: lane.service, appID: lane.appID)
+    }
+}
+
+extension LaneGate.Admission {
+    /// Takes back what the project's rate does not allow; each of those has its own turn.
+    fileprivate mutating func slow(by brake: inout RateBrake, now: Timestamp) {
+        let admitted = brake.admit(places.count, now: now)
+        guard admitted < places.count else { return }
+        places = places.lowerBound..<(places.lowerBound + admitted)
+        self.brake = brake
+    }
+
+    /// When a push that may not go now tries again.
+    func turn(of position: Int, now: Timestamp) -> Timestamp {
+        guard let brake, position >= places.upperBound else { return othersWaitUntil }
+        return max(othersWaitUntil, brake.turn(of: position - places.upperBound, now: now))
     }
 }

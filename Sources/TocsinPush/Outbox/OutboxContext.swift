@@ -7,6 +7,7 @@ struct OutboxContext: Sendable {
     let providers: [PushService: any PushProvider]
     let messages: ModelType
     let topics: ModelType
+    let content: PushContent
     let time: any TimeSource
     let identifiers: any IdentifierSource
     let settings: OutboxSettings

@@ -7,6 +7,16 @@ struct OutboxEntry: Sendable {
     var delivery: Delivery
     /// Nil when nothing can be sent to the device.
     var lane: PushLane?
+
+    /// As the provider needs it.
+    var target: PushTarget {
+        PushTarget(
+            token: device.token,
+            deliveryID: delivery.id,
+            isEnvironmentAssumed: device.platform == .ios && device.environment == nil,
+            badge: device.unread
+        )
+    }
 }
 
 /// What became of an entry, so far.
@@ -35,6 +45,13 @@ struct SettledEntry: Sendable {
     var service: PushService
     var delivery: Delivery
     var retirement: Retirement?
+    /// Where the device turned out to be, to be noted with it.
+    var learnedEnvironment: PushEnvironment?
+    /// Deliveries whose devices were retired earlier for what is the configuration's fault.
+    var pardons: [Delivery] = []
+
+    /// Whether writing it touches more than the delivery's own row.
+    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !pardons.isEmpty }
 
     /// A device to retire, unless it was registered again since.
     struct Retirement: Sendable {

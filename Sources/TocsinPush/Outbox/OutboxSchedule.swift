@@ -20,6 +20,8 @@ struct OutboxSchedule: Sendable {
         case claim(OutboxClaim.Wish)
         case serve(FanoutJob, limit: Int)
         case fly(OutboxClaim)
+        /// Gives back what was taken too late to be sent.
+        case putBack(OutboxClaim)
         case tick(at: Timestamp)
         case startStopClock
         case abandonFlights
@@ -88,7 +90,7 @@ struct OutboxSchedule: Sendable {
         for job in claim.jobs { queue.append(job) }
         if !claim.retries.isEmpty {
             flights += 1
-            actions.append(.fly(claim))
+            actions.append(isStopping ? .putBack(claim) : .fly(claim))
         }
         // What was written since the claim looked is due as well; a moment too many costs one look.
         due = [due.flatMap { $0 > now ? $0 : nil }, claim.nextDue].compactMap(\.self).min()

@@ -14,12 +14,14 @@ package final class OutboxWorker: Sendable {
     /// - Parameters:
     ///   - messages: The `Message` model.
     ///   - topics: The `Topic` model.
+    ///   - content: What pushes show beside the message itself.
     package init(
         environment: ServiceEnvironment,
         providers: [any PushProvider],
         messages: ModelType,
         topics: ModelType,
         settings: OutboxSettings = OutboxSettings(),
+        content: PushContent = PushContent(),
         report: @escaping PushReporting
     ) {
         let (events, inbox) = AsyncStream.makeStream(of: OutboxSchedule.Event.self)
@@ -29,6 +31,7 @@ package final class OutboxWorker: Sendable {
             providers: Dictionary(providers.map { ($0.service, $0) }, uniquingKeysWith: { first, _ in first }),
             messages: messages,
             topics: topics,
+            content: content,
             time: environment.time,
             identifiers: environment.identifiers,
             settings: settings,
@@ -101,6 +104,11 @@ package final class OutboxWorker: Sendable {
         case .fly(let claim):
             group.addTask {
                 await Self.fly(claim, context)
+                inbox.yield(.landed)
+            }
+        case .putBack(let claim):
+            group.addTask {
+                await OutboxClaim.giveBack([], claim, context)
                 inbox.yield(.landed)
             }
         case .tick(let moment):

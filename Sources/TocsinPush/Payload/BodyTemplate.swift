@@ -9,16 +9,30 @@ struct BodyTemplate: Sendable, Hashable {
         case deliveryID
         /// The device's token, as a JSON string.
         case token
+        /// The number for the app's icon between two pieces of JSON; another piece where there is none.
+        case badge(before: String, after: String, otherwise: String)
+
+        /// The most bytes it takes that count against the provider's limit; tokens do not.
+        fileprivate var countedBytes: Int {
+            switch self {
+            case .deliveryID: 38
+            case .token: 0
+            case .badge(let before, let after, let otherwise):
+                max(before.utf8.count + Self.badgeDigits + after.utf8.count, otherwise.utf8.count)
+            }
+        }
+
+        /// Digits of the largest badge.
+        private static let badgeDigits = 6
+        fileprivate static let largestBadge: Int64 = 999_999
     }
 
     private var pieces: [[UInt8]] = [[]]
     private var gaps: [Gap] = []
     private var count = 0
-    /// A delivery's id as JSON: 36 characters and quotes.
-    private static let deliveryIDBytes = 38
 
-    /// Bytes of the filled body that count against the provider's limit; tokens do not.
-    var countedBytes: Int { count + gaps.reduce(0) { $0 + ($1 == .deliveryID ? Self.deliveryIDBytes : 0) } }
+    /// The most bytes of the filled body that count against the provider's limit.
+    var countedBytes: Int { gaps.reduce(count) { $0 + $1.countedBytes } }
 
     /// Appends what a closure writes.
     mutating func append(_ write: (inout JSONWriter) -> Void) {
@@ -36,13 +50,21 @@ struct BodyTemplate: Sendable, Hashable {
     /// The body for one device.
     func filled(for target: PushTarget) -> [UInt8] {
         var body: [UInt8] = []
-        body.reserveCapacity(count + gaps.count * Self.deliveryIDBytes + target.token.utf8.count + 2)
+        body.reserveCapacity(countedBytes + target.token.utf8.count + 2)
         for (index, piece) in pieces.enumerated() {
             body += piece
             guard index < gaps.count else { continue }
             switch gaps[index] {
             case .deliveryID: Self.appendString(target.deliveryID.text, to: &body)
             case .token: Self.appendString(target.token, to: &body)
+            case .badge(let before, let after, let otherwise):
+                guard let badge = target.badge else {
+                    body += otherwise.utf8
+                    continue
+                }
+                body += before.utf8
+                body += String(min(max(0, badge), Gap.largestBadge)).utf8
+                body += after.utf8
             }
         }
         return body

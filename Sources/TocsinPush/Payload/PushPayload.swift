@@ -24,19 +24,33 @@ package struct PushPayload: Sendable, Hashable {
     package var committedAt: Timestamp
     package var expiresAt: Timestamp?
     package var options: PushOptions
+    /// Buttons: the message's own, else those of its category where the server knows it.
+    package var actions: [NotificationAction]
+    /// As clients get it from the API.
+    package var cursor: String?
+    /// What is shown in place of title and body, which are ciphertext; nil for messages that anybody may read.
+    package var placeholder: Placeholder?
 
-    /// No provider takes a larger payload, in bytes.
+    /// Texts that give nothing away.
+    package struct Placeholder: Sendable, Hashable {
+        package var title: String
+        package var body: String
+    }
+
+    /// No provider takes a larger payload, in bytes; Apple's for calls alone is larger.
     package static let maximumBytes = 4096
+    /// More text than any payload holds; so ciphertext that was cut never fits, and is left out.
+    private static let maximumTextBytes = 5120
 
     /// Reads a message; fields that the model lacks take their defaults.
-    package init(message: Record, topic: Record?) {
+    package init(message: Record, topic: Record?, content: PushContent = PushContent()) {
         messageID = MessageID(message.id)
         topicID = TopicID(message["topicId"].text ?? "")
         topicName = topic?["name"].text ?? ""
         number = message["number"].int ?? 0
         type = message["type"].int ?? 0
-        title = TextFitting.prefix(of: message["title"].text ?? "", bytes: Self.maximumBytes)
-        body = TextFitting.prefix(of: message["body"].text ?? "", bytes: Self.maximumBytes)
+        title = TextFitting.prefix(of: message["title"].text ?? "", bytes: Self.maximumTextBytes)
+        body = TextFitting.prefix(of: message["body"].text ?? "", bytes: Self.maximumTextBytes)
         priority = Int(min(5, max(1, message["priority"].int ?? 3)))
         url = message["url"].text
         data = Self.json(message["data"]).flatMap { try? JSONParser.parse($0) }?.objectValue ?? JSONObject()
@@ -46,20 +60,32 @@ package struct PushPayload: Sendable, Hashable {
         committedAt = Timestamp(milliseconds: message["_lastChangedAt"].int ?? 0)
         expiresAt = message["expiresAt"].text.flatMap { Timestamp(awsDateTime: $0) }
         options = PushOptions(json: Self.json(message["push"]))
+        actions = options.actions.isEmpty ? category.flatMap { content.categories[$0]?.actions } ?? [] : options.actions
+        cursor = content.cursor?(topicID, number)
+        if options.encrypted || Self.isSecret(type: type, data) {
+            placeholder = Placeholder(title: content.placeholderTitle, body: content.placeholderBody)
+        }
+    }
+
+    /// Type 2 with a `secret` is the older way to say that title, body and data are ciphertext; type 2 alone is not.
+    private static func isSecret(type: Int64, _ data: JSONObject) -> Bool {
+        type == 2 && data["secret"]?.stringValue?.isEmpty == false
     }
 
     /// After this moment the message is not pushed any more.
-    package func deadline(lifetimeSeconds: Double) -> Timestamp {
-        let ours = committedAt.adding(seconds: lifetimeSeconds)
+    ///
+    /// `since` is when it was asked for again by hand, with a life time of its own; `expiresAt` holds all the same.
+    package func deadline(lifetimeSeconds: Double, since redriven: Timestamp? = nil) -> Timestamp {
+        let ours = max(committedAt, redriven ?? committedAt).adding(seconds: lifetimeSeconds)
         return expiresAt.map { min($0, ours) } ?? ours
     }
 
     /// What makes a later push replace an earlier one on the screen: the same message, or the publisher's key in the topic.
     package var collapseKey: String {
-        if options.collapse, let key, !key.isEmpty { return DeliveryIdentity.uuid(of: topicID.text, key) }
+        if options.collapse, let key, !key.isEmpty { return DerivedUUID.text(of: topicID.text, key) }
         let id = messageID.text.utf8
         let isHeaderText = id.count <= 64 && id.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        return isHeaderText ? messageID.text : DeliveryIdentity.uuid(of: topicID.text, messageID.text)
+        return isHeaderText ? messageID.text : DerivedUUID.text(of: topicID.text, messageID.text)
     }
 
     private static func json(_ value: FieldValue) -> String? {

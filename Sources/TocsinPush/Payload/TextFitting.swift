@@ -15,14 +15,18 @@ enum TextFitting {
 
     /// The first of: all of it, a shortened body, no body and a shortened title; the same with less detail; nil if even
     /// an empty one is too large.
+    ///
+    /// Where texts may not be cut because it is not they that are long, all of it or less detail.
     static func fit<Built>(
         title: String,
         body: String,
         startingWith first: Detail = .everything,
+        mayCut: Bool = true,
         build: (Texts, Detail) -> Built?
     ) -> Built? {
         for detail in Detail.allCases where first == .everything || detail == .idsOnly {
             if let built = build(Texts(title: title, body: body), detail) { return built }
+            guard mayCut || detail == .idsOnly else { continue }
             if let built = longest(of: body, { build(Texts(title: title, body: $0), detail) }) { return built }
             if let built = longest(of: title, { build(Texts(title: $0, body: ""), detail) }) { return built }
         }

@@ -41,10 +41,16 @@ package struct PushTarget: Sendable, Hashable {
     /// The provider's token of the device; never logged.
     package var token: String
     package var deliveryID: DeliveryID
+    /// Whether the lane's environment is a guess, because the device named none.
+    package var isEnvironmentAssumed: Bool
+    /// How many messages the device's owner has not read; nil where nobody counts.
+    package var badge: Int64?
 
-    package init(token: String, deliveryID: DeliveryID) {
+    package init(token: String, deliveryID: DeliveryID, isEnvironmentAssumed: Bool = false, badge: Int64? = nil) {
         self.token = token
         self.deliveryID = deliveryID
+        self.isEnvironmentAssumed = isEnvironmentAssumed
+        self.badge = badge
     }
 }
 
@@ -67,7 +73,9 @@ package struct PushOrder: Sendable {
 /// What became of one push.
 package enum PushResult: Sendable, Hashable {
     /// The provider took it; the id is the provider's.
-    case accepted(providerID: String?)
+    ///
+    /// `environment` is where the device turned out to be, if that was not known.
+    case accepted(providerID: String?, environment: PushEnvironment? = nil)
     case retry(PushRetry)
     /// The device is gone, since the given moment if the provider says so.
     case retire(reason: String, deadSince: Timestamp?)
@@ -85,6 +93,10 @@ package struct PushRetry: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// An answer about this device or message alone.
         case answer
+        /// The project's quota is used up, the device is innocent: all of its pushes slow down.
+        case quota
+        /// The device gets too many: only its pushes wait.
+        case deviceQuota
         /// An answer that says the provider is in trouble.
         case serverFault
         /// The stream or connection broke, or time ran out: it may have been accepted.
@@ -106,6 +118,11 @@ package struct PushRetry: Sendable, Hashable {
         self.afterSeconds = afterSeconds
         self.countsAttempt = countsAttempt
     }
+}
+
+extension PushResult {
+    /// The message's time was over before the push could leave: the outbox finds it expired.
+    static let tooLate = PushResult.retry(PushRetry(.answer, reason: "TOO_LATE", afterSeconds: 0, countsAttempt: false))
 }
 
 /// A push service as the outbox sees it.

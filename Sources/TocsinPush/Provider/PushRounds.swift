@@ -12,20 +12,23 @@ struct PushRounds {
     private struct Leftover {
         var index: Int
         var remedy: Remedy
+        var otherwise: PushResult
     }
 
     private static let maximumRounds = 4
+    /// So many failures in one batch are the provider's trouble, not one host's: trying elsewhere would only add to it.
+    private static let fewFailures = 32
     let transport: any PushTransport
 
     /// - Parameters:
     ///   - count: How many targets there are.
-    ///   - plan: The batch for these targets, in this order; told whether payloads must be smaller.
+    ///   - plan: The batch for these targets, in this order; told the remedies that were applied.
     ///   - judge: The answer table.
     ///   - apply: Performs a remedy for the batch that needed it.
     ///   - settled: Receives each target's result once.
     func run(
         count: Int,
-        plan: (_ indices: [Int], _ isSmaller: Bool) async -> Plan,
+        plan: (_ indices: [Int], _ tried: Set<Remedy>) async -> Plan,
         judge: @escaping @Sendable (PushAnswer) -> Verdict,
         apply: (Remedy, PushBatch) async -> Void,
         settled: @escaping @Sendable (Int, PushResult) -> Void
@@ -33,20 +36,33 @@ struct PushRounds {
         var pending = Array(0..<count)
         var tried: Set<Remedy> = []
         for round in 1...Self.maximumRounds where !pending.isEmpty {
-            switch await plan(pending, tried.contains(.smallerPayload)) {
+            switch await plan(pending, tried) {
             case .settle(let result):
                 for index in pending { settled(index, result) }
                 return
             case .send(let batch):
                 let isLast = round == Self.maximumRounds
                 let leftovers = await send(batch, pending, isLast ? nil : tried, judge, settled)
-                for remedy in Set(leftovers.map(\.remedy)) where remedy != .none {
+                let worth = Self.worthwhile(leftovers, settled)
+                for remedy in Set(worth.map(\.remedy)) where remedy != .none {
                     tried.insert(remedy)
                     await apply(remedy, batch)
                 }
-                pending = leftovers.map(\.index)
+                pending = worth.map(\.index)
             }
         }
+    }
+
+    /// Settles those of a provider in trouble.
+    private static func worthwhile(
+        _ leftovers: [Leftover],
+        _ settled: (Int, PushResult) -> Void
+    ) -> [Leftover] {
+        guard leftovers.count(where: { $0.remedy == .otherConnection }) > fewFailures else { return leftovers }
+        for leftover in leftovers where leftover.remedy == .otherConnection {
+            settled(leftover.index, leftover.otherwise)
+        }
+        return leftovers.filter { $0.remedy != .otherConnection }
     }
 
     /// Sends one round; `tried` is nil when nothing may be sent again.
@@ -59,12 +75,15 @@ struct PushRounds {
     ) async -> [Leftover] {
         let leftovers = LeftoverList()
         await transport.send(batch) { position, answer in
+            let index = pending[position]
             switch judge(answer) {
             case .settled(let result):
-                settled(pending[position], result)
+                settled(index, result)
             case .again(let remedy, let otherwise):
-                guard let tried, !tried.contains(remedy) else { return settled(pending[position], otherwise) }
-                leftovers.list.withLock { $0.append(Leftover(index: pending[position], remedy: remedy)) }
+                guard let tried, !tried.contains(remedy) else { return settled(index, otherwise) }
+                leftovers.list.withLock {
+                    $0.append(Leftover(index: index, remedy: remedy, otherwise: otherwise))
+                }
             }
         }
         return leftovers.list.withLock { $0 }

@@ -10,6 +10,10 @@ enum Remedy: Sendable, Hashable {
     /// Nothing: the peer did not look at it.
     case none
     case newConnection
+    /// Use a connection beside the usual ones, for one host of many may be in trouble.
+    case otherConnection
     case newCredential
+    /// Make no new credential for a while; the connection has seen another one.
+    case heldCredential
     case smallerPayload
 }

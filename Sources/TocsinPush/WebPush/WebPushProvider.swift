@@ -51,7 +51,7 @@ package struct WebPushProvider: PushProvider {
         let (time, targets) = (time, readable)
         await rounds.run(
             count: targets.count,
-            plan: { positions, isSmaller in await plan(order, positions.map { targets[$0] }, isSmaller) },
+            plan: { positions, tried in await plan(order, positions.map { targets[$0] }, tried) },
             judge: { WebPushAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
             settled: { position, result in settled(targets[position].index, result) }
@@ -65,9 +65,11 @@ package struct WebPushProvider: PushProvider {
     private func plan(
         _ order: PushOrder,
         _ targets: [(index: Int, subscription: WebPushSubscription)],
-        _ isSmaller: Bool
+        _ tried: Set<Remedy>
     ) async -> PushRounds.Plan {
-        guard let message = WebPushMessage(order.payload, startingWith: isSmaller ? .idsOnly : .everything) else {
+        guard time.now() < order.deadline else { return .settle(.tooLate) }
+        let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
+        guard let message = WebPushMessage(order.payload, startingWith: detail) else {
             return .settle(.refused(reason: "PAYLOAD_TOO_LARGE"))
         }
         let pool = PushPool(
@@ -115,8 +117,7 @@ package struct WebPushProvider: PushProvider {
 
     private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
         switch remedy {
-        case .none, .smallerPayload: return
-        case .newConnection: await rounds.transport.close(batch.pool)
+        case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential: tokens.reject(for: batch.pool.origin)
         }
     }

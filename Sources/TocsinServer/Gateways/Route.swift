@@ -19,6 +19,11 @@ package struct Route: Sendable {
     /// The status of an answer without errors.
     let status: HTTPResponse.Status
 
+    /// Every document that it runs.
+    var documents: [String] {
+        [document] + [lookup].compactMap(\.self) + variables.flatMap { $0.search?.steps.map(\.document) ?? [] }
+    }
+
     /// What no other route may have: a slash at the end makes no difference.
     package var key: String { method + " " + Self.stem(of: path) }
 

@@ -1,6 +1,6 @@
 import GraphQLTransport
 import HTTPTypes
-import JSON
+package import JSON
 import TocsinHTTP
 
 /// Why a route answers with an error: the status and what stands in the body.
@@ -42,7 +42,7 @@ package struct RouteFault: Error {
     }
 
     /// The first error of a GraphQL response.
-    init(_ error: JSONValue) {
+    package init(_ error: JSONValue) {
         let message = error["message"]?.stringValue ?? "The request could not be served."
         let code = error["extensions"]?["code"]?.stringValue.flatMap { ErrorCode(rawValue: $0) } ?? .internal
         self.init(status: Self.status(of: code), code: code.rawValue, message: message)

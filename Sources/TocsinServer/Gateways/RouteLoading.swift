@@ -16,7 +16,8 @@ struct RouteLoading {
         let shipped = RouteReading(text, file: Self.shippedFile, check: check)
         var own: [Route] = []
         if let path {
-            let reading = RouteReading(try Self.contents(of: path), file: path, check: check)
+            let text = try Self.contents(of: path)
+            let reading = RouteReading(text, file: path, searches: shipped.searches, check: check)
             guard reading.problems.isEmpty else { throw RouteProblems(problems: reading.problems) }
             own = reading.routes
         }

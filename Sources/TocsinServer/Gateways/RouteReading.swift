@@ -10,26 +10,39 @@ package struct RouteReading {
     private let file: String
     private let check: DocumentCheck
     package private(set) var routes: [Route] = []
+    /// By the names under which variables ask for them.
+    private(set) var searches: [String: RouteSearch]
     package private(set) var problems: [String] = []
 
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
     private static let members: Set<String> = [
         "method", "path", "lookup", "document", "variables", "answer", "status", "debug",
     ]
-    private static let variableMembers: Set<String> = ["from", "default", "words", "value"]
+    private static let variableMembers: Set<String> = ["from", "default", "words", "value", "search"]
     private static let reserved = ["/graphql", "/healthz", "/readyz"]
     private static let maximumRoutes = 1000
 
     /// Reads a file's text; `routes` are those without problems.
     package init(_ text: String, file: String, check: @escaping DocumentCheck) {
+        self.init(text, file: file, searches: [:], check: check)
+    }
+
+    /// Reads a file's text, which may ask for searches of another file too.
+    init(_ text: String, file: String, searches: [String: RouteSearch], check: @escaping DocumentCheck) {
         self.file = file
         self.check = check
+        self.searches = searches
         do throws(JSONError) {
             let root = try JSONParser.parse(text)
-            guard let declared = root["routes"]?.arrayValue, root.objectValue?.count == 1 else {
-                problems.append("\(file): a file of routes is an object with one member, {\"routes\": […]}.")
+            guard let declared = root["routes"]?.arrayValue,
+                root.objectValue?.keys.allSatisfy({ $0 == "routes" || $0 == "searches" }) == true
+            else {
+                problems.append(
+                    "\(file): a file of routes is an object, {\"routes\": […]}, with \"searches\" if there are any."
+                )
                 return
             }
+            readSearches(root["searches"] ?? [:])
             guard declared.count <= Self.maximumRoutes else {
                 problems.append(
                     "\(file): there are \(declared.count) routes; at most \(Self.maximumRoutes) are served."
@@ -39,6 +52,20 @@ package struct RouteReading {
             for (index, value) in declared.enumerated() { read(value, number: index + 1) }
         } catch {
             problems.append("\(file) is not JSON: \(error).")
+        }
+    }
+
+    private mutating func readSearches(_ value: JSONValue) {
+        guard let declared = value.objectValue else {
+            problems.append("\(file): \"searches\" must be an object: a name, and the list of its steps.")
+            return
+        }
+        for search in declared {
+            do throws(RouteProblem) {
+                searches[search.key] = try RouteSearch(search.value, check: check)
+            } catch {
+                problems.append("\(file): search \(search.key): \(error.text).")
+            }
         }
     }
 
@@ -62,7 +89,7 @@ package struct RouteReading {
                 problems += faults.map { "\(file): \(name): \($0)" }
                 return
             }
-            let route = try Self.route(method, path, (text, document), lookup, members)
+            let route = try route(method, path, (text, document), lookup, members)
             guard !routes.contains(where: { $0.key == route.key }) else {
                 throw RouteProblem("another route of this file has this method and path. Remove one of them")
             }
@@ -72,7 +99,7 @@ package struct RouteReading {
         }
     }
 
-    private static func route(
+    private func route(
         _ method: String,
         _ path: String,
         _ main: (text: String, document: RouteDocument),
@@ -127,7 +154,7 @@ package struct RouteReading {
         return (text, lookup)
     }
 
-    private static func variables(
+    private func variables(
         _ value: JSONValue,
         _ document: RouteDocument,
         _ lookup: RouteDocument?
@@ -164,13 +191,13 @@ package struct RouteReading {
         return variables
     }
 
-    private static func variable(
+    private func variable(
         _ definition: VariableDefinition,
         _ source: JSONValue,
         isOptional: Bool
     ) throws(RouteProblem) -> RouteVariable {
         let members: JSONObject = source.objectValue ?? ["from": source]
-        try checkNames(members, variableMembers)
+        try Self.checkNames(members, Self.variableMembers)
         let names = (members["from"]?.arrayValue ?? []).compactMap(\.stringValue)
         var template: RouteTemplate?
         if let value = members["value"] {
@@ -187,6 +214,7 @@ package struct RouteReading {
                 "the \"words\" of $\(definition.name) must be an object: what clients write, what it means"
             )
         }
+        let search = try search(members, definition)
         return RouteVariable(
             name: definition.name,
             type: definition.type,
@@ -194,8 +222,27 @@ package struct RouteReading {
             names: names,
             fallback: members["default"],
             words: Dictionary(words.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
-            value: template
+            value: template,
+            search: search
         )
+    }
+
+    private func search(
+        _ members: JSONObject,
+        _ definition: VariableDefinition
+    ) throws(RouteProblem) -> RouteSearch? {
+        guard let value = members["search"] else { return nil }
+        guard let search = value.stringValue.flatMap({ searches[$0] }) else {
+            throw RouteProblem("the \"search\" of $\(definition.name) must name one of \"searches\"")
+        }
+        guard definition.type.namedType == "ID" || definition.type.namedType == "String", !definition.type.isList,
+            members["words"] == nil
+        else {
+            throw RouteProblem(
+                "$\(definition.name) cannot have a \"search\": only an ID or a String without \"words\" can"
+            )
+        }
+        return search
     }
 
     private static func check(_ method: String, _ path: String) throws(RouteProblem) {
@@ -216,13 +263,13 @@ package struct RouteReading {
         }
     }
 
-    private static func checkNames(_ members: JSONObject, _ known: Set<String>) throws(RouteProblem) {
+    static func checkNames(_ members: JSONObject, _ known: Set<String>) throws(RouteProblem) {
         for name in members.keys where !known.contains(name) {
             throw RouteProblem("\"\(name)\" means nothing here. Known are \(known.sorted().joined(separator: ", "))")
         }
     }
 
-    private static func document(_ value: JSONValue?) -> String? {
+    static func document(_ value: JSONValue?) -> String? {
         guard let lines = value?.arrayValue else { return value?.stringValue }
         let texts = lines.compactMap(\.stringValue)
         return texts.count == lines.count ? texts.joined(separator: "\n") : nil

@@ -15,23 +15,35 @@ struct RouteVariable: Sendable {
     let words: [String: JSONValue]
     /// In place of the client's word: a value of the route's own.
     let value: RouteTemplate?
+    /// How the client's word becomes what the document takes.
+    let search: RouteSearch?
 
     /// The value that a request gives; nil when it gives none and none is needed.
-    func value(in given: RouteInput) throws(RouteFault) -> JSONValue? {
+    func value(in given: RouteInput, run: Route.Run) async throws(RouteFault) -> JSONValue? {
         var found: (name: String, value: JSONValue)?
         for name in names {
-            guard let value = given.members[name], !value.isNull else { continue }
+            guard let raw = given.members[name], !raw.isNull else { continue }
+            // One that says the same again needs no second search.
+            if let found, given.members[found.name] == raw { continue }
+            let value = try await value(of: raw, called: name, isText: given.isText, run: run)
             if let found, found.value != value {
                 throw .badInput("\"\(found.name)\" and \"\(name)\" disagree. Send one of them.")
             }
             found = found ?? (name, value)
         }
-        guard let found else {
-            if fallback == nil, !isOptional { throw .badInput(missing) }
-            return fallback
-        }
-        let value = try converted(found.value, of: found.name, isText: given.isText)
+        if found == nil, fallback == nil, !isOptional { throw .badInput(missing) }
+        return found?.value ?? fallback
+    }
+
+    private func value(
+        of raw: JSONValue,
+        called name: String,
+        isText: Bool,
+        run: Route.Run
+    ) async throws(RouteFault) -> JSONValue {
+        let value = try converted(raw, of: name, isText: isText)
         guard case .string(let word) = value else { return value }
+        if let search { return try await search.result(for: word, called: name, run: run) ?? value }
         return words[word.lowercased()] ?? value
     }
 

@@ -112,9 +112,18 @@ extension SettingDefinition {
         }
     }
 
-    static func list(_ key: String, _ field: SettingField<[String]>, _ help: String) -> SettingDefinition {
+    static func list(
+        _ key: String,
+        _ field: SettingField<[String]>,
+        _ help: String,
+        check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
+    ) -> SettingDefinition {
         SettingDefinition(key, help) { text, settings in
-            settings[keyPath: field] = split(text)
+            let values = split(text)
+            for value in values {
+                if let problem = check(value) { return problem }
+            }
+            settings[keyPath: field] = values
             return nil
         } text: { settings in
             let values = settings[keyPath: field]

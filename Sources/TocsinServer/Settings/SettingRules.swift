@@ -24,6 +24,26 @@ enum SettingRules {
         return nil
     }
 
+    /// Browsers write an origin without a path and without a slash at its end.
+    static func originProblem(_ text: String) -> SettingProblem? {
+        if text == "*" { return nil }
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), hasHost(text), text.count(of: "/") == 2,
+            !text.contains("?"), !text.contains("#"), !text.contains("*")
+        else {
+            return "write origins as browsers do, https://HOST or https://HOST:PORT with nothing behind, or * for any"
+        }
+        return nil
+    }
+
+    /// RFC 9110 §5.1.
+    static func fieldNameProblem(_ text: String) -> SettingProblem? {
+        let isName = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+        return isName ? nil : "write names of header fields with commas between, such as x-app-version,x-trace-id"
+    }
+
     static func appleIDProblem(_ text: String) -> SettingProblem? {
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 64
         return isPlain ? nil : "write the 10 letters and digits that Apple shows"
@@ -88,6 +108,8 @@ enum SettingRules {
 }
 
 extension String {
+    fileprivate func count(of character: Character) -> Int { count { $0 == character } }
+
     /// Where the text after the first `separator` begins.
     fileprivate func range(ofScheme separator: String) -> Index? {
         var rest = self[...]

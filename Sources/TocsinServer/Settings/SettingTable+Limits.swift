@@ -9,6 +9,14 @@ extension SettingTable {
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
         .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
+        .list(
+            "allowed-headers",
+            \.server.allowedHeaders,
+            "Header fields that pages of allowed origins may send besides those of GraphQL's clients.",
+            check: SettingRules.fieldNameProblem
+        ),
+        .integer("origin-seconds", \.limits.originSeconds, 0...86_400, "Time for which browsers remember these leaves.")
+            .unit("seconds"),
     ]
 
     static let documentLimits: [SettingDefinition] = [
@@ -63,6 +71,12 @@ extension SettingTable {
         .seconds("socket-init-seconds", \.limits.socketInitSeconds, 0.1...600, "Time until connection_init is in."),
         .seconds("socket-ping-seconds", \.limits.socketPingSeconds, 0.1...600, "Time between pings."),
         .seconds("socket-pong-seconds", \.limits.socketPongSeconds, 0.1...600, "Time until a pong is in."),
+        .seconds(
+            "stream-comment-seconds",
+            \.limits.streamCommentSeconds,
+            0.1...600,
+            "Time between a stream's comments."
+        ),
         .integer("socket-queue-bytes", \.limits.socketQueueBytes, 1024...(1 << 30), "What may wait for a slow client.")
             .unit("bytes"),
         .integer("socket-queue-events", \.limits.socketQueueEvents, 1...1_000_000, "Events that may wait for it."),

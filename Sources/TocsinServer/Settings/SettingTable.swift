@@ -11,6 +11,7 @@ package enum SettingTable {
         ("Push to browsers, webhooks", webPush), ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits),
         ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits), ("Versions and sync", models),
+        ("Content of pushes", pushContent),
     ]
 
     /// All of them.
@@ -88,7 +89,12 @@ package enum SettingTable {
             ["trace", "debug", "info", "notice", "warning", "error", "critical"],
             "How much is logged: trace, debug, info, notice, warning, error or critical."
         ),
-        .list("allowed-origins", \.server.allowedOrigins, "Origins of web pages that may use the server, with commas."),
+        .list(
+            "allowed-origins",
+            \.server.allowedOrigins,
+            "Origins of web pages that may use the server, with commas.",
+            check: SettingRules.originProblem
+        ),
         .seconds("stop-seconds", \.server.stopSeconds, 0...600, "How long running work may take after SIGTERM."),
     ]
 

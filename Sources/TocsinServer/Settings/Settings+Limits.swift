@@ -14,6 +14,8 @@ extension Settings {
         package var idleSeconds = 75.0
         package var connections = 4096
         package var socketsPerOwner = 256
+        /// Seconds for which a browser may remember what pages of other origins may do.
+        package var originSeconds = 600
 
         // GraphQL documents
         package var documentBytes = 100_000
@@ -69,6 +71,8 @@ extension Settings {
         package var socketInitSeconds = 10.0
         package var socketPingSeconds = 25.0
         package var socketPongSeconds = 20.0
+        /// Seconds between the comments of an event stream that has no events.
+        package var streamCommentSeconds = 15.0
         /// What may wait for a client that does not read, over all its subscriptions.
         package var socketQueueBytes = 1 << 20
         package var socketQueueEvents = 256

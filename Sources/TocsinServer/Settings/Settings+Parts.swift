@@ -19,6 +19,8 @@ extension Settings {
             http.tls = HTTPServerSettings.TLSFiles(certificateFile: certificate, keyFile: key)
         }
         http.crossOrigin.allowedOrigins = server.allowedOrigins
+        http.crossOrigin.requestFields += server.allowedHeaders
+        http.crossOrigin.maximumAgeSeconds = limits.originSeconds
         http.maximumBodyBytes = limits.bodyBytes
         http.maximumHeadBytes = limits.headBytes
         http.maximumHeadFields = limits.headFields
@@ -41,6 +43,7 @@ extension Settings {
             maximumOperations: limits.socketSubscriptions,
             request: requestLimits
         )
+        http.session.commentMilliseconds = Self.milliseconds(limits.streamCommentSeconds)
         return http
     }
 

@@ -42,6 +42,8 @@ package struct Settings: Sendable, Hashable {
         package var trustedMode = "off"
         /// A file with routes of one's own, added to those that ship.
         package var routesPath: String?
+        /// A file with the categories of notifications; nil: those that ship.
+        package var categoriesPath: String?
         /// Whether routes for trying things out are served.
         package var servesDebugRoutes = false
         /// Whether `serve` applies migrations.
@@ -55,6 +57,8 @@ package struct Settings: Sendable, Hashable {
         package var logLevel = "info"
         /// Origins whose pages may open sockets and, if any is listed, read answers.
         package var allowedOrigins: [String] = []
+        /// Header fields that these pages may send besides those that GraphQL's clients send.
+        package var allowedHeaders: [String] = []
         /// How long running requests and pushes may take once the server is asked to stop, in seconds.
         package var stopSeconds = 10.0
 
@@ -85,6 +89,8 @@ package struct Settings: Sendable, Hashable {
         package var bundleID: String?
         /// Which environment devices are taken to be in that do not say.
         package var isProduction = false
+        /// Whether the app may send critical alerts (Apple's entitlement).
+        package var mayBeCritical = false
         /// In place of Apple's address, for tests and proxies.
         package var endpoint: String?
 
@@ -145,5 +151,8 @@ package struct Settings: Sendable, Hashable {
         package var maximumAttempts = 50
         /// HTTP/2 connections to one provider.
         package var connections = 2
+        /// What phones show of an encrypted message.
+        package var placeholderTitle = "New message"
+        package var placeholderBody = "Open the app to read it."
     }
 }

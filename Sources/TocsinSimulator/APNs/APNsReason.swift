@@ -14,6 +14,8 @@ enum APNsReason: String, Sendable, CaseIterable {
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
+    case badCertificate = "BadCertificate"
+    case badCertificateEnvironment = "BadCertificateEnvironment"
     case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case expiredProviderToken = "ExpiredProviderToken"
@@ -38,8 +40,8 @@ enum APNsReason: String, Sendable, CaseIterable {
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
             .missingTopic, .payloadEmpty, .topicDisallowed:
             400
-        case .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .expiredProviderToken, .forbidden,
-            .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken,
+            .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

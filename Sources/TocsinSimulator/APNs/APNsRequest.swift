@@ -13,9 +13,13 @@ struct APNsRequest {
         path.hasPrefix("/3/device/") ? path.dropFirst("/3/device/".count) : nil
     }
 
+    let endsMilliseconds: Int64?
+
     init(_ request: WireRequest, bundleIDs: [String]) throws(APNsRefusal) {
         try Self.checkDuplicates(request)
         try Self.checkNumbers(request)
+        endsMilliseconds = request.value("apns-expiration").flatMap { Int64($0) }
+            .map { $0.multipliedReportingOverflow(by: 1000) }.map { $0.overflow ? .max : $0.partialValue }
         type = try Self.pushType(request)
         topic = try Self.topic(request, type, bundleIDs)
         collapseID = request.value("apns-collapse-id")
@@ -33,14 +37,16 @@ struct APNsRequest {
     }
 
     /// Headers that may stand only once; all that APNs reads.
-    private static let single = [
+    private static let single: Set = [
         "authorization", "apns-topic", "apns-push-type", "apns-id", "apns-expiration", "apns-priority",
         "apns-collapse-id",
     ]
 
     private static func checkDuplicates(_ request: WireRequest) throws(APNsRefusal) {
-        for name in single where request.values(name).count > 1 {
-            throw APNsRefusal(.duplicateHeaders, "\(name) stands more than once")
+        for (index, line) in request.headers.enumerated() where single.contains(line.name) {
+            guard !request.headers[..<index].contains(where: { $0.name == line.name }) else {
+                throw APNsRefusal(.duplicateHeaders, "\(line.name) stands more than once")
+            }
         }
     }
 
@@ -95,6 +101,25 @@ struct APNsRequest {
             throw APNsRefusal(.badDeviceToken, "a device token is 64 to 200 hex digits, an even number")
         }
         return token.lowercased()
+    }
+}
+
+extension APNsRequest {
+    /// What the phone gets of it.
+    var arrival: Arrival {
+        var arrival = Arrival(replaceKey: collapseID)
+        let aps = payload["aps"]
+        if let text = aps?["alert"]?.stringValue {
+            arrival.body = text
+        } else {
+            arrival.title = aps?["alert"]?["title"]?.stringValue ?? ""
+            arrival.body = aps?["alert"]?["body"]?.stringValue ?? ""
+        }
+        arrival.isShown = type == .alert && aps?["alert"] != nil
+        arrival.badge = aps?["badge"]?.intValue.map { Int($0) }
+        arrival.app = topic
+        arrival.endsMilliseconds = endsMilliseconds
+        return arrival
     }
 }
 

@@ -4,10 +4,11 @@ import JSON
 struct FakeAPNs: WireService {
     let settings: SimulatorSettings
     let tokens: ProviderTokenRules
+    let conditions: Conditions
     let recorder: Recorder
 
     var opensWithOneStream: Bool { true }
-    var maximumStreams: Int { settings.maximumStreams }
+    var limits: SimulatorLimits.Wire { conditions.limits.apns }
     var readsHeaders: Bool { settings.recording }
 
     func connectionOpened() -> WireConnection {
@@ -25,6 +26,7 @@ struct FakeAPNs: WireService {
             recorder.acceptedUnread(.apns)
             return .answer(WireAnswer(status: 200))
         }
+        connection.requests += 1
         let id = request.value("apns-id") ?? LowercaseUUID.random()
         var record = PushRecord(.apns, connection: connection.id, request: request, providerID: id)
         record.token = APNsRequest.deviceToken(inPath: request.path).map(String.init) ?? ""
@@ -34,43 +36,49 @@ struct FakeAPNs: WireService {
                 throw APNsRefusal(.badPath, "the path is not /3/device/<token>")
             }
             try tokens.check(request, on: &connection)
-            let push = try APNsRequest(request, bundleIDs: settings.bundleIDs)
+            let push = try APNsRequest(request, bundleIDs: connection.binding?.bundleIDs ?? [])
             record.token = push.deviceToken
-            record.payload = push.payload
             record.replaceKey = push.collapseID
             record.deliveryKey = request.value("apns-id")
-            return scripted(push, &record)
+            return scripted(push, &record, request: connection.requests)
         } catch {
             return refuse(error, &record)
         }
     }
 
-    private func scripted(_ push: APNsRequest, _ record: inout PushRecord) -> WireReply {
-        guard let effect = recorder.effect(for: push.deviceToken, of: .apns) else { return accept(&record) }
+    private func scripted(_ push: APNsRequest, _ record: inout PushRecord, request: Int) -> WireReply {
+        guard let effect = conditions.effect(for: push.deviceToken, of: .apns, request: request) else {
+            record.accept(status: 200)
+            recorder.add(record, push.arrival)
+            return .answer(answer(200, record))
+        }
+        return play(effect, push, &record)
+    }
+
+    private func play(_ effect: ScriptEffect, _ push: APNsRequest, _ record: inout PushRecord) -> WireReply {
         switch effect {
         case .apns(let reason):
             return refuse(APNsRefusal(reason, "scripted"), &record)
         case .unregistered(let agoSeconds):
             return refuse(APNsRefusal(.unregistered, "scripted"), agoSeconds: agoSeconds, &record)
         case .unheardReason:
-            record.refuse(status: 400, reason: "TheMoonIsWrong", detail: "scripted")
-            recorder.add(record)
-            return .answer(answer(400, record, body: ["reason": "TheMoonIsWrong"]))
+            record.refuse(status: 400, reason: FaultNames.unheard, detail: "scripted")
+            recorder.add(record, nil)
+            return .answer(answer(400, record, body: ["reason": .string(FaultNames.unheard)]))
         case .shutdown:
             guard case .answer(let answer) = refuse(APNsRefusal(.shutdown, "scripted"), &record) else { return .hangUp }
-            return .lastAnswer(answer, reason: APNsReason.shutdown.rawValue)
-        case .fcm:
-            return accept(&record)
-        case .slow, .silence, .headersOnly, .reset, .acceptedThenReset, .acceptedThenGoAway, .refusedByGoAway,
-            .hangUp, .acceptedThenHangUp:
-            return WireFault.reply(effect, settings, record, recorder) { answer(200, record) }
+            return .goAway(answer, GoAway(reason: APNsReason.shutdown.rawValue))
+        case .fcm(let failure):
+            return refuse(APNsRefusal(.internalServerError, "scripted: \(failure.name)"), &record)
+        case .webPush(let refusal):
+            return refuse(APNsRefusal(.internalServerError, "scripted: \(refusal.reason)"), &record)
+        case .late(let effect, let seconds):
+            return play(effect, push, &record).delayed(seconds: seconds)
+        case .wire(let fault):
+            record.meet(fault)
+            recorder.add(record, push.arrival)
+            return fault.reply(slowSeconds: conditions.limits.lateSeconds) { answer(200, record) }
         }
-    }
-
-    private func accept(_ record: inout PushRecord) -> WireReply {
-        record.accept(status: 200)
-        recorder.add(record)
-        return .answer(answer(200, record))
     }
 
     private func refuse(
@@ -80,7 +88,7 @@ struct FakeAPNs: WireService {
     ) -> WireReply {
         let reason = refusal.reason
         record.refuse(status: reason.status, reason: reason.rawValue, detail: refusal.detail)
-        recorder.add(record)
+        recorder.add(record, nil)
         var body: JSONObject = ["reason": .string(reason.rawValue)]
         if reason.status == 410 {
             body["timestamp"] = .int(settings.nowMilliseconds() - agoSeconds * 1000)
@@ -96,35 +104,5 @@ struct FakeAPNs: WireService {
             answer.body = body.serialized()
         }
         return answer
-    }
-}
-
-/// Scripted faults of stream and connection, the same for both providers.
-enum WireFault {
-    static func reply(
-        _ effect: ScriptEffect,
-        _ settings: SimulatorSettings,
-        _ record: PushRecord,
-        _ recorder: Recorder,
-        answer: () -> WireAnswer
-    ) -> WireReply {
-        var record = record
-        switch effect {
-        case .slow, .acceptedThenReset, .acceptedThenGoAway, .acceptedThenHangUp:
-            record.accept(status: 200)
-        default:
-            record.refuse(status: 0, reason: "\(effect)", detail: "scripted")
-        }
-        recorder.add(record)
-        switch effect {
-        case .slow: return .late(answer(), afterSeconds: settings.slowAnswerSeconds)
-        case .headersOnly: return .headersOnly(status: 200)
-        case .reset(let errorCode): return .reset(errorCode: errorCode)
-        case .acceptedThenReset: return .reset(errorCode: 2)
-        case .acceptedThenGoAway: return .lastAnswer(answer(), reason: APNsReason.shutdown.rawValue)
-        case .refusedByGoAway: return .refusedByGoAway(reason: APNsReason.shutdown.rawValue)
-        case .hangUp, .acceptedThenHangUp: return .hangUp
-        default: return .silence
-        }
     }
 }

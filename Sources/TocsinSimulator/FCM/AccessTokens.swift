@@ -12,14 +12,16 @@ final class AccessTokens: Sendable {
 
     private let state = Mutex(State())
     private let settings: SimulatorSettings
+    private let conditions: Conditions
     private let key: PrivateKey
     /// Set when the ports are known: the endpoint's URLs, one of which assertions must carry as `aud`.
     let audiences = Mutex<[String]>([])
 
     private static let maximumTokens = 10_000
 
-    init(settings: SimulatorSettings, key: PrivateKey) {
+    init(settings: SimulatorSettings, conditions: Conditions, key: PrivateKey) {
         self.settings = settings
+        self.conditions = conditions
         self.key = key
     }
 
@@ -27,7 +29,7 @@ final class AccessTokens: Sendable {
     func issue() -> String {
         let digits = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         let token = "ya29.sim." + digits.joined()
-        let end = settings.nowMilliseconds() + Int64(settings.accessTokenSeconds) * 1000
+        let end = settings.nowMilliseconds() + Int64(conditions.limits.accessTokenSeconds) * 1000
         state.withLock { state in
             if state.ends.count >= Self.maximumTokens { state.ends.removeAll() }
             state.ends[token] = end
@@ -35,6 +37,9 @@ final class AccessTokens: Sendable {
         }
         return token
     }
+
+    /// Ends all access tokens given out so far.
+    func endAll() { state.withLock { $0.ends = [:] } }
 
     /// Whether the bearer may send now; the reason if not.
     func check(_ request: WireRequest) throws(FCMFailure) {
@@ -61,7 +66,7 @@ final class AccessTokens: Sendable {
         return Self.answer(
             200,
             [
-                "access_token": .string(issue()), "expires_in": .int(Int64(settings.accessTokenSeconds)),
+                "access_token": .string(issue()), "expires_in": .int(Int64(conditions.limits.accessTokenSeconds)),
                 "token_type": "Bearer",
             ]
         )

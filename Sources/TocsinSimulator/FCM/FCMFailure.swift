@@ -9,6 +9,11 @@ enum FCMFailure: Error, Sendable {
         case date
     }
 
+    /// Whose quota was used up.
+    enum Quota: Sendable {
+        case device, project
+    }
+
     case invalidToken
     /// A field the send service refuses: field path and why.
     case invalidField(String, String)
@@ -21,9 +26,11 @@ enum FCMFailure: Error, Sendable {
     case senderIDMismatch
     case unregistered
     case projectNotFound
-    case quotaExceeded(RetryAfter)
+    case quotaExceeded(Quota, RetryAfter)
     case internalError
     case unspecified
+    /// A code no document lists.
+    case unheardCode
     case unavailable(RetryAfter)
 
     /// HTTP status, `google.rpc.Code` name, FCM error code, message.
@@ -58,6 +65,8 @@ enum FCMFailure: Error, Sendable {
             (500, "INTERNAL", "INTERNAL", "Internal error encountered.")
         case .unspecified:
             (500, "INTERNAL", "UNSPECIFIED_ERROR", "An unknown error occurred.")
+        case .unheardCode:
+            (500, "INTERNAL", "MOON_IS_WRONG", "Scripted.")
         case .unavailable:
             (503, "UNAVAILABLE", "UNAVAILABLE", "The service is currently unavailable.")
         }
@@ -77,12 +86,12 @@ enum FCMFailure: Error, Sendable {
         if case .unauthenticated(let why) = self { why } else { parts.message }
     }
 
-    func answer(nowMilliseconds: Int64) -> WireAnswer {
+    func answer(nowMilliseconds: Int64, projectID: String) -> WireAnswer {
         let parts = parts
         var error: JSONObject = [
             "code": .int(Int64(parts.http)), "message": .string(parts.message), "status": .string(parts.status),
         ]
-        let details = details
+        let details = details(projectID)
         if !details.isEmpty { error["details"] = .array(details) }
         let body: JSONValue = ["error": .object(error)]
         var answer = WireAnswer(
@@ -100,12 +109,12 @@ enum FCMFailure: Error, Sendable {
 
     private var retryAfter: RetryAfter {
         switch self {
-        case .quotaExceeded(let retryAfter), .unavailable(let retryAfter): retryAfter
+        case .quotaExceeded(_, let retryAfter), .unavailable(let retryAfter): retryAfter
         default: .none
         }
     }
 
-    private var details: [JSONValue] {
+    private func details(_ projectID: String) -> [JSONValue] {
         var details: [JSONValue] = []
         if let errorCode = parts.errorCode {
             details.append([
@@ -117,10 +126,9 @@ enum FCMFailure: Error, Sendable {
             details.append(Self.badRequest(field: "message.token", "Invalid registration token"))
         case .invalidField(let field, let why), .unreadableField(let field, let why):
             details.append(Self.badRequest(field: field, why))
-        case .quotaExceeded:
+        case .quotaExceeded(let quota, _):
             details.append([
-                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-                "violations": [["subject": "device", "description": "Device message rate exceeded"]],
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [Self.violation(quota, projectID)],
             ])
         case .unauthenticated:
             details.append(Self.errorInfo("ACCESS_TOKEN_EXPIRED"))
@@ -130,6 +138,13 @@ enum FCMFailure: Error, Sendable {
             break
         }
         return details
+    }
+
+    private static func violation(_ quota: Quota, _ projectID: String) -> JSONValue {
+        switch quota {
+        case .device: ["subject": "device", "description": "Device message rate exceeded"]
+        case .project: ["subject": .string("project:\(projectID)"), "description": "Project message rate exceeded"]
+        }
     }
 
     private static func badRequest(field: String, _ description: String) -> JSONValue {

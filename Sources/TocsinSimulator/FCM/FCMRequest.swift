@@ -2,7 +2,9 @@ import JSON
 
 /// A message that keeps the rules of FCM HTTP v1 (`projects.messages.send`).
 struct FCMRequest {
-    let token: String
+    /// A registration token, an installation id, a topic or a condition.
+    let target: String
+    let isForOneDevice: Bool
     let validatesOnly: Bool
     let body: JSONValue
     /// `android.notification.tag`, else `android.collapse_key`.
@@ -10,6 +12,8 @@ struct FCMRequest {
     /// `data.deliveryId`.
     let deliveryKey: String?
 
+    private static let maximumBytes = 4096
+    private static let maximumTopicBytes = 2048
     private static let targets = ["token", "fid", "topic", "condition"]
     private static let messageFields =
         targets + ["name", "data", "notification", "android", "apns", "webpush", "fcm_options"]
@@ -23,13 +27,17 @@ struct FCMRequest {
             throw FCMFailure.unreadableField("message", "Unknown name \"\(field)\": Cannot find field.")
         }
         validatesOnly = body["validate_only"]?.boolValue ?? false
-        token = try Self.target(message)
+        isForOneDevice = message["token"] != nil || message["fid"] != nil
+        target = try Self.target(message)
         let android = message["android"]
         try Self.checkData(message["data"], "message.data")
         try Self.checkData(android?["data"], "message.android.data")
         try FCMAndroidRules.check(android)
+        try FCMOtherPlatformRules.check(apple: message["apns"], web: message["webpush"])
         let bytes = Self.weight(message)
-        guard bytes <= 4096 else { throw FCMFailure.tooBig(bytes) }
+        guard bytes <= (isForOneDevice ? Self.maximumBytes : Self.maximumTopicBytes) else {
+            throw FCMFailure.tooBig(bytes)
+        }
         replaceKey = android?["notification"]?["tag"]?.stringValue ?? android?["collapse_key"]?.stringValue
         deliveryKey = (android?["data"] ?? message["data"])?["deliveryId"]?.stringValue
     }
@@ -78,7 +86,7 @@ struct FCMRequest {
             }
             let isReserved =
                 ["from", "message_type"].contains(member.key) || member.key.hasPrefix("google.")
-                || member.key.hasPrefix("gcm.")
+                || member.key.hasPrefix("gcm")
             guard !isReserved else {
                 throw FCMFailure.invalidField("\(path)[\(member.key)]", "this key is reserved")
             }
@@ -102,41 +110,28 @@ struct FCMRequest {
     }
 }
 
-/// The rules of a message's `android` part (`AndroidConfig`).
-enum FCMAndroidRules {
-    private static let fields = [
-        "collapse_key", "priority", "ttl", "restricted_package_name", "data", "notification", "fcm_options",
-        "direct_boot_ok", "bandwidth_constrained_ok", "restricted_satellite_ok",
-    ]
-    private static let maximumLifeSeconds = 2_419_200.0
-
-    static func check(_ android: JSONValue?) throws(FCMFailure) {
-        guard let android else { return }
-        guard let members = android.objectValue else {
-            throw FCMFailure.unreadableField("message.android", "an object is required")
+extension FCMRequest {
+    /// What the phone gets of it; `nil` when it is only validated, or for no phone in particular.
+    func arrival(nowMilliseconds: Int64) -> Arrival? {
+        guard !validatesOnly, isForOneDevice else { return nil }
+        let message = body["message"]
+        let android = message?["android"]
+        // On the screen only a tag replaces; a collapse key does so while a message is stored.
+        var arrival = Arrival(replaceKey: android?["notification"]?["tag"]?.stringValue)
+        for notification in [android?["notification"], message?["notification"]] {
+            if arrival.title.isEmpty { arrival.title = notification?["title"]?.stringValue ?? "" }
+            if arrival.body.isEmpty { arrival.body = notification?["body"]?.stringValue ?? "" }
         }
-        for field in members.keys where !fields.contains(field) {
-            throw FCMFailure.unreadableField("message.android", "Unknown name \"\(field)\": Cannot find field.")
+        arrival.isShown = message?["notification"] != nil || android?["notification"] != nil
+        arrival.badge = android?["notification"]?["notification_count"]?.intValue.map { Int($0) }
+        if let seconds = android?["ttl"]?.stringValue.flatMap(FCMAndroidRules.seconds) {
+            arrival.endsMilliseconds = nowMilliseconds + Int64(seconds * 1000)
         }
-        if let priority = members["priority"] {
-            guard let name = priority.stringValue, ["normal", "high"].contains(name.lowercased()) else {
-                throw FCMFailure.unreadableField("message.android.priority", "priority is normal or high")
-            }
-        }
-        if let life = members["ttl"] {
-            guard let text = life.stringValue, let seconds = seconds(text) else {
-                throw FCMFailure.unreadableField("message.android.ttl", "ttl is seconds followed by s, as in 3.5s")
-            }
-            guard seconds <= maximumLifeSeconds else {
-                throw FCMFailure.invalidField("message.android.ttl", "ttl is at most 2419200s")
-            }
-        }
-    }
-
-    private static func seconds(_ text: String) -> Double? {
-        guard text.hasSuffix("s"), text.utf8.first.map({ (0x30...0x39).contains($0) }) == true else { return nil }
-        let digits = text.dropLast()
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else { return nil }
-        return Double(digits)
+        let collapseKey = android?["collapse_key"]?.stringValue
+        // A message that is not stored escapes the brake of collapsible ones.
+        if arrival.endsMilliseconds != nowMilliseconds { arrival.throttleKey = collapseKey }
+        // Notifications are collapsible, with or without a key of their own.
+        arrival.keeping = arrival.isShown || collapseKey != nil ? .newestOfKey(collapseKey ?? "") : .each
+        return arrival
     }
 }

@@ -4,10 +4,11 @@ import JSON
 struct FakeFCM: WireService {
     let settings: SimulatorSettings
     let tokens: AccessTokens
+    let conditions: Conditions
     let recorder: Recorder
 
     var opensWithOneStream: Bool { false }
-    var maximumStreams: Int { settings.maximumStreams }
+    var limits: SimulatorLimits.Wire { conditions.limits.fcm }
     var readsHeaders: Bool { settings.recording }
 
     func connectionOpened() -> WireConnection { recorder.makeConnection() }
@@ -17,6 +18,7 @@ struct FakeFCM: WireService {
     func reply(to request: WireRequest, on connection: inout WireConnection) -> WireReply {
         if request.path == "/token" { return tokenReply(request) }
         recorder.count(&connection, .fcm)
+        connection.requests += 1
         let name = "projects/\(settings.projectID)/messages/0:\(LowercaseUUID.random())"
         guard settings.recording else {
             recorder.acceptedUnread(.fcm)
@@ -26,16 +28,15 @@ struct FakeFCM: WireService {
         do throws(FCMFailure) {
             try checkPath(request)
             try tokens.check(request)
-            guard recorder.takeQuota() else {
-                throw FCMFailure.quotaExceeded(.seconds(60 - Int(settings.nowMilliseconds() / 1000 % 60)))
-            }
+            if let refusal = conditions.takeProjectQuota() { throw refusal }
             let push = try FCMRequest(request)
-            record.token = push.token
-            record.payload = push.body
+            record.token = push.target
+            if push.validatesOnly { record.providerID = "projects/\(settings.projectID)/messages/fake_message_id" }
             // What is only validated reaches no phone, so it doubles nothing.
             record.replaceKey = push.validatesOnly ? nil : push.replaceKey
             record.deliveryKey = push.validatesOnly ? nil : push.deliveryKey
-            return scripted(push, &record)
+            if push.isForOneDevice, let refusal = conditions.takeDeviceQuota(push.target) { throw refusal }
+            return scripted(push, &record, request: connection.requests)
         } catch {
             return refuse(error, &record)
         }
@@ -43,8 +44,8 @@ struct FakeFCM: WireService {
 
     private func tokenReply(_ request: WireRequest) -> WireReply {
         let answer = tokens.answer(request)
-        guard let outage = recorder.outage(of: .token) else { return .answer(answer) }
-        return outage.tokenReply(answer, slowSeconds: settings.slowAnswerSeconds)
+        guard let outage = conditions.outage(of: .token) else { return .answer(answer) }
+        return outage.tokenReply(answer, slowSeconds: conditions.limits.lateSeconds)
     }
 
     private func checkPath(_ request: WireRequest) throws(FCMFailure) {
@@ -57,27 +58,35 @@ struct FakeFCM: WireService {
         guard parts[3] == settings.projectID else { throw FCMFailure.projectNotFound }
     }
 
-    private func scripted(_ push: FCMRequest, _ record: inout PushRecord) -> WireReply {
-        guard let effect = recorder.effect(for: push.token, of: .fcm) else {
+    private func scripted(_ push: FCMRequest, _ record: inout PushRecord, request: Int) -> WireReply {
+        let arrival = push.arrival(nowMilliseconds: settings.nowMilliseconds())
+        guard let effect = conditions.effect(for: push.target, of: .fcm, request: request) else {
             record.accept(status: 200)
-            recorder.add(record)
+            recorder.add(record, arrival)
             return .answer(Self.answer(record.providerID))
         }
+        return play(effect, arrival, &record)
+    }
+
+    private func play(_ effect: ScriptEffect, _ arrival: Arrival?, _ record: inout PushRecord) -> WireReply {
         switch effect {
         case .fcm(let failure):
             return refuse(failure, &record)
-        case .apns, .unregistered, .unheardReason, .shutdown:
+        case .apns, .unregistered, .unheardReason, .shutdown, .webPush:
             return refuse(.internalError, &record)
-        case .slow, .silence, .headersOnly, .reset, .acceptedThenReset, .acceptedThenGoAway, .refusedByGoAway,
-            .hangUp, .acceptedThenHangUp:
-            return WireFault.reply(effect, settings, record, recorder) { Self.answer(record.providerID) }
+        case .late(let effect, let seconds):
+            return play(effect, arrival, &record).delayed(seconds: seconds)
+        case .wire(let fault):
+            record.meet(fault)
+            recorder.add(record, arrival)
+            return fault.reply(slowSeconds: conditions.limits.lateSeconds) { Self.answer(record.providerID) }
         }
     }
 
     private func refuse(_ failure: FCMFailure, _ record: inout PushRecord) -> WireReply {
         record.refuse(status: failure.parts.http, reason: failure.name, detail: failure.detail)
-        recorder.add(record)
-        return .answer(failure.answer(nowMilliseconds: settings.nowMilliseconds()))
+        recorder.add(record, nil)
+        return .answer(failure.answer(nowMilliseconds: settings.nowMilliseconds(), projectID: settings.projectID))
     }
 
     private static func answer(_ name: String) -> WireAnswer {

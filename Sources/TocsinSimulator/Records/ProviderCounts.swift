@@ -12,8 +12,9 @@ struct ProviderCounts: Sendable {
     var duplicatesByReplaceKey = 0
     /// Accepted more than once with one `apns-id` or `deliveryId`.
     var duplicatesByDelivery = 0
-    private var replaceKeys: Set<String> = []
-    private var deliveryKeys: Set<String> = []
+    /// Hashes of the keys: a million takes some 20 MB, and two keys are taken for one once in ten million runs.
+    private var replaceKeys: Set<Int> = []
+    private var deliveryKeys: Set<Int> = []
 
     /// Keys remembered to tell duplicates.
     private static let maximumKeys = 2_000_000
@@ -25,15 +26,18 @@ struct ProviderCounts: Sendable {
             return
         }
         accepted += 1
-        if let key = record.replaceKey, Self.isRepeated(record.token + "\n" + key, in: &replaceKeys) {
-            duplicatesByReplaceKey += 1
+        if let key = record.replaceKey {
+            var hasher = Hasher()
+            hasher.combine(record.token)
+            hasher.combine(key)
+            if Self.isRepeated(hasher.finalize(), in: &replaceKeys) { duplicatesByReplaceKey += 1 }
         }
-        if let key = record.deliveryKey, Self.isRepeated(key, in: &deliveryKeys) {
+        if let key = record.deliveryKey, Self.isRepeated(key.hashValue, in: &deliveryKeys) {
             duplicatesByDelivery += 1
         }
     }
 
-    private static func isRepeated(_ key: String, in keys: inout Set<String>) -> Bool {
+    private static func isRepeated(_ key: Int, in keys: inout Set<Int>) -> Bool {
         guard keys.count < maximumKeys else { return keys.contains(key) }
         return !keys.insert(key).inserted
     }

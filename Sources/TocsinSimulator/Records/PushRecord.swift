@@ -12,7 +12,8 @@ struct PushRecord: Sendable {
     var sequence = 0
     var timeMilliseconds: Int64 = 0
     var token = ""
-    var payload: JSONValue = .null
+    /// Read again when somebody asks.
+    var body: [UInt8]
     private(set) var isAccepted = false
     /// 0 when no answer was given.
     private(set) var status = 0
@@ -29,7 +30,8 @@ struct PushRecord: Sendable {
         self.providerID = providerID
         path = request.path
         bytes = request.bodyBytes
-        headers = request.headers.filter { $0.name != "authorization" }
+        headers = request.headers
+        body = request.body
     }
 
     mutating func accept(status: Int) {
@@ -43,9 +45,17 @@ struct PushRecord: Sendable {
         self.detail = detail
     }
 
+    mutating func meet(_ fault: WireFault) {
+        if fault.accepts {
+            accept(status: 200)
+        } else {
+            refuse(status: 0, reason: fault.name, detail: "scripted")
+        }
+    }
+
     var json: JSONValue {
         var lines = JSONObject()
-        for header in headers { lines[header.name] = .string(header.value) }
+        for header in headers where header.name != "authorization" { lines[header.name] = .string(header.value) }
         return [
             "sequence": .int(Int64(sequence)),
             "time": .int(timeMilliseconds),
@@ -64,10 +74,6 @@ struct PushRecord: Sendable {
         ]
     }
 
-    /// For people: tokens are cut short.
-    var line: String {
-        let outcome = isAccepted ? "\(status)" : "\(status) \(reason ?? "")"
-        let why = detail.map { " (\($0))" } ?? ""
-        return "\(provider.rawValue) \(outcome) \(token.prefix(8))… \(bytes) bytes, connection \(connection)\(why)"
-    }
+    /// As it was sent; null when it is no JSON.
+    private var payload: JSONValue { (try? JSONParser.parse(body)) ?? .null }
 }

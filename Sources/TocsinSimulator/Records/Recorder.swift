@@ -1,29 +1,22 @@
 import JSON
 import Synchronization
 
-/// Keeps and counts what the fake providers saw.
+/// Keeps and counts what the fake providers saw, and what the phones show of it.
 final class Recorder: Sendable {
     private struct State {
         var counts: [SimulatedProvider: ProviderCounts] = [:]
         var records: [PushRecord] = []
         var sequence = 0
         var connections = 0
-        var outages: [SimulatedProvider: Outage] = [:]
-        /// FCM's quota: the minute it counts, and the messages in it.
-        var quotaMinute: Int64 = 0
-        var quotaUsed = 0
-        /// How often each scripted token has met its script.
-        var scriptUses: [String: Int] = [:]
+        var screens: Screens
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let settings: SimulatorSettings
-
-    /// Scripted tokens remembered.
-    private static let maximumScriptUses = 1_000_000
 
     init(settings: SimulatorSettings) {
         self.settings = settings
+        state = Mutex(State(screens: Screens(maximumPhones: settings.maximumPhones)))
     }
 
     func makeConnection() -> WireConnection {
@@ -55,42 +48,6 @@ final class Recorder: Sendable {
         }
     }
 
-    /// The script a token meets this time, if any.
-    func effect(for token: String, of provider: SimulatedProvider) -> ScriptEffect? {
-        if let outage = outage(of: provider) { return outage.effect(provider) }
-        guard let rule = ScriptRule.rule(for: token, of: provider) else { return nil }
-        guard let times = rule.times(for: token) else { return rule.effect }
-        return state.withLock { state in
-            if state.scriptUses.count >= Self.maximumScriptUses { state.scriptUses.removeAll() }
-            let uses = state.scriptUses[token, default: 0]
-            state.scriptUses[token] = uses + 1
-            return uses < times ? rule.effect : nil
-        }
-    }
-
-    /// Takes one message from FCM's quota of this minute; `false` when it is used up.
-    func takeQuota() -> Bool {
-        guard let limit = settings.fcmMessagesPerMinute else { return true }
-        let minute = settings.nowMilliseconds() / 60_000
-        return state.withLock { state in
-            if state.quotaMinute != minute {
-                state.quotaMinute = minute
-                state.quotaUsed = 0
-            }
-            guard state.quotaUsed < limit else { return false }
-            state.quotaUsed += 1
-            return true
-        }
-    }
-
-    func outage(of provider: SimulatedProvider) -> Outage? {
-        state.withLock { $0.outages[provider] }
-    }
-
-    func setOutage(_ outage: Outage?, of provider: SimulatedProvider) {
-        state.withLock { $0.outages[provider] = outage }
-    }
-
     func acceptedUnread(_ provider: SimulatedProvider) {
         state.withLock { state in
             state.counts[provider, default: ProviderCounts()].requests += 1
@@ -98,23 +55,28 @@ final class Recorder: Sendable {
         }
     }
 
-    func add(_ record: PushRecord) {
+    /// Keeps a push; what a phone gets of it, if it was accepted, is its `arrival`.
+    func add(_ record: PushRecord, _ arrival: Arrival?) {
         var record = record
         record.timeMilliseconds = settings.nowMilliseconds()
         state.withLock { state in
             state.sequence += 1
             record.sequence = state.sequence
             state.counts[record.provider, default: ProviderCounts()].count(record)
+            if record.isAccepted, let arrival {
+                state.screens.receive(arrival, at: record.token, now: record.timeMilliseconds)
+            }
+            guard settings.maximumRecords > 0 else { return }
             // A quarter at a time, so that the array does not move for each push.
             if state.records.count >= settings.maximumRecords {
                 state.records.removeFirst(max(1, settings.maximumRecords / 4))
             }
             state.records.append(record)
         }
-        settings.printer?(record.line)
+        settings.noticed?()
     }
 
-    /// Forgets pushes, counts, script uses and outages; open connections stay counted.
+    /// Forgets pushes, counts and screens; open connections stay counted.
     func reset() {
         state.withLock { state in
             for (provider, counts) in state.counts {
@@ -124,16 +86,15 @@ final class Recorder: Sendable {
                 state.counts[provider] = fresh
             }
             state.records = []
-            state.outages = [:]
-            state.scriptUses = [:]
+            state.screens = Screens(maximumPhones: settings.maximumPhones)
         }
     }
 
-    /// The kept pushes after the given sequence number.
-    func pushes(since sequence: Int) -> [PushRecord] {
+    /// The kept pushes after the given sequence number, the oldest first.
+    func pushes(since sequence: Int, limit: Int = .max) -> [PushRecord] {
         state.withLock { state in
             guard let first = state.records.first?.sequence else { return [] }
-            return Array(state.records.dropFirst(max(0, sequence + 1 - first)))
+            return Array(state.records.dropFirst(max(0, sequence + 1 - first)).prefix(limit))
         }
     }
 
@@ -142,4 +103,19 @@ final class Recorder: Sendable {
     }
 
     var lastSequence: Int { state.withLock { $0.sequence } }
+
+    /// What one phone shows.
+    func screen(of token: String) -> JSONValue? {
+        let now = settings.nowMilliseconds()
+        return state.withLock { $0.screens.screen(token, now: now) }
+    }
+
+    /// What all phones show, in numbers.
+    var screens: JSONValue { state.withLock { $0.screens.json } }
+
+    /// Takes a phone off the net, or brings it back.
+    func setOnline(_ online: Bool, token: String) {
+        let now = settings.nowMilliseconds()
+        state.withLock { $0.screens.setOnline(online, token: token, now: now) }
+    }
 }

@@ -6,10 +6,11 @@ import JSON
 struct FakeWebPush: WireService {
     let settings: SimulatorSettings
     let browsers: WebPushBrowsers
+    let conditions: Conditions
     let recorder: Recorder
 
     var opensWithOneStream: Bool { false }
-    var maximumStreams: Int { settings.maximumStreams }
+    var limits: SimulatorLimits.Wire { SimulatorLimits.Wire(streams: settings.maximumStreams) }
     var readsHeaders: Bool { settings.recording }
 
     func connectionOpened() -> WireConnection {
@@ -26,7 +27,8 @@ struct FakeWebPush: WireService {
             recorder.acceptedUnread(.webpush)
             return .answer(WireAnswer(status: 201))
         }
-        let id = String(request.path.dropFirst(request.path.hasPrefix("/push/") ? 6 : request.path.count))
+        connection.requests += 1
+        let id = request.path.hasPrefix("/push/") ? String(request.path.dropFirst("/push/".count)) : ""
         let location = "\(browsers.origins.first ?? "")/message/\(LowercaseUUID.random())"
         var record = PushRecord(.webpush, connection: connection.id, request: request, providerID: location)
         record.token = id
@@ -44,31 +46,33 @@ struct FakeWebPush: WireService {
                 origins: browsers.origins,
                 nowSeconds: settings.nowMilliseconds() / 1000
             )
-            record.payload = push.payload
+            record.body = push.plaintext
             record.replaceKey = push.topic
-            record.deliveryKey = push.payload["notification"]?["data"]?["deliveryId"]?.stringValue
-            return try scripted(id, record)
+            record.deliveryKey = push.deliveryKey
+            let effect = conditions.effect(for: id, of: .webpush, request: connection.requests)
+            return try play(effect, push.arrival(nowMilliseconds: settings.nowMilliseconds()), record)
         } catch {
             return refuse(error, record)
         }
     }
 
-    private func scripted(_ id: String, _ record: PushRecord) throws(WebPushRefusal) -> WireReply {
-        let effect = recorder.outage(of: .webpush).map(WebPushRule.effect) ?? browsers.rule(for: id)?.effect
+    private func play(
+        _ effect: ScriptEffect?,
+        _ arrival: Arrival?,
+        _ record: PushRecord
+    ) throws(WebPushRefusal) -> WireReply {
         var record = record
         switch effect {
-        case nil:
+        case .webPush(let refusal): throw refusal
+        case .late(let effect, let seconds): return try play(effect, arrival, record).delayed(seconds: seconds)
+        case .wire(let fault):
+            record.meet(fault)
+            recorder.add(record, arrival)
+            return fault.reply(slowSeconds: conditions.limits.lateSeconds) { answer(record) }
+        case nil, .apns, .unregistered, .unheardReason, .shutdown, .fcm:
             record.accept(status: 201)
-            recorder.add(record)
+            recorder.add(record, arrival)
             return .answer(answer(record))
-        case .refusal(let refusal):
-            throw refusal
-        case .redirect:
-            record.refuse(status: 307, reason: "TemporaryRedirect", detail: "scripted")
-            recorder.add(record)
-            return .answer(WireAnswer(status: 307, headers: [("location", "https://elsewhere.invalid/push/1")]))
-        case .wire(let effect):
-            return WireFault.reply(effect, settings, record, recorder) { answer(record) }
         }
     }
 
@@ -79,7 +83,7 @@ struct FakeWebPush: WireService {
     private func refuse(_ refusal: WebPushRefusal, _ record: PushRecord) -> WireReply {
         var record = record
         record.refuse(status: refusal.status, reason: refusal.reason, detail: refusal.detail)
-        recorder.add(record)
+        recorder.add(record, nil)
         let body: JSONValue = ["reason": .string(refusal.reason)]
         var answer = WireAnswer(
             status: refusal.status,
@@ -87,6 +91,7 @@ struct FakeWebPush: WireService {
             body: body.serialized()
         )
         if let seconds = refusal.retryAfterSeconds { answer.headers.append(("retry-after", String(seconds))) }
+        if let location = refusal.location { answer.headers.append(("location", location)) }
         return .answer(answer)
     }
 }

@@ -12,8 +12,6 @@ final class WebPushBrowsers: Sendable {
 
     private struct State {
         var browsers: [String: Browser] = [:]
-        /// How often each has met its script.
-        var scriptUses: [String: Int] = [:]
         /// The service's own addresses, once it listens; the first is the one given out.
         var origins: [String] = []
     }
@@ -64,15 +62,4 @@ final class WebPushBrowsers: Sendable {
 
     /// The browser has unsubscribed: later pushes are answered 410.
     func unsubscribe(_ id: String) { state.withLock { $0.browsers[id] = nil } }
-
-    /// The script that a push meets this time, if any.
-    func rule(for id: String) -> WebPushRule? {
-        guard let rule = WebPushRule.all.first(where: { id.hasPrefix($0.name + "-") }) else { return nil }
-        guard let times = rule.times(for: id) else { return rule }
-        return state.withLock { state in
-            let uses = state.scriptUses[id, default: 0]
-            state.scriptUses[id] = uses + 1
-            return uses < times ? rule : nil
-        }
-    }
 }

@@ -3,7 +3,10 @@ import JSON
 /// A push request that keeps the rules of RFC 8030, RFC 8188 and RFC 8292.
 struct WebPushRequest {
     let topic: String?
-    let payload: JSONValue
+    /// What the browser reads.
+    let plaintext: [UInt8]
+    private let payload: JSONValue
+    private let lifeSeconds: Int64
 
     private static let maximumBodyBytes = 4096
     private static let maximumTopicCharacters = 32
@@ -27,8 +30,25 @@ struct WebPushRequest {
         guard request.value("content-encoding") == "aes128gcm" else {
             throw WebPushRefusal(400, "BadEncoding", "content-encoding must be aes128gcm")
         }
-        let plaintext = try browser.reading.plaintext(of: request.body).get()
+        lifeSeconds = request.value("ttl").flatMap { Int64($0) } ?? 0
+        plaintext = try browser.reading.plaintext(of: request.body).get()
         payload = (try? JSONParser.parse(plaintext)) ?? .string(String(decoding: plaintext, as: UTF8.self))
+    }
+
+    /// The sender's own id of the delivery.
+    var deliveryKey: String? { payload["notification"]?["data"]?["deliveryId"]?.stringValue }
+
+    /// What the browser shows of it.
+    func arrival(nowMilliseconds: Int64) -> Arrival {
+        let notification = payload["notification"]
+        var arrival = Arrival(replaceKey: notification?["tag"]?.stringValue)
+        arrival.title = notification?["title"]?.stringValue ?? ""
+        arrival.body = notification?["body"]?.stringValue ?? ""
+        arrival.isShown = payload["silent"]?.boolValue != true
+        arrival.badge = payload["app_badge"]?.intValue.map { Int($0) }
+        arrival.endsMilliseconds = nowMilliseconds + lifeSeconds * 1000
+        arrival.keeping = topic.map { .newestOfKey($0) } ?? .each
+        return arrival
     }
 
     private static func checkedHeaders(_ request: WireRequest) throws(WebPushRefusal) -> String? {

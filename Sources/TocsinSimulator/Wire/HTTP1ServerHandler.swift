@@ -39,6 +39,11 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         }
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .cut? = event as? ConnectionOrder { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }
@@ -52,9 +57,9 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
                 guard context.channel.isActive else { return }
                 self.write(answer, closes: !self.keepsAlive, context)
             }
-        case .lastAnswer(let answer, _):
+        case .goAway(let answer?, _):
             write(answer, closes: true, context)
-        case .refusedByGoAway, .reset, .hangUp:
+        case .goAway(nil, _), .reset, .hangUp:
             context.close(promise: nil)
         case .headersOnly, .silence:
             break

@@ -15,7 +15,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler {
         self.service = service
         connection = service.connectionOpened()
         session = ServerSession(
-            maximumStreams: service.opensWithOneStream ? 1 : service.maximumStreams,
+            maximumStreams: service.opensWithOneStream ? 1 : service.limits.streams,
             readsHeaders: service.readsHeaders
         )
     }
@@ -50,9 +50,26 @@ final class HTTP2ServerHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         if connection.isOpened, !isOpened, service.opensWithOneStream {
             isOpened = true
-            session.allow(streams: service.maximumStreams)
+            session.allow(streams: service.limits.streams)
         }
         flush(context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let order = event as? ConnectionOrder {
+            switch order {
+            case .limits(let limits):
+                if isOpened || !service.opensWithOneStream { session.allow(streams: limits.streams) }
+            case .goAway(let goAway):
+                let last = goAway.lastStream ?? session.newestStream
+                session.goAway(last: last, debugData: Self.debugData(goAway.reason))
+            case .cut:
+                context.close(promise: nil)
+                return
+            }
+            flush(context)
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -70,11 +87,10 @@ final class HTTP2ServerHandler: ChannelInboundHandler {
                 self.session.answer(id, answer)
                 self.flush(context)
             }
-        case .lastAnswer(let answer, let reason):
-            session.answer(id, answer)
-            session.goAway(last: id, debugData: Self.debugData(reason))
-        case .refusedByGoAway(let reason):
-            session.goAway(last: id - 2, debugData: Self.debugData(reason))
+        case .goAway(let answer, let goAway):
+            if let answer { session.answer(id, answer) }
+            let last = goAway.lastStream ?? (answer == nil ? id - 2 : id)
+            session.goAway(last: last, debugData: Self.debugData(goAway.reason))
         case .reset(let errorCode):
             session.reset(id, errorCode: errorCode)
         case .headersOnly(let status):

@@ -9,18 +9,23 @@ struct Listener: Sendable {
     let group: MultiThreadedEventLoopGroup
     let tls: NIOSSLContext?
     let connections: ConnectionList
+    let conditions: Conditions
 
     /// HTTP/2; over TLS a client that negotiates nothing else gets HTTP/1.1 if `allowsHTTP1`, else it is cut off.
     func listenHTTP2(
+        _ provider: SimulatedProvider,
         host: String,
         port: Int,
         allowsHTTP1: Bool,
         service: any WireService
-    ) async throws(SimulatorError) -> any Channel {
+    ) -> EventLoopFuture<any Channel> {
         let tls = tls
-        return try await bind(host, port) { channel in
-            channel.eventLoop.makeCompletedFuture {
+        let conditions = conditions
+        return bind(provider, host, port) { channel in
+            if conditions.outage(of: provider) == .tls { return Self.failHandshake(channel) }
+            return channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(ReadPace(bytesPerSecond: service.limits.readBytesPerSecond))
                 guard let tls else {
                     return try pipeline.addHandler(HTTP2ServerHandler(service: service))
                 }
@@ -36,8 +41,8 @@ struct Listener: Sendable {
     }
 
     /// HTTP/1.1 in clear text.
-    func listenHTTP1(host: String, port: Int, service: any WireService) async throws(SimulatorError) -> any Channel {
-        try await bind(host, port) { channel in
+    func listenHTTP1(host: String, port: Int, service: any WireService) -> EventLoopFuture<any Channel> {
+        bind(nil, host, port) { channel in
             channel.eventLoop.makeCompletedFuture { try Self.serveHTTP1(channel, service: service) }
         }
     }
@@ -62,25 +67,40 @@ struct Listener: Sendable {
         try channel.pipeline.syncOperations.addHandler(HTTP1ServerHandler(service: service))
     }
 
+    /// Answers a TLS hello as something would that speaks no TLS.
+    private static func failHandshake(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NoTLS())
+        }
+    }
+
     private func bind(
+        _ provider: SimulatedProvider?,
         _ host: String,
         _ port: Int,
         serve: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-    ) async throws(SimulatorError) -> any Channel {
+    ) -> EventLoopFuture<any Channel> {
         let connections = connections
-        do {
-            return try await ServerBootstrap(group: group)
-                .serverChannelOption(.backlog, value: 256)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelInitializer { channel in
-                    connections.add(channel)
-                    return serve(channel)
-                }
-                .bind(host: host, port: port)
-                .get()
-        } catch {
-            throw SimulatorError.listen(address: "\(host):\(port)", reason: "\(error)")
-        }
+        return ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                connections.add(channel, provider)
+                return serve(channel)
+            }
+            .bind(host: host, port: port)
+    }
+}
+
+/// Says something that is no TLS to the first bytes, and closes.
+private final class NoTLS: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let text = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+        context.writeAndFlush(wrapOutboundOut(text), promise: nil)
+        context.close(promise: nil)
     }
 }

@@ -15,6 +15,8 @@ final class ServerSession {
     private(set) var streams: [Int32: Stream] = [:]
     /// After GOAWAY: streams above this one are not processed.
     private(set) var lastStream = Int32.max
+    /// The highest stream the peer has begun.
+    private(set) var newestStream: Int32 = 0
     private let readsHeaders: Bool
     private var pointer: OpaquePointer?
 
@@ -116,6 +118,7 @@ extension ServerSession {
 // Called back by libnghttp2, inside `receive` and `withNextBytes`.
 extension ServerSession {
     func begin(_ id: Int32) {
+        newestStream = max(newestStream, id)
         streams[id] = Stream()
     }
 

@@ -28,28 +28,53 @@ struct WireAnswer: Sendable {
 enum WireReply: Sendable {
     case answer(WireAnswer)
     case late(WireAnswer, afterSeconds: Double)
-    /// The answer, then a GOAWAY whose last stream is this one.
-    case lastAnswer(WireAnswer, reason: String)
-    /// A GOAWAY whose last stream is the one before: this one was not processed.
-    case refusedByGoAway(reason: String)
+    /// The answer, if there is one, and a GOAWAY.
+    case goAway(WireAnswer?, GoAway)
     case reset(errorCode: UInt32)
     /// Response HEADERS, and then nothing.
     case headersOnly(status: Int)
     case silence
     /// The connection closes without an answer.
     case hangUp
+
+    /// The same answer, but late; what is no plain answer stays as it is.
+    func delayed(seconds: Double) -> WireReply {
+        if case .answer(let answer) = self { .late(answer, afterSeconds: seconds) } else { self }
+    }
 }
 
 /// What a fake provider remembers of one connection.
 struct WireConnection: Sendable {
     var id: Int
-    /// The provider token last used here, and since when (milliseconds).
-    var providerToken: String?
-    var providerTokenSince: Int64 = 0
+    /// Requests so far.
+    var requests = 0
+    /// The last `authorization` that was found valid here.
+    var authorization: String?
+    /// What the first valid provider token has bound the connection to.
+    var binding: Binding?
     /// Whether a valid token was seen, so that more than one stream is allowed.
     var isOpened = false
     /// Whether it is among the provider's connections in the statistics.
     var isCounted = false
+
+    struct Binding: Sendable {
+        var teamID: String
+        var keyID: String
+        /// The apps known when the connection was bound; later ones need a new connection.
+        var bundleIDs: [String]
+        /// Of the token last used here, and since when it is used.
+        var issuedAt: Int64
+        var sinceMilliseconds: Int64
+    }
+}
+
+/// What all connections of a provider are told while they are open.
+enum ConnectionOrder: Sendable {
+    /// SETTINGS with another number of streams, and another pace of reading.
+    case limits(SimulatorLimits.Wire)
+    case goAway(GoAway)
+    /// The connection is cut as a network would, without a word.
+    case cut
 }
 
 /// Answers requests.
@@ -58,7 +83,7 @@ struct WireConnection: Sendable {
 protocol WireService: Sendable {
     /// Whether a connection starts with one stream, until `WireConnection.isOpened`.
     var opensWithOneStream: Bool { get }
-    var maximumStreams: Int { get }
+    var limits: SimulatorLimits.Wire { get }
     /// Whether requests bring their headers; benchmarks do without.
     var readsHeaders: Bool { get }
 

@@ -99,6 +99,7 @@ extension Identity.Scope {
         switch self {
         case .full: "full"
         case .readOnly: "read"
+        case .push: "push"
         case .publish(let topic): Self.publishPrefix + topic
         }
     }
@@ -107,6 +108,7 @@ extension Identity.Scope {
         switch storedText {
         case "full": self = .full
         case "read": self = .readOnly
+        case "push": self = .push
         default:
             guard storedText.hasPrefix(Self.publishPrefix) else { return nil }
             self = .publish(topic: String(storedText.dropFirst(Self.publishPrefix.count)))

@@ -3,7 +3,7 @@ import TocsinCore
 private enum SQL {
     static let columns = """
         x.message_id, x.device_id, x.id, x.platform, x.status, x.reason, x.attempts, x.next_attempt_at, x.lease_until, \
-        x.provider_id, x.updated_at
+        x.provider_id, x.updated_at, x.redriven_at
         """
     static let page = """
         SELECT \(columns) FROM deliveries AS x WHERE x.message_id = $1 AND x.device_id > $2 ORDER BY x.device_id LIMIT $3
@@ -60,8 +60,15 @@ private enum SQL {
         """
     static let redrive = """
         UPDATE deliveries SET status = 'waiting', reason = NULL, attempts = 0, next_attempt_at = $3, lease_until = NULL,
-            updated_at = $3
+            updated_at = $3, redriven_at = $3
         WHERE message_id = $1 AND status = $2
+        """
+    static let revive = """
+        UPDATE devices SET active = 1, disabled_reason = NULL WHERE id = $1 AND active = 0 AND disabled_reason = $2
+        """
+    static let restore = """
+        UPDATE deliveries SET status = 'waiting', next_attempt_at = $4, lease_until = NULL, updated_at = $4
+        WHERE message_id = $1 AND device_id = $2 AND status = 'ended' AND reason = $3
         """
 }
 
@@ -122,7 +129,7 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
         let due = try connection.all(SQL.due, [SQLValue(now), .int(Int64(limit))]) { row in
-            Delivery(row).map { ($0, row.isNull(11) ? nil : Device(row, at: 11)) }
+            Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12)) }
         }
         var claimed: [(delivery: Delivery, device: Device)] = []
         for (delivery, device) in due {
@@ -139,7 +146,8 @@ extension SQLWriter {
             held.updatedAt = now
             claimed.append((held, device))
         }
-        return claimed
+        let devices = try counted(claimed.map(\.device))
+        return zip(claimed, devices).map { ($0.delivery, $1) }
     }
 
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool {
@@ -152,6 +160,16 @@ extension SQLWriter {
                 SQLValue(lease),
             ]
         ) > 0
+    }
+
+    func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool {
+        let device = SQLValue.text(delivery.deviceID.text)
+        guard try connection.run(SQL.revive, [device, .text(reason)]) > 0 else { return false }
+        try connection.run(
+            SQL.restore,
+            [.text(delivery.messageID.text), device, .text(reason), SQLValue(now)]
+        )
+        return true
     }
 
     func dropLeases() throws(StoreError) {
@@ -180,7 +198,8 @@ extension Delivery {
             nextAttemptAt: row.optionalMoment(7),
             leaseUntil: row.optionalMoment(8),
             providerID: row.optionalText(9),
-            updatedAt: row.moment(10)
+            updatedAt: row.moment(10),
+            redrivenAt: row.optionalMoment(11)
         )
     }
 

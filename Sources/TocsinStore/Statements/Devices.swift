@@ -20,6 +20,7 @@ private enum SQL {
     static let retire = """
         UPDATE devices SET active = 0, disabled_reason = $2 WHERE id = $1 AND active = 1 AND registered_at <= $3
         """
+    static let learnEnvironment = "UPDATE devices SET environment = $2 WHERE id = $1 AND environment IS NULL"
     static let endDeliveries = """
         UPDATE deliveries SET status = 'ended', reason = $2, next_attempt_at = NULL, lease_until = NULL, updated_at = $3
         WHERE device_id = $1 AND status IN ('waiting', 'sending')
@@ -73,6 +74,10 @@ extension SQLWriter {
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
         try noteEnd(of: id, reason: reason, registeredBy: moment)
         return try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
+    }
+
+    func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError) {
+        try connection.run(SQL.learnEnvironment, [.text(id.text), .text(environment.rawValue)])
     }
 
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {

@@ -63,7 +63,8 @@ extension SQLReading {
         let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
         let active = try connection.all(statement, bindings) { Device($0, at: 0) }
         let ended = try endedDevices(bindings)
-        return ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
+        return try counted(devices)
     }
 
     /// The first devices of both lists by id; of two with one id the active one.

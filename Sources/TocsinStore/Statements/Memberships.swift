@@ -31,6 +31,7 @@ extension SQLWriter {
                 SQLValue(membership.createdAt),
             ]
         )
+        try beginCounting(membership)
     }
 
     func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError) {

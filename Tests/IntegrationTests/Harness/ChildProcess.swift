@@ -9,30 +9,66 @@ final class ChildProcess: Sendable {
     private let errorPath: String
 
     /// Starts the executable with nothing on its standard input; its environment is the given one only.
+    ///
+    /// Not by Foundation's `Process`: with more than about 1,300 open files it reads past the end of its list of them.
     init(_ executable: String, _ arguments: [String], environment: [String: String], folder: String) throws {
         let name = UUID().uuidString
         outputPath = folder + "/" + name + ".out"
         errorPath = folder + "/" + name + ".err"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try Self.makeFile(outputPath)
-        process.standardError = try Self.makeFile(errorPath)
-        let exit = Exit()
-        process.terminationHandler = { process in
-            let isSignal = process.terminationReason == .uncaughtSignal
-            exit.status.withLock { $0 = process.terminationStatus + (isSignal ? 128 : 0) }
+        processID = try Self.spawn(
+            [executable] + arguments,
+            environment: environment.map { "\($0)=\($1)" },
+            outputPath: outputPath,
+            errorPath: errorPath
+        )
+        let (exit, processID) = (Exit(), processID)
+        end = exit
+        Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) == -1, errno == EINTR {}
+            let signal = status & 0x7F
+            let code = signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+            exit.status.withLock { $0 = code }
         }
-        try process.run()
-        processID = process.processIdentifier
-        self.end = exit
     }
 
-    /// The process's end, seen by Foundation's own thread.
+    /// The process's end, seen by the thread that waits for it.
     private final class Exit: Sendable {
         let status = Mutex<Int32?>(nil)
+    }
+
+    private static func spawn(
+        _ arguments: [String],
+        environment: [String],
+        outputPath: String,
+        errorPath: String
+    ) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let making = O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, outputPath, making, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, errorPath, making, 0o600)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The child must not begin with the signals that this thread blocks or ignores.
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let argv = arguments.map { strdup($0) } + [nil]
+        let envp = environment.map { strdup($0) } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        var processID: Int32 = 0
+        let failure = posix_spawn(&processID, arguments[0], &actions, &attributes, argv, envp)
+        guard failure == 0 else {
+            throw HarnessFailure("\(arguments[0]) cannot be started: \(String(cString: strerror(failure))).")
+        }
+        return processID
     }
 
     /// The exit status; 128 and the number after a signal; `nil` while it runs.
@@ -66,13 +102,6 @@ final class ChildProcess: Sendable {
         let process = try ChildProcess(executable, arguments, environment: environment, folder: folder)
         let status = try await process.untilExit()
         return (status, process.output, process.errors)
-    }
-
-    private static func makeFile(_ path: String) throws -> FileHandle {
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path)
-        else { throw HarnessFailure("\(path) cannot be written.") }
-        return file
     }
 
     private static func text(_ path: String) -> String {

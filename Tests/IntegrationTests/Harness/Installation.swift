@@ -21,15 +21,16 @@ final class Installation {
     /// Runs the body with a fresh simulator and server, which are ended afterwards whatever happens.
     ///
     /// `prepare` sets the options and environment the server starts with. With TLS the server shows the simulator's
-    /// certificate, whose authority is in `authorityFile`.
+    /// certificate, whose authority is in `authorityFile`. `options` are flags of the simulator beside the usual ones.
     static func run(
         isEncrypted: Bool = false,
+        simulator options: [String] = [],
         prepare: (Installation) async throws -> Void = { _ in },
         _ body: (Installation) async throws -> Void
     ) async throws {
         let installation = try Installation()
         do {
-            let simulator = try await SimulatorProcess(folder: installation.folder)
+            let simulator = try await SimulatorProcess(folder: installation.folder, options: options)
             installation.simulator = simulator
             installation.environment = simulator.environment
             if isEncrypted {

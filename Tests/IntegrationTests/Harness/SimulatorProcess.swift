@@ -10,12 +10,12 @@ struct SimulatorProcess {
     private let folder: String
 
     /// Starts the simulator and waits until it is ready.
-    init(folder: String) async throws {
+    init(folder: String, options: [String] = []) async throws {
         self.folder = folder
         let readyFile = folder + "/simulator.ready"
         process = try ChildProcess(
             try TestBinary.path(),
-            ["simulator", "--directory", folder + "/simulator", "--ready-file", readyFile],
+            ["simulator", "--directory", folder + "/simulator", "--ready-file", readyFile] + options,
             environment: TestBinary.environment,
             folder: folder
         )
@@ -45,13 +45,29 @@ struct SimulatorProcess {
 
     /// The pushes seen so far.
     func pushes() async throws -> [SeenPush] {
+        try await get("/_pushes?since=0").arrayValue?.map(SeenPush.init) ?? []
+    }
+
+    /// What a page of the control address says.
+    func get(_ path: String) async throws -> JSONValue { try await ask(path, []) }
+
+    /// Does something to the providers.
+    @discardableResult
+    func post(_ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+        try await ask(path, ["--request", "POST"] + (body.map { ["--data-binary", $0.serializedString()] } ?? []))
+    }
+
+    private func ask(_ path: String, _ arguments: [String]) async throws -> JSONValue {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "10", "\(control)/_pushes?since=0"],
+            ["--silent", "--show-error", "--max-time", "10"] + arguments + ["\(control)\(path)"],
             environment: TestBinary.environment,
             folder: folder
         )
-        return try JSONParser.parse(result.output).arrayValue?.map(SeenPush.init) ?? []
+        guard result.status == 0 else { throw HarnessFailure("The simulator's control address: \(result.errors)") }
+        let answer = try JSONParser.parse(result.output)
+        if let error = answer["error"]?.stringValue { throw HarnessFailure("\(path): \(error)") }
+        return answer
     }
 }
 

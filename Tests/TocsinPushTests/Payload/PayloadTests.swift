@@ -10,46 +10,103 @@ struct PayloadTests {
         var testDescription: String
         var fields: [String: FieldValue]
         var platform: PushPlatform = .ios
+        var badge: Int64?
+        var appID = ""
+        var mayBeCritical = false
     }
 
     private static let full: [String: FieldValue] = [
         "priority": .int(4), "url": .text("https://ci.example/42"),
-        "data": .json("{\"branch\":\"main\",\"from\":\"x\",\"n\":7}"),
+        "data": .json("{\"branch\":\"main\",\"from\":\"x\",\"n\":7,\"type\":\"ci\"}"),
         "category": .text("BUILD"), "key": .text("build-42"), "expiresAt": .text("2026-07-25T17:30:00Z"),
         "push": .json(
             "{\"sound\":\"bell.caf\",\"badge\":3,\"mutableContent\":true,\"threadId\":\"ci\",\"channelId\":\"builds\"}"
         ),
     ]
+    private static let rich: [String: FieldValue] = [
+        "category": .text("ALERT"),
+        "push": .json(
+            """
+            {"subtitle":"on main","image":"https://ci.example/42.png","relevanceScore":0.5,"interruptionLevel":"passive"}
+            """
+        ),
+    ]
+    private static let buttons: [String: FieldValue] = [
+        "category": .text("ALERT"), "key": .text("k"),
+        "push": .json(
+            """
+            {"collapse":false,"sound":"none","actions":[{"id":"OPEN","title":"Open","url":"https://ci.example/42"}]}
+            """
+        ),
+    ]
+    private static let secret: [String: FieldValue] = [
+        "type": .int(2), "title": .text("U2FsdGVkX1+title"), "body": .text("U2FsdGVkX1+body"),
+        "data": .json("{\"secret\":\"BEp0\",\"asub\":\"U2Fs+sub\",\"amsg\":\"U2Fs+msg\"}"),
+    ]
+    private static let siren: [String: FieldValue] = [
+        "priority": .int(5), "push": .json("{\"sound\":\"siren.caf\",\"volume\":0.8}"),
+    ]
 
-    static let samples: [Sample] = [PushPlatform.ios, .android, .web].flatMap { platform in
-        [
-            Sample(testDescription: "plain-\(platform)", fields: [:], platform: platform),
-            Sample(testDescription: "full-\(platform)", fields: full, platform: platform),
-            Sample(testDescription: "quiet-\(platform)", fields: ["priority": .int(1)], platform: platform),
-            Sample(
-                testDescription: "silent-badge-\(platform)",
-                fields: ["push": .json("{\"silent\":true,\"badge\":0}")],
-                platform: platform
-            ),
-            Sample(
-                testDescription: "silent-\(platform)",
-                fields: ["push": .json("{\"silent\":true}")],
-                platform: platform
-            ),
+    static let samples: [Sample] =
+        [PushPlatform.ios, .android, .web].flatMap { platform in
+            let cases: [(String, [String: FieldValue], Int64?)] = [
+                ("plain", [:], nil), ("full", full, 9), ("quiet", ["priority": .int(1)], nil), ("unread", [:], 12),
+                ("rich", rich, nil), ("buttons", buttons, nil), ("secret", secret, 2),
+                ("silent-badge", ["push": .json("{\"silent\":true,\"badge\":0}")], 4),
+                ("silent-unread", ["push": .json("{\"silent\":true}")], 4),
+                ("silent", ["push": .json("{\"silent\":true}")], nil),
+            ]
+            return cases.map { name, fields, badge in
+                Sample(testDescription: "\(name)-\(platform)", fields: fields, platform: platform, badge: badge)
+            }
+        } + [
+            Sample(testDescription: "critical-ios", fields: siren, mayBeCritical: true),
+            Sample(testDescription: "not-critical-ios", fields: siren),
+            Sample(testDescription: "voip-ios", fields: full, badge: 3, appID: "com.example.app.voip"),
         ]
-    }
+
+    private static let content = PushContent(
+        categories: [
+            NotificationCategory(
+                id: "ALERT",
+                actions: [
+                    NotificationAction(id: "ACK", title: "Acknowledge", options: [.authenticationRequired]),
+                    NotificationAction(
+                        id: "REPLY",
+                        title: "Reply",
+                        textInput: NotificationAction.TextInput(buttonTitle: "Send", placeholder: "Message")
+                    ),
+                ]
+            )
+        ],
+        cursor: { "cursor-of-\($0)-\($1)" }
+    )
 
     private func sent(_ fields: [String: FieldValue], _ platform: PushPlatform) async throws -> ScriptedTransport.Sent {
-        let providers = TestProviders()
-        let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
-        let provider = providers.provider(PushService(reaching: .sample("d", token: "abcd1234", platform: platform)))
-        _ = await provider.results(payload, to: ["abcd1234"], platform: platform)
+        try await sent(Sample(testDescription: "", fields: fields, platform: platform))
+    }
+
+    private func sent(_ sample: Sample) async throws -> ScriptedTransport.Sent {
+        let providers = TestProviders(mayBeCritical: sample.mayBeCritical)
+        let payload = PushPayload(
+            message: TestModels().message("m1", sample.fields),
+            topic: nil,
+            content: sample.testDescription.isEmpty ? PushContent() : Self.content
+        )
+        let provider = providers.provider(PushService(reaching: sample.platform))
+        _ = await provider.results(
+            payload,
+            to: ["abcd1234"],
+            platform: sample.platform,
+            appID: sample.appID,
+            badges: sample.badge.map { ["abcd1234": $0] } ?? [:]
+        )
         return try #require(providers.transport.sent.first)
     }
 
     @Test("requests are what the providers' documents ask for", arguments: samples)
     func golden(_ sample: Sample) async throws {
-        let sent = try await sent(sample.fields, sample.platform)
+        let sent = try await sent(sample)
         var lines = ["POST \(sent.batch.pool.origin)\(sent.request.path)"]
         for header in (sent.batch.sharedHeaders + sent.request.headers).sorted(by: { $0.name < $1.name }) {
             lines.append("\(header.name): \(header.name == "authorization" ? "…" : header.value)")

@@ -106,4 +106,53 @@ struct ProviderTests {
         #expect(await providers.apns.results(payload, to: ["t"]) == [.pause(reason: "APNs key: the key is broken")])
         #expect(providers.transport.sent.isEmpty)
     }
+
+    @Test("a clock that is off by more than five minutes is named")
+    func skew() async {
+        let providers = TestProviders()
+        providers.transport.answer { _, _ in
+            .apns(403, "InvalidProviderToken", headers: [PushHeader("date", "Sat, 25 Jul 2026 15:20:00 GMT")])
+        }
+        let expected = PushResult.pause(
+            reason: "InvalidProviderToken (this machine's clock is 7200 s ahead of Apple's)"
+        )
+        #expect(await providers.apns.results(payload, to: ["abcd"]) == [expected])
+    }
+
+    @Test("a host that fails is asked once more over a connection beside the usual one")
+    func otherConnection() async {
+        let providers = TestProviders()
+        providers.transport.answer { sent, _ in
+            sent.batch.pool.isSpare ? .ok : .apns(500, "InternalServerError")
+        }
+        let results = await providers.apns.results(payload, to: ["t1", "t2"])
+        for result in results {
+            guard case .accepted = result else { return #expect(Bool(false), "\(String(describing: result))") }
+        }
+        #expect(providers.transport.sent.count == 4 && providers.transport.closed.isEmpty)
+    }
+
+    @Test("a provider that fails for many is not asked again at once")
+    func noOtherConnection() async {
+        let providers = TestProviders()
+        providers.transport.answer { _, _ in .apns(503, "ServiceUnavailable") }
+        let results = await providers.apns.results(payload, to: (0..<50).map { "t\($0)" })
+        let fault = PushResult.retry(PushRetry(.serverFault, reason: "ServiceUnavailable"))
+        #expect(results == Array(repeating: fault, count: 50))
+        #expect(providers.transport.sent.count == 50)
+    }
+
+    @Test("yesterday's names are today's in the ledger")
+    func legacyNames() {
+        for name in LegacyReason.fcm.values { #expect(LegacyReason.today(fcm: name) == name) }
+        #expect(LegacyReason.today(fcm: "NotRegistered") == "UNREGISTERED")
+        #expect(LegacyReason.today(fcm: "BrandNew") == "BrandNew")
+        let old = (0...10).map { LegacyReason.today(apnsStatus: $0) } + [LegacyReason.today(apnsStatus: 255)]
+        #expect(
+            old == [
+                nil, "InternalServerError", "MissingDeviceToken", "MissingTopic", "PayloadEmpty", "BadDeviceToken",
+                "BadTopic", "PayloadTooLarge", "BadDeviceToken", nil, "Shutdown", "InternalServerError",
+            ]
+        )
+    }
 }

@@ -34,7 +34,9 @@ struct TokenTests {
         #expect(Set(providers.transport.sent.map { $0.header("authorization") }).count == expected)
     }
 
-    @Test("after TooManyProviderTokenUpdates no new token is made for 20 minutes")
+    private func tokenCount() -> Int { Set(providers.transport.sent.map { $0.header("authorization") }).count }
+
+    @Test("after TooManyProviderTokenUpdates no new token is made for 20 minutes, unless the old one dies of age")
     func apnsHold() async {
         let provider = providers.apns
         _ = await provider.results(payload, to: ["t"])
@@ -42,12 +44,91 @@ struct TokenTests {
         providers.transport.answer { _, _ in .apns(429, "TooManyProviderTokenUpdates") }
         _ = await provider.results(payload, to: ["t"])
         providers.transport.answer { _, _ in .ok }
-        providers.time.advance(seconds: 1199)
+        providers.time.advance(seconds: 540)
         _ = await provider.results(payload, to: ["t"])
-        #expect(Set(providers.transport.sent.map { $0.header("authorization") }).count == 1)
-        providers.time.advance(seconds: 2)
+        #expect(tokenCount() == 1)
+        providers.time.advance(seconds: 20)
         _ = await provider.results(payload, to: ["t"])
-        #expect(Set(providers.transport.sent.map { $0.header("authorization") }).count == 2)
+        #expect(tokenCount() == 2)
+    }
+
+    @Test("a connection that has seen too many tokens is left, and the push goes out on a new one at once")
+    func apnsHeldConnection() async {
+        providers.transport.answer { _, earlier in earlier == 0 ? .apns(429, "TooManyProviderTokenUpdates") : .ok }
+        _ = await providers.apns.results(payload, to: ["t"])
+        let sent = providers.transport.sent
+        #expect(sent.count == 2 && sent[0].batch.pool != sent[1].batch.pool)
+        #expect(providers.transport.closed == [sent[0].batch.pool])
+        #expect(tokenCount() == 1)
+    }
+
+    @Test("a connection carries one token only, when the token is renewed after 50 minutes too")
+    func oneTokenAConnection() async {
+        let provider = providers.apns
+        for _ in 0..<40 {
+            _ = await provider.results(payload, to: ["t"])
+            providers.time.advance(seconds: 700)
+        }
+        let tokensByPool = Dictionary(grouping: providers.transport.sent, by: \.batch.pool)
+            .mapValues { Set($0.map { $0.header("authorization") }).count }
+        #expect(tokensByPool.count > 3 && tokensByPool.values.allSatisfy { $0 == 1 })
+        #expect(Set(providers.transport.closed).count == tokensByPool.count - 1)
+    }
+
+    @Test("when the new token is refused as expired as well, no third one is made for 20 minutes")
+    func apnsExpiredForEver() async {
+        let provider = providers.apns
+        _ = await provider.results(payload, to: ["t"])
+        providers.time.advance(seconds: 60)
+        providers.transport.answer { _, _ in .apns(403, "ExpiredProviderToken") }
+        _ = await provider.results(payload, to: ["t"])
+        for _ in 0..<19 {
+            providers.time.advance(seconds: 60)
+            _ = await provider.results(payload, to: ["t"])
+        }
+        #expect(tokenCount() == 2)
+        providers.time.advance(seconds: 61)
+        _ = await provider.results(payload, to: ["t"])
+        #expect(tokenCount() == 3)
+    }
+
+    @Test("many orders that find their connection stuck replace it once")
+    func replacedOnce() async {
+        let provider = providers.apns
+        providers.transport.answer { sent, _ in sent.batch.pool.generation == 0 ? nil : .ok }
+        let transport = providers.transport
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<10 { group.addTask { _ = await provider.results(payload, to: ["t\(index)"]) } }
+            while transport.heldCount < 10 { await Task.yield() }
+            transport.release(.apns(503, "Shutdown"))
+        }
+        #expect(transport.closed.count == 1)
+        #expect(transport.sent.count == 20)
+    }
+
+    @Test("a clock set back makes the token of the future useless: another one is made")
+    func clockSetBack() async {
+        let later = ManualTime(providers.time.now().adding(seconds: 7200))
+        let source = APNsTokenSource(teamID: "T", keyID: "K", signer: FixedSigner(), time: later)
+        let first = try? source.token()
+        later.setBack(to: providers.time.now())
+        #expect(first != nil && (try? source.token()) != first)
+    }
+
+    @Test("a clock that Google's date contradicts is named")
+    func googlesClock() async {
+        let refusal = OutgoingAnswer.response(
+            status: 400,
+            headers: [("date", "Sat, 25 Jul 2026 15:20:00 GMT")],
+            body: Array("{\"error\":\"invalid_grant\",\"error_description\":\"Invalid JWT\"}".utf8)
+        )
+        providers.tokenEndpoint.answerNext([refusal])
+        let expected = PushResult.pause(
+            reason:
+                "token endpoint: invalid_grant (Invalid JWT). Set the clock: this machine's clock is 7200 s ahead of "
+                + "Google's."
+        )
+        #expect(await providers.fcm.results(payload, to: ["t"]) == [expected])
     }
 
     @Test("Google's assertion names account, scope, audience and an hour")

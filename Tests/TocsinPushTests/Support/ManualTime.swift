@@ -50,6 +50,9 @@ final class ManualTime: TimeSource {
 
     func advance(seconds: Double) { move(to: now().adding(seconds: seconds)) }
 
+    /// Moves the wall clock back, as a correction would.
+    func setBack(to moment: Timestamp) { state.withLock { $0.now = moment } }
+
     /// Moves to the earliest moment somebody sleeps for; false when nobody sleeps.
     func advanceToNextSleeper() -> Bool {
         guard let moment = state.withLock({ $0.sleepers.values.map(\.until).min() }) else { return false }

@@ -12,25 +12,41 @@ final class OutboxHarness: Sendable {
     private let sql: SQLStore
     private let commits: Mutexed<Int>
     private let reported = Mutexed<[PushReport]>([])
+    private let noted: Mutexed<[Delivery]>
+    /// Instead of the scripted ones.
+    private let ownProviders: [any PushProvider]?
 
     var store: any Store { sql }
+    /// What workers see of the store.
+    let workerStore: FlakyStore
     var time: ManualTime { providers.time }
     var transport: ScriptedTransport { providers.transport }
     var reports: [PushReport] { reported.value.withLock { $0 } }
 
-    private init() async throws {
-        let commits = Mutexed(0)
-        self.commits = commits
-        sql = try await SQLStore.open(
+    /// Every state of every delivery that was committed, in order.
+    var history: [Delivery] { noted.value.withLock { $0 } }
+
+    private init(_ ownProviders: [any PushProvider]?) async throws {
+        let (commits, noted) = (Mutexed(0), Mutexed<[Delivery]>([]))
+        (self.commits, self.noted, self.ownProviders) = (commits, noted, ownProviders)
+        let sql = try await SQLStore.open(
             try SQLiteDatabase.temporary(),
             at: Timestamp(milliseconds: 0),
-            commitObserver: { _ in commits.value.withLock { $0 += 1 } }
+            commitObserver: { events in
+                commits.value.withLock { $0 += 1 }
+                for case .deliveryChanged(let delivery) in events { noted.value.withLock { $0.append(delivery) } }
+            }
         )
+        self.sql = sql
+        workerStore = FlakyStore(sql)
     }
 
     /// Opens a store with the topics `topic-1` and `topic-2`, runs the body and closes it.
-    static func with(_ body: (OutboxHarness) async throws -> Void) async throws {
-        let harness = try await OutboxHarness()
+    static func with(
+        _ ownProviders: [any PushProvider]? = nil,
+        _ body: (OutboxHarness) async throws -> Void
+    ) async throws {
+        let harness = try await OutboxHarness(ownProviders)
         let topics = ["topic-1", "topic-2"].map { harness.models.topic($0) }
         try await harness.store.write { writer throws(StoreError) in
             for topic in topics { _ = try writer.insert(topic) }
@@ -56,8 +72,8 @@ final class OutboxHarness: Sendable {
     ) -> OutboxWorker {
         let reported = reported
         return OutboxWorker(
-            environment: ServiceEnvironment(store: store, time: time, identifiers: CountingIdentifiers()),
-            providers: services.map { providers.provider($0) },
+            environment: ServiceEnvironment(store: workerStore, time: time, identifiers: CountingIdentifiers()),
+            providers: ownProviders ?? services.map { providers.provider($0) },
             messages: models.message,
             topics: models.topic,
             settings: settings,

@@ -78,15 +78,18 @@ struct TestProviders: Sendable {
     let transport = ScriptedTransport()
     let tokenEndpoint = ScriptedTokenEndpoint()
     var signer: any Signer = FixedSigner()
+    var mayBeCritical = false
 
     var apns: APNsProvider {
-        APNsProvider(
-            credentials: APNsCredentials(
-                teamID: "TEAM000001",
-                keyID: "KEY0000001",
-                signer: signer,
-                bundleID: "com.example.app"
-            ),
+        var credentials = APNsCredentials(
+            teamID: "TEAM000001",
+            keyID: "KEY0000001",
+            signer: signer,
+            bundleID: "com.example.app"
+        )
+        credentials.mayBeCritical = mayBeCritical
+        return APNsProvider(
+            credentials: credentials,
             transport: transport,
             time: time
         )
@@ -167,6 +170,7 @@ extension PushProvider {
         to tokens: [String],
         platform: PushPlatform? = nil,
         appID: String = "",
+        badges: [String: Int64] = [:],
         deadline: Timestamp? = nil
     ) async -> [PushResult?] {
         let results = Mutexed([PushResult?](repeating: nil, count: tokens.count))
@@ -178,7 +182,11 @@ extension PushProvider {
             payload: payload,
             lane: lane,
             targets: tokens.map {
-                PushTarget(token: $0, deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)))
+                PushTarget(
+                    token: $0,
+                    deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)),
+                    badge: badges[$0]
+                )
             },
             deadline: deadline ?? payload.deadline(lifetimeSeconds: 21_600)
         )
@@ -207,5 +215,12 @@ extension Device {
             registeredAt: registeredAt,
             lastSeenAt: registeredAt
         )
+    }
+}
+
+extension PushService {
+    /// The service of a platform's plain tokens; browsers' are FCM's.
+    init(reaching platform: PushPlatform) {
+        self.init(reaching: .sample("d", token: "abcd1234", platform: platform))
     }
 }

@@ -23,7 +23,7 @@ struct WebPushProviderTests {
 
     private func order(_ tokens: [String], _ fields: [String: FieldValue] = [:], lane token: String? = nil) -> PushOrder
     {
-        let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
+        let payload = PushPayload(message: TestModels().message("m1", at: time.now(), fields), topic: nil)
         let lane = provider().lane(of: .sample("d", token: token ?? tokens[0], platform: .web))
         return PushOrder(
             payload: payload,
@@ -92,10 +92,29 @@ struct WebPushProviderTests {
         #expect(notification["data"]?["data"]?["branch"] == "main")
     }
 
+    @Test("of an encrypted message the placeholder is shown, and the page's own code gets the ciphertext whole or not at all")
+    func encrypted() async throws {
+        for body in ["0123abcd", String(repeating: "0f", count: 4000)] {
+            let fields: [String: FieldValue] = [
+                "title": .text("9f8e7d"), "body": .text(body), "url": .text("https://ci.example/1"),
+                "push": .json(#"{"encrypted":true}"#),
+            ]
+            _ = await send(order([Self.token], fields))
+        }
+        let bodies = try transport.sent.map { try JSONParser.parse($0.request.body) }
+        for body in bodies {
+            #expect(body["notification"]?["title"] == "New message")
+            #expect(body["notification"]?["data"]?["encrypted"] == true)
+            #expect(body["web_push"] == nil)
+        }
+        #expect(bodies.first?["notification"]?["data"]?["body"] == "0123abcd")
+        #expect(bodies.last?["notification"]?["data"]?["body"] == nil)
+    }
+
     @Test(
         "urgency follows priority, and what is silent is of little",
         arguments: [
-            (1, false, "very-low"), (2, false, "low"), (3, false, "normal"), (5, false, "high"), (5, true, "low"),
+            (1, false, "very-low"), (2, false, "low"), (3, false, "high"), (5, false, "high"), (5, true, "normal"),
         ]
     )
     func urgency(priority: Int64, silent: Bool, expected: String) async throws {

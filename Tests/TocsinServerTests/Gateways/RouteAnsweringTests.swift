@@ -7,13 +7,14 @@ import TocsinServer
 struct RouteAnsweringTests {
     private static let ann = Identity(userID: UserID("u-1"), username: "ann")
 
-    private static func route(_ changes: JSONObject) throws -> Route {
+    private static func route(_ changes: JSONObject, searches: JSONObject = [:]) throws -> Route {
         var route: JSONObject = [
             "method": "POST", "path": "/a", "document": "mutation ($x: String!) { do(x: $x) { y } }",
             "variables": ["x": ["x", "ex"]], "answer": ["y": "{do.y}"],
         ]
         for change in changes { route[change.key] = change.value }
-        let text = JSONValue.object(["routes": [.object(route)]]).serializedString()
+        let file: JSONObject = ["routes": [.object(route)], "searches": .object(searches)]
+        let text = JSONValue.object(file).serializedString()
         let reading = RouteReading(text, file: "test.json") { _ in [] }
         #expect(reading.problems.isEmpty)
         return try #require(reading.routes.first)
@@ -104,6 +105,77 @@ struct RouteAnsweringTests {
         }
         #expect(seen == [["x": "a"], ["x": "a", "z": 1, "v": 3]])
         #expect(answer == ["y": 9])
+    }
+
+    private static let searches: JSONObject = [
+        "thing": [
+            ["document": "query ($w: ID!) { one(id: $w) { id } }", "at": "{one.id}"],
+            ["prefix": "no:", "document": "query ($w: ID!) { never(id: $w) { id } }", "at": "{never.id}"],
+            ["document": "query ($w: String!) { many(name: $w) { items { id } } }", "at": "{many.items.id}"],
+        ]
+    ]
+
+    /// Answers as a server of the things a (id 1), b (ids 2 and 3) and c, which must not be asked for.
+    private static func things(_ document: String, _ variables: JSONObject) throws(RouteFault) -> JSONValue {
+        let word = variables["w"]?.stringValue ?? ""
+        if document.contains("do(") { return ["do": ["y": variables["x"] ?? .null]] }
+        if document.contains("never") { throw fault("BAD_USER_INPUT") }
+        if document.contains("one(") {
+            guard word == "1" else { throw fault("BAD_USER_INPUT") }
+            return ["one": ["id": "1"]]
+        }
+        if word == "c" { throw fault("UNAUTHORIZED") }
+        if word == "away" { throw fault("UNAVAILABLE") }
+        let ids: [JSONValue] = word == "a" ? ["1"] : word == "b" ? ["2", "3"] : []
+        return ["many": ["items": .array(ids.map { ["id": $0] })]]
+    }
+
+    private static func fault(_ code: String) -> RouteFault {
+        RouteFault(["message": "later", "extensions": ["code": .string(code)]])
+    }
+
+    @Test(
+        "a search finds by id, then by name; what is not found, or may not be asked, is taken as it is",
+        arguments: [
+            (["x": "1"], "1"), (["x": "a"], "1"), (["x": "none"], "none"), (["x": "c"], "c"),
+            (["x": "a", "ex": "1"], "1"), (["x": "a", "ex": "a"], "1"), (["x": 1], "1"),
+        ] as [(JSONObject, JSONValue)]
+    )
+    func searches(body: JSONObject, value: JSONValue) async throws {
+        let route = try Self.route(
+            ["document": "mutation ($x: ID!) { do(x: $x) { y } }", "variables": ["x": Self.searching]],
+            searches: Self.searches
+        )
+        let answer = try await route.answer(to: RouteInput(body), caller: Self.ann) {
+            (document, variables) throws(RouteFault) in try Self.things(document, variables)
+        }
+        #expect(answer == ["y": value])
+    }
+
+    private static let searching: JSONValue = ["from": ["x", "ex"], "search": "thing"]
+
+    @Test(
+        "several of one name, names of two things, and a server that cannot look are told",
+        arguments: [
+            (["x": "b"], "BAD_USER_INPUT", "\"x\" names several"),
+            (["x": "1", "ex": "z"], "BAD_USER_INPUT", "disagree"),
+            (["x": "away"], "UNAVAILABLE", "later"),
+        ] as [(JSONObject, String, String)]
+    )
+    func searchFaults(body: JSONObject, code: String, words: String) async throws {
+        let route = try Self.route(
+            ["document": "mutation ($x: ID!) { do(x: $x) { y } }", "variables": ["x": Self.searching]],
+            searches: Self.searches
+        )
+        do {
+            _ = try await route.answer(to: RouteInput(body), caller: Self.ann) {
+                (document, variables) throws(RouteFault) in try Self.things(document, variables)
+            }
+            Issue.record("\(body) was taken")
+        } catch {
+            #expect(error.code == code)
+            #expect(error.message.contains(words), "\(error.message)")
+        }
     }
 
     @Test(

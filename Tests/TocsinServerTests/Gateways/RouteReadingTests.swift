@@ -42,6 +42,7 @@ struct RouteReadingTests {
             (["variables": ["x": ["value": "{do.y}"]]], "callers and the lookup's data"),
             (["variables": ["x": ["value": "{caller.age}"]]], "{caller.userId}"),
             (["variables": ["x": ["value": "a", "from": ["x"]]]], "stands alone"),
+            (["variables": ["x": ["from": ["x"], "search": "none"]]], "\"search\" of $x"),
             (["lookup": "mutation { a }"], "must be a query"), (["lookup": "query ($z: ID) { a(z: $z) }"], "$z"),
             (["answer": nil], "\"answer\""), (["answer": "{do.nope}"], "{do.nope}"),
             (["answer": "{do.y.deep}"], "deep"),
@@ -59,6 +60,37 @@ struct RouteReadingTests {
         #expect(reading.problems.count == 1)
         let problem = reading.problems.first ?? ""
         #expect(problem.hasPrefix("mine.json: ") && problem.contains(words), "\(problem)")
+    }
+
+    @Test(
+        "a search that cannot be made is told by its name",
+        arguments: [
+            ("1", "an object: a name"), (#"{"s": {}}"#, "1 to 8 steps"), (#"{"s": []}"#, "1 to 8 steps"),
+            (#"{"s": [{"document": "{ a }", "at": "{a}"}]}"#, "one variable"),
+            (#"{"s": [{"document": "mutation ($x: ID) { a(x: $x) }", "at": "{a}"}]}"#, "must be a query"),
+            (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "a"}]}"#, "one place"),
+            (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{b}"}]}"#, "does not select {b}"),
+            (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}", "prefix": 1}]}"#, "\"prefix\""),
+            (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}", "for": 1}]}"#, "\"for\" means nothing"),
+        ]
+    )
+    func badSearches(text: String, words: String) {
+        let reading = Self.read(#"{"searches": \#(text), "routes": []}"#)
+        #expect(reading.problems.count == 1)
+        #expect(reading.problems.first?.contains(words) == true, "\(reading.problems)")
+    }
+
+    @Test("only a single text that has no words of its own can be searched for")
+    func unsearchable() {
+        let search = #"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}"}]}"#
+        for (type, more) in [("Int!", ""), ("[ID]!", ""), ("ID!", #","words": {}"#)] {
+            let route = #"""
+                {"method":"POST","path":"/a","document":"mutation ($x: \#(type)) { do(x: $x) }","answer":1,
+                 "variables":{"x":{"from":["x"],"search":"s"\#(more)}}}
+                """#
+            let reading = Self.read(#"{"searches": \#(search), "routes": [\#(route)]}"#)
+            #expect(reading.problems.first?.contains("cannot have a \"search\"") == true, "\(reading.problems)")
+        }
     }
 
     @Test("a document that does not fit the schema is told with its route")

@@ -125,6 +125,11 @@ struct SettingsReaderTests {
             ("TOCSIN_DATABASE_URL", "data.db", "sqlite:PATH"), ("TOCSIN_JWKS_URL", "http://h/keys", "https"),
             ("APNS_ENDPOINT", "localhost", "https://HOST"), ("TOCSIN_HOST", "a\nb", "control characters"),
             ("TOCSIN_JWT_ISSUER", "tocsin", "own tokens"),
+            ("TOCSIN_ALLOWED_ORIGINS", "https://a.example/", "https://HOST"),
+            ("TOCSIN_ALLOWED_ORIGINS", "https://a.example,a.example", "https://HOST"),
+            ("TOCSIN_ALLOWED_ORIGINS", "null", "https://HOST"),
+            ("TOCSIN_ALLOWED_ORIGINS", "https://*.a", "https://HOST"),
+            ("TOCSIN_ALLOWED_HEADERS", "x-a: b", "header fields"), ("TOCSIN_ORIGIN_SECONDS", "86401", "86400"),
         ]
     )
     func badValues(variable: String, value: String, word: String) throws {

@@ -14,16 +14,21 @@ package enum Outage: String, Sendable, CaseIterable {
     case closed
     /// Right answers, but late.
     case slow
+    /// Nobody listens: connecting is refused, and what was connected is cut.
+    case refused
+    /// Connecting works, the TLS handshake fails, and what was connected is cut.
+    case tls
 
     func effect(_ provider: SimulatedProvider) -> ScriptEffect {
-        switch self {
+        if provider == .webpush, let refusal = WebPushRefusal.outage(self) { return .webPush(refusal) }
+        return switch self {
         case .unavailable: provider == .apns ? .apns(.serviceUnavailable) : .fcm(.unavailable(.seconds(1)))
         case .broken: provider == .apns ? .apns(.internalServerError) : .fcm(.internalError)
-        case .throttled: provider == .apns ? .apns(.tooManyRequests) : .fcm(.quotaExceeded(.seconds(1)))
+        case .throttled: provider == .apns ? .apns(.tooManyRequests) : .fcm(.quotaExceeded(.project, .seconds(1)))
         case .credentials: provider == .apns ? .apns(.invalidProviderToken) : .fcm(.permissionDenied)
-        case .silent: .silence
-        case .closed: .hangUp
-        case .slow: .slow
+        case .silent: .wire(.silence)
+        case .closed, .refused, .tls: .wire(.hangUp)
+        case .slow: .wire(.slow(seconds: nil))
         }
     }
 
@@ -42,7 +47,7 @@ package enum Outage: String, Sendable, CaseIterable {
                 )
             )
         case .silent: .silence
-        case .closed: .hangUp
+        case .closed, .refused, .tls: .hangUp
         case .slow: .late(answer, afterSeconds: slowSeconds)
         }
     }

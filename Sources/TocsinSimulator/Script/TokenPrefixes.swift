@@ -36,37 +36,13 @@ package enum SimulatedProvider: String, Sendable, CaseIterable {
     case fcm
     /// Google's OAuth token endpoint.
     case token
-    /// The push service of a browser; its scripts are `WebPushRule`s.
+    /// The push service of a browser.
     case webpush
-}
-
-/// What a script does to a push.
-enum ScriptEffect: Sendable {
-    case apns(APNsReason)
-    /// 410 Unregistered, with a time this far back.
-    case unregistered(agoSeconds: Int64)
-    /// Refused for a reason no document lists.
-    case unheardReason
-    /// 503 Shutdown, then GOAWAY.
-    case shutdown
-    case fcm(FCMFailure)
-    case slow
-    case silence
-    case headersOnly
-    case reset(errorCode: UInt32)
-    /// Accepted, but the answer is lost with its stream.
-    case acceptedThenReset
-    /// Accepted and answered, then GOAWAY.
-    case acceptedThenGoAway
-    case refusedByGoAway
-    case hangUp
-    /// Accepted, but the answer is lost with the connection.
-    case acceptedThenHangUp
 }
 
 extension ScriptRule {
     /// Every scripted token prefix; `--help` and the documentation print it.
-    package static let all: [ScriptRule] = apns + fcm
+    package static let all: [ScriptRule] = apns + fcm + webPush
 
     private static func apns(
         _ prefix: String,
@@ -86,6 +62,7 @@ extension ScriptRule {
         ScriptRule(provider: .fcm, prefix: prefix, summary: summary, isCounted: counted, effect: effect)
     }
 
+    /// Tokens of APNs are hexadecimal, so the prefixes spell what can be spelt.
     static let apns: [ScriptRule] = [
         apns("dead", "410 Unregistered, since now", .unregistered(agoSeconds: 0)),
         apns("de1d", "410 Unregistered, since a year ago", .unregistered(agoSeconds: 365 * 86_400)),
@@ -96,28 +73,46 @@ extension ScriptRule {
         apns("bad3", "400 IdleTimeout", .apns(.idleTimeout)),
         apns("bad4", "413 PayloadTooLarge", .apns(.payloadTooLarge)),
         apns("bad5", "400 with a reason nobody has heard of", .unheardReason),
+        apns("bad6", "400 BadCollapseId", .apns(.badCollapseID)),
+        apns("bad7", "400 BadExpirationDate", .apns(.badExpirationDate)),
+        apns("bad8", "400 BadMessageId", .apns(.badMessageID)),
+        apns("bad9", "400 BadPriority", .apns(.badPriority)),
+        apns("bada", "400 BadTopic", .apns(.badTopic)),
+        apns("badb", "400 DuplicateHeaders", .apns(.duplicateHeaders)),
+        apns("badc", "400 InvalidPushType", .apns(.invalidPushType)),
+        apns("badd", "400 MissingDeviceToken", .apns(.missingDeviceToken)),
+        apns("bade", "400 MissingTopic", .apns(.missingTopic)),
+        apns("badf", "400 PayloadEmpty", .apns(.payloadEmpty)),
+        apns("4030", "403 MissingProviderToken", .apns(.missingProviderToken)),
+        apns("4031", "403 BadCertificate", .apns(.badCertificate)),
+        apns("4032", "403 BadCertificateEnvironment", .apns(.badCertificateEnvironment)),
         apns("403a", "403 ExpiredProviderToken", .apns(.expiredProviderToken)),
         apns("403b", "403 InvalidProviderToken", .apns(.invalidProviderToken)),
         apns("403c", "403 Forbidden", .apns(.forbidden)),
         apns("403d", "403 BadEnvironmentKeyIdInToken", .apns(.badEnvironmentKeyIDInToken)),
         apns("403e", "403 BadEnvironmentKeyInToken, its other spelling", .apns(.badEnvironmentKeyInToken)),
         apns("403f", "403 UnrelatedKeyIdInToken", .apns(.unrelatedKeyIDInToken)),
+        apns("404a", "404 BadPath", .apns(.badPath)),
+        apns("405a", "405 MethodNotAllowed", .apns(.methodNotAllowed)),
         apns("429a", "429 TooManyProviderTokenUpdates", .apns(.tooManyProviderTokenUpdates)),
         apns("429", "429 TooManyRequests", counted: true, .apns(.tooManyRequests)),
         apns("500", "500 InternalServerError", counted: true, .apns(.internalServerError)),
+        apns("502", "502 with a page of HTML", counted: true, .wire(.foreign(status: 502))),
         apns("503d", "503 Shutdown, then GOAWAY", .shutdown),
         apns("503", "503 ServiceUnavailable", counted: true, .apns(.serviceUnavailable)),
-        apns("510e", "200, but late", .slow),
-        apns("57a1", "no answer", .silence),
-        apns("57a2", "response HEADERS, then nothing", .headersOnly),
-        apns("e5e1", "RST_STREAM INTERNAL_ERROR", counted: true, .reset(errorCode: 2)),
-        apns("e5e7", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .reset(errorCode: 7)),
-        apns("e5ea", "accepted, but RST_STREAM instead of the answer", counted: true, .acceptedThenReset),
-        apns("60a1", "200, then GOAWAY", .acceptedThenGoAway),
-        apns("60a2", "GOAWAY below this stream: not processed", counted: true, .refusedByGoAway),
-        apns("c105", "the connection closes without an answer", counted: true, .hangUp),
-        apns("c10a", "accepted, but the connection closes first", counted: true, .acceptedThenHangUp),
+        apns("510e", "200, but late", .wire(.slow(seconds: nil))),
+        apns("57a1", "no answer", .wire(.silence)),
+        apns("57a2", "response HEADERS, then nothing", .wire(.headersOnly)),
+        apns("e5e1", "RST_STREAM INTERNAL_ERROR", counted: true, .wire(.reset(errorCode: 2))),
+        apns("e5e7", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .wire(.reset(errorCode: 7))),
+        apns("e5ea", "accepted, but RST_STREAM instead of the answer", counted: true, .wire(.acceptedThenReset)),
+        apns("60a1", "200, then GOAWAY", .wire(.goAway(GoAway()))),
+        apns("60a2", "GOAWAY below this stream: not processed", counted: true, .wire(refusedByGoAway)),
+        apns("c105", "the connection closes without an answer", counted: true, .wire(.hangUp)),
+        apns("c10a", "accepted, but the connection closes first", counted: true, .wire(.acceptedThenHangUp)),
     ]
+
+    private static let refusedByGoAway = WireFault.goAway(GoAway(isAnswered: false))
 
     static let fcm: [ScriptRule] = [
         fcm("unregistered-", "404 UNREGISTERED", .fcm(.unregistered)),
@@ -129,22 +124,42 @@ extension ScriptRule {
         fcm("thirdparty-", "401 THIRD_PARTY_AUTH_ERROR", .fcm(.thirdPartyAuthError)),
         fcm("unauthenticated-", "401 UNAUTHENTICATED", counted: true, .fcm(.unauthenticated("scripted"))),
         fcm("notfound-", "404 without an FCM code: wrong project", .fcm(.projectNotFound)),
-        fcm("quota-date-", "429 QUOTA_EXCEEDED, Retry-After as a date", counted: true, .fcm(.quotaExceeded(.date))),
-        fcm("quota-", "429 QUOTA_EXCEEDED, Retry-After: 1", counted: true, .fcm(.quotaExceeded(.seconds(1)))),
+        fcm(
+            "quota-date-",
+            "429 QUOTA_EXCEEDED of the device, Retry-After as a date",
+            counted: true,
+            .fcm(.quotaExceeded(.device, .date))
+        ),
+        fcm(
+            "quota-project-",
+            "429 QUOTA_EXCEEDED of the project, Retry-After: 1",
+            counted: true,
+            .fcm(.quotaExceeded(.project, .seconds(1)))
+        ),
+        fcm("quota-bare-", "429 QUOTA_EXCEEDED, no Retry-After", counted: true, .fcm(.quotaExceeded(.device, .none))),
+        fcm(
+            "quota-",
+            "429 QUOTA_EXCEEDED of the device, Retry-After: 1",
+            counted: true,
+            .fcm(.quotaExceeded(.device, .seconds(1)))
+        ),
+        fcm("unavailable-date-", "503 UNAVAILABLE, Retry-After as a date", counted: true, .fcm(.unavailable(.date))),
         fcm("unavailable-", "503 UNAVAILABLE, Retry-After: 1", counted: true, .fcm(.unavailable(.seconds(1)))),
         fcm("overloaded-", "503 UNAVAILABLE without Retry-After", counted: true, .fcm(.unavailable(.none))),
         fcm("internal-", "500 INTERNAL", counted: true, .fcm(.internalError)),
         fcm("unspecified-", "500 UNSPECIFIED_ERROR", counted: true, .fcm(.unspecified)),
-        fcm("slow-", "200, but late", .slow),
-        fcm("stall-headers-", "response HEADERS, then nothing", .headersOnly),
-        fcm("stall-", "no answer", .silence),
-        fcm("reset-", "RST_STREAM INTERNAL_ERROR", counted: true, .reset(errorCode: 2)),
-        fcm("refused-", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .reset(errorCode: 7)),
-        fcm("lost-", "accepted, but RST_STREAM instead of the answer", counted: true, .acceptedThenReset),
-        fcm("goaway-refused-", "GOAWAY below this stream: not processed", counted: true, .refusedByGoAway),
-        fcm("goaway-", "200, then GOAWAY", .acceptedThenGoAway),
-        fcm("close-accepted-", "accepted, but the connection closes first", counted: true, .acceptedThenHangUp),
-        fcm("close-", "the connection closes without an answer", counted: true, .hangUp),
+        fcm("unheard-", "500 with an error code nobody has heard of", counted: true, .fcm(.unheardCode)),
+        fcm("gateway-", "502 with a page of HTML", counted: true, .wire(.foreign(status: 502))),
+        fcm("slow-", "200, but late", .wire(.slow(seconds: nil))),
+        fcm("stall-headers-", "response HEADERS, then nothing", .wire(.headersOnly)),
+        fcm("stall-", "no answer", .wire(.silence)),
+        fcm("reset-", "RST_STREAM INTERNAL_ERROR", counted: true, .wire(.reset(errorCode: 2))),
+        fcm("refused-", "RST_STREAM REFUSED_STREAM: not processed", counted: true, .wire(.reset(errorCode: 7))),
+        fcm("lost-", "accepted, but RST_STREAM instead of the answer", counted: true, .wire(.acceptedThenReset)),
+        fcm("goaway-refused-", "GOAWAY below this stream: not processed", counted: true, .wire(refusedByGoAway)),
+        fcm("goaway-", "200, then GOAWAY", .wire(.goAway(GoAway()))),
+        fcm("close-accepted-", "accepted, but the connection closes first", counted: true, .wire(.acceptedThenHangUp)),
+        fcm("close-", "the connection closes without an answer", counted: true, .wire(.hangUp)),
     ]
 
     /// The table for people, one line a rule.
@@ -159,8 +174,14 @@ extension ScriptRule {
 
     /// The first rule whose prefix the token has.
     static func rule(for token: String, of provider: SimulatedProvider) -> ScriptRule? {
-        (provider == .apns ? apns : fcm).first { token.hasPrefix($0.prefix) }
+        guard let first = token.utf8.first else { return nil }
+        if provider == .webpush { return webPush.first { token.hasPrefix($0.prefix) } }
+        return (provider == .apns ? apnsByFirstByte : fcmByFirstByte)[first]?.first { token.hasPrefix($0.prefix) }
     }
+
+    /// Most tokens meet no rule, and one look says so.
+    private static let apnsByFirstByte = Dictionary(grouping: apns) { $0.prefix.utf8.first ?? 0 }
+    private static let fcmByFirstByte = Dictionary(grouping: fcm) { $0.prefix.utf8.first ?? 0 }
 }
 
 extension String {

@@ -1,0 +1,245 @@
+/// Pushes to users or devices without a topic of theirs: messages of the sender's own, with deliveries of their own.
+package struct DirectPushService: Sendable {
+    private let environment: ServiceEnvironment
+    private let messages: ModelType
+    private let topics: ModelType
+    private let checks: InputChecks
+    /// Tokens of one push.
+    package static let maximumTokens = 500
+
+    package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
+        self.environment = environment
+        self.messages = messages
+        self.topics = topics
+        checks = InputChecks(limits: environment.limits)
+    }
+
+    /// What is to be pushed, and to whom.
+    package struct Order: Sendable {
+        package var userID: UserID?
+        package var tokens: [String]
+        package var platforms: Set<PushPlatform>
+        /// A message's fields but its topic.
+        package var input: RecordInput
+
+        package init(
+            userID: UserID?,
+            tokens: [String] = [],
+            platforms: Set<PushPlatform> = Set(PushPlatform.allCases),
+            input: RecordInput
+        ) {
+            self.userID = userID
+            self.tokens = tokens
+            self.platforms = platforms
+            self.input = input
+        }
+    }
+
+    /// What was made durable.
+    package struct Receipt: Sendable {
+        package var message: Record
+        package var devices: Int
+        package var unknownTokens: Int
+    }
+
+    /// The topic that holds what a user's tokens push; clients cannot make an id with a colon.
+    package static func topicID(of caller: Identity) -> TopicID {
+        TopicID("push:" + DerivedUUID.text(of: "direct pushes", caller.owner))
+    }
+
+    /// Stores the push with its deliveries in one transaction.
+    ///
+    /// Devices of people whom the caller may not reach are unknown tokens to them. The same `id` or `key` with the same
+    /// content again answers with what is stored.
+    package func send(_ order: Order, caller: Identity) async throws(ServiceError) -> Receipt {
+        let reach = AccessPolicy.pushReach(of: caller)
+        // The schema's rules decide about messages; the scope has been heeded here.
+        var owner = caller
+        owner.scope = .full
+        guard reach != .nobody,
+            order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")),
+            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner)
+        else { throw .unauthorized }
+        try check(order)
+        let (service, sender) = (self, owner)
+        return try await environment.store.writing { writer throws(StoreError) in
+            try service.write(order, sender, reach, permitted, writer)
+        }
+    }
+
+    private func check(_ order: Order) throws(ServiceError) {
+        guard order.userID != nil || !order.tokens.isEmpty else {
+            throw .badInput("Say whom to push to: userId, tokens, or both.")
+        }
+        guard order.tokens.count <= Self.maximumTokens else {
+            throw .badRequest("tokens has \(order.tokens.count) entries; at most \(Self.maximumTokens) are allowed.")
+        }
+        for token in order.tokens {
+            try checks.checkText(token, field: "tokens", maximumBytes: environment.limits.tokenBytes)
+            guard !token.isEmpty else { throw .badInput("tokens must not have empty entries.") }
+        }
+        try checks.check(order.input, of: messages)
+    }
+
+    private func write(
+        _ order: Order,
+        _ sender: Identity,
+        _ reach: AccessPolicy.PushReach,
+        _ permitted: Predicate,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Result<Receipt, ServiceError> {
+        let topic = Self.topicID(of: sender)
+        var input = order.input
+        input["topicId"] = .text(topic.text)
+        let factory = RecordFactory(model: messages)
+        let defaults = MessageService.defaults
+        if let stored = try existing(input, in: topic, writer) {
+            guard stored["topicId"].text == topic.text else { return .failure(.conflict(nil)) }
+            switch factory.outcome(ofRepeating: input, stored: stored, caller: sender, defaults: defaults) {
+            case .success(let record): return .success(try receipt(record, writer))
+            case .failure(let error): return .failure(error)
+            }
+        }
+        let now = environment.changeTime()
+        let id = input["id"]?.text ?? environment.identifiers.makeID()
+        var record = factory.make(input, id: id, caller: sender, at: now)
+        for (name, value) in defaults where record[name].isNull { record[name] = value }
+        guard permitted.matches(record), sender.mayWrite(input, .create, to: record) else {
+            return .failure(.unauthorized)
+        }
+        let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
+        try prepareTopic(topic, sender, now, writer)
+        guard let number = try writer.takeNumber(of: topic) else { return .failure(.unauthorized) }
+        record["number"] = .int(number)
+        if let stored = try writer.insert(record) {
+            throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
+        }
+        try writer.save(deliveries)
+        writer.note(.created(record))
+        try environment.raise(.pushRequested(Self.request(order, record, number)), writer)
+        if deliveries.contains(where: { $0.status == .waiting }) { writer.note(.outboxFilled) }
+        return .success(try receipt(record, writer))
+    }
+
+    private static func request(
+        _ order: Order,
+        _ record: Record,
+        _ number: MessageNumber
+    ) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(messageID: MessageID(record.id))
+        request.owner = record["owner"].text
+        request.userID = order.userID
+        request.number = number
+        request.priority = record["priority"].int
+        request.tokenCount = order.tokens.isEmpty ? nil : order.tokens.count
+        return request
+    }
+
+    private func existing(
+        _ input: RecordInput,
+        in topic: TopicID,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Record? {
+        if let id = input["id"]?.text, let stored = try writer.records(messages, ids: [id], where: .always).first {
+            return stored
+        }
+        guard let key = input["key"]?.text else { return nil }
+        return try writer.message(messages, topic: topic, key: key)
+    }
+
+    /// Makes the sender's topic, or takes it back from the dead.
+    private func prepareTopic(
+        _ id: TopicID,
+        _ sender: Identity,
+        _ now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        let factory = RecordFactory(model: topics)
+        if let stored = try writer.records(topics, ids: [id.text], where: .always).first {
+            guard stored.isDeleted else { return }
+            var revived = factory.changed(stored, by: [:], at: now)
+            revived["_deleted"] = .null
+            return try writer.update(revived)
+        }
+        let name = "direct pushes"
+        let input: RecordInput = ["name": .text(name), "arn": .text("arn:tocsin:topic:\(sender.username):\(name)")]
+        let topic = factory.make(input, id: id.text, caller: sender, at: now)
+        _ = try writer.insert(topic)
+        writer.note(.created(topic))
+    }
+
+    private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
+        let limit = Self.maximumTokens + environment.limits.devicesPerUser
+        let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
+        let unknown = rows.count { $0.reason == Self.unknownToken }
+        return Receipt(message: message, devices: rows.count - unknown, unknownTokens: unknown)
+    }
+
+    private static let unknownToken = "UNKNOWN_TOKEN"
+}
+
+extension DirectPushService {
+    /// One delivery for each device that is reached, waiting, and for each token that is not, skipped.
+    private func deliveries(
+        of message: MessageID,
+        _ order: Order,
+        _ reach: AccessPolicy.PushReach,
+        _ now: Timestamp,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Delivery] {
+        var devices: [DeviceID: Device] = [:]
+        var unknown: Set<String> = []
+        if let user = order.userID {
+            for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
+        }
+        for given in order.tokens {
+            let token = environment.canonicalToken(given)
+            // Hexadecimal is only a spelling of bytes; devices have it in lower case.
+            var found = try reader.devices(token: token)
+            if found.isEmpty { found = try reader.devices(token: token.lowercased()).filter { $0.platform == .ios } }
+            let reached = found.filter { reach == .everybody || reach == .only($0.userID) }
+            if reached.isEmpty { unknown.insert(token) }
+            for device in reached { devices[device.id] = device }
+        }
+        let known = devices.values.filter { order.platforms.contains($0.platform) }.map { device in
+            var delivery = row(of: message, to: device.id, device.platform, now)
+            if device.isActive { return delivery }
+            delivery.status = .ended
+            delivery.reason = device.disabledReason ?? "DEVICE_INACTIVE"
+            delivery.nextAttemptAt = nil
+            return delivery
+        }
+        return known
+            + unknown.sorted().map { token in
+                // The token itself is not kept: it may be somebody's.
+                let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
+                var delivery = row(of: message, to: stand, Self.platform(of: token), now)
+                delivery.status = .skipped
+                delivery.reason = Self.unknownToken
+                delivery.nextAttemptAt = nil
+                return delivery
+            }
+    }
+
+    private func row(
+        of message: MessageID,
+        to device: DeviceID,
+        _ platform: PushPlatform,
+        _ now: Timestamp
+    ) -> Delivery {
+        Delivery(
+            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            messageID: message,
+            deviceID: device,
+            platform: platform,
+            status: .waiting,
+            nextAttemptAt: now,
+            updatedAt: now
+        )
+    }
+
+    /// Apple's tokens are hexadecimal, Google's are not: a guess, for a row that nothing is sent by.
+    private static func platform(of token: String) -> PushPlatform {
+        token.allSatisfy(\.isHexDigit) ? .ios : .android
+    }
+}

@@ -1,0 +1,46 @@
+/// How far people have read: what the badges of their devices count.
+package struct ReadMarkService: Sendable {
+    private let environment: ServiceEnvironment
+    private let topics: ModelType
+
+    package init(environment: ServiceEnvironment, topics: ModelType) {
+        self.environment = environment
+        self.topics = topics
+    }
+
+    /// The caller's marks.
+    package func marks(caller: Identity) async throws(ServiceError) -> [ReadMark] {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        return try await environment.store.reading { reader throws(StoreError) in
+            try reader.readMarks(of: caller.userID)
+        }
+    }
+
+    /// Marks a topic that the caller may read up to a number, or all of it; answers all the caller's marks.
+    ///
+    /// Without a topic, all topics of which the caller is a member.
+    package func markRead(
+        _ topicID: TopicID?,
+        upTo number: MessageNumber?,
+        caller: Identity
+    ) async throws(ServiceError) -> [ReadMark] {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true),
+            case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller)
+        else { throw .unauthorized }
+        if let number, number < 0 { throw .badInput("number must not be negative; it is \(number).") }
+        guard topicID != nil || number == nil else {
+            throw .badInput("number needs topicId: messages are numbered in their topic.")
+        }
+        let (topics, time) = (topics, environment.time)
+        return try await environment.store.writing { writer throws(StoreError) in
+            if let topicID {
+                let topic = try writer.records(topics, ids: [topicID.text], where: visible).first
+                guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
+                try writer.markRead(topicID, upTo: number ?? .max, by: caller.userID, now: time.now())
+            } else {
+                try writer.markAllRead(by: caller.userID, now: time.now())
+            }
+            return .success(try writer.readMarks(of: caller.userID))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import JSON
+
+/// The parts of an error body (`google.rpc.Status`, or an older one) that decide.
+struct FCMErrorBody {
+    /// `google.rpc.Code` by name.
+    let status: String
+    let code: FCMErrorCode?
+    let violatedFields: [String]
+    /// The only sign of a size problem is a sentence.
+    let isTooLarge: Bool
+    /// Whether a quota of one device is used up, not the project's.
+    let isDeviceQuota: Bool
+
+    init?(_ body: JSONValue?) {
+        if let name = Self.legacyName(body) {
+            self.init(legacy: name)
+        } else if let error = body?["error"], error.objectValue != nil {
+            self.init(error: error)
+        } else {
+            return nil
+        }
+    }
+
+    private init(error: JSONValue) {
+        status = ReasonText.cleaned(error["status"]?.stringValue ?? "UNKNOWN")
+        let details = error["details"]?.arrayValue ?? []
+        let typed = { (suffix: String) in
+            details.filter { $0["@type"]?.stringValue?.hasSuffix(suffix) ?? false }
+        }
+        code =
+            typed("google.firebase.fcm.v1.FcmError").lazy
+            .compactMap { $0["errorCode"]?.stringValue }
+            .map { FCMErrorCode(rawValue: LegacyReason.today(fcm: $0)) ?? .unspecifiedError }
+            .first
+        violatedFields = typed("google.rpc.BadRequest")
+            .flatMap { $0["fieldViolations"]?.arrayValue ?? [] }
+            .compactMap { $0["field"]?.stringValue }
+        isTooLarge = error["message"]?.stringValue?.contains("too big") ?? false
+        let quotas = typed("google.rpc.QuotaFailure").flatMap { $0["violations"]?.arrayValue ?? [] }
+        isDeviceQuota = !quotas.isEmpty && quotas.allSatisfy(Self.isOfDevice)
+    }
+
+    private init(legacy name: String) {
+        status = name
+        code = FCMErrorCode(rawValue: LegacyReason.today(fcm: name))
+        violatedFields = LegacyReason.blamesPayload.contains(name) ? ["message"] : []
+        isTooLarge = name == "MessageTooBig"
+        isDeviceQuota = code == .quotaExceeded && name.lowercased().hasPrefix("device")
+    }
+
+    /// `{"error":"…"}` or `{"results":[{"error":"…"}]}`, where it is a name that was once in use.
+    private static func legacyName(_ body: JSONValue?) -> String? {
+        let name = body?["error"]?.stringValue ?? body?["results"]?.arrayValue?.first?["error"]?.stringValue
+        return name.flatMap { LegacyReason.fcm[$0] == nil ? nil : $0 }
+    }
+
+    /// What the quota counts by, as its identifiers name it.
+    private static func isOfDevice(_ violation: JSONValue) -> Bool {
+        ["subject", "quotaMetric", "quotaId"].contains { name in
+            let text = violation[name]?.stringValue?.lowercased() ?? ""
+            return text.contains("device") || text.contains("token")
+        }
+    }
+}

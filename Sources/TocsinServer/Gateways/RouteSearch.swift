@@ -1,0 +1,78 @@
+import GraphQL
+import HTTPTypes
+import JSON
+
+/// How what a client calls a thing becomes its id: queries asked in turn until one of them finds something.
+struct RouteSearch: Sendable {
+    /// One query, asked for the word alone.
+    struct Step: Sendable {
+        let document: String
+        /// The document's only variable.
+        let variable: String
+        /// Where the data has what was looked for; lists on the way give all of their items.
+        let place: [String]
+        /// Words that do not begin so are not asked for.
+        let prefix: String
+    }
+
+    let steps: [Step]
+
+    private static let members: Set<String> = ["document", "at", "prefix"]
+    private static let maximumSteps = 8
+
+    /// Reads a list of steps; `check` says what is wrong with a document.
+    init(_ value: JSONValue, check: RouteReading.DocumentCheck) throws(RouteProblem) {
+        guard let declared = value.arrayValue, (1...Self.maximumSteps).contains(declared.count) else {
+            throw RouteProblem("a search is a list of 1 to \(Self.maximumSteps) steps")
+        }
+        var steps: [Step] = []
+        for value in declared { steps.append(try Self.step(value, check)) }
+        self.steps = steps
+    }
+
+    private static func step(_ value: JSONValue, _ check: RouteReading.DocumentCheck) throws(RouteProblem) -> Step {
+        guard let members = value.objectValue else { throw RouteProblem("a step of a search is an object") }
+        try RouteReading.checkNames(members, self.members)
+        guard let text = RouteReading.document(members["document"]) else {
+            throw RouteProblem("a step's \"document\" must be the document's text, or a list of its lines")
+        }
+        let document = try RouteDocument(text)
+        guard document.operation.kind == .query, document.operation.variables.count == 1,
+            let variable = document.operation.variables.first?.name
+        else { throw RouteProblem("a step's \"document\" must be a query with one variable, the word to look for") }
+        if let fault = check(text).first { throw RouteProblem(fault.withoutFullStop) }
+        guard let place = members["at"]?.stringValue, case .place(.data(let path)) = try RouteTemplate(.string(place))
+        else { throw RouteProblem("a step's \"at\" must be one place of its data, like {getTopic.id}") }
+        if let problem = document.problem(with: .data(path), list: nil) { throw RouteProblem(problem) }
+        guard let prefix = (members["prefix"] ?? "").stringValue else {
+            throw RouteProblem("a step's \"prefix\" must be a text")
+        }
+        return Step(document: text, variable: variable, place: path, prefix: prefix)
+    }
+
+    /// What the word stands for; nil when nothing is found, or nothing that the caller may see.
+    func result(for word: String, called name: String, run: Route.Run) async throws(RouteFault) -> JSONValue? {
+        for step in steps where word.hasPrefix(step.prefix) {
+            let data: JSONValue
+            do throws(RouteFault) {
+                data = try await run(step.document, [step.variable: .string(word)])
+            } catch {
+                // What may not be asked is not found; what cannot be asked now is no answer.
+                guard error.status.code < 500 else { throw error }
+                continue
+            }
+            let found = Set(Self.values(at: step.place[...], in: data))
+            guard found.count <= 1 else {
+                throw .badInput("\"\(name)\" names several that are called so. Send the id of one of them.")
+            }
+            if let only = found.first { return only }
+        }
+        return nil
+    }
+
+    private static func values(at path: ArraySlice<String>, in value: JSONValue) -> [JSONValue] {
+        if let items = value.arrayValue { return items.flatMap { values(at: path, in: $0) } }
+        guard let key = path.first else { return value.isNull ? [] : [value] }
+        return value[key].map { values(at: path.dropFirst(), in: $0) } ?? []
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@Suite("tocsin settings check", .timeLimit(.minutes(2)))
+struct SettingsCheckTests {
+    /// What a file may hold and which words must be told of it.
+    private static let mistakes: [(setting: String, file: String, text: String, words: [String])] = [
+        (
+            "--schema", "model.graphql", "type Topic @model {\n  id: ID!\n  name: Strin\n}\n",
+            ["model.graphql:3", "Strin"]
+        ),
+        ("--routes", "routes.json", "{", ["routes.json", "not JSON"]),
+        (
+            "--routes", "routes.json",
+            #"{"routes": [{"method": "GET", "path": "/a", "document": "{ nope }", "answer": 1}]}"#,
+            ["routes.json", "GET /a", "nope"]
+        ),
+        ("--trusted-documents", "Wrong.graphql", "{ nope }", ["Wrong.graphql:1:3", "nope"]),
+        ("--tls-certificate", "chain.pem", "no certificate", ["chain.pem", "TLS"]),
+    ]
+
+    @Test("a mistake in a file that a setting names is told with file and place, and nothing is made")
+    func mistakes() async throws {
+        for mistake in Self.mistakes {
+            try await Self.inFolder { folder in
+                let path = folder + "/" + mistake.file
+                try mistake.text.write(toFile: path, atomically: true, encoding: .utf8)
+                let result = try await Self.check(folder, [mistake.setting, path] + Self.others(mistake.setting, path))
+                #expect(result.status == 2, "\(mistake): \(result.output)")
+                #expect(result.output.isEmpty)
+                for word in mistake.words { #expect(result.errors.contains(word), "\(word): \(result.errors)") }
+                #expect(!FileManager.default.fileExists(atPath: folder + "/data"))
+            }
+        }
+    }
+
+    @Test("mistakes in routes and in trusted documents are told together")
+    func together() async throws {
+        try await Self.inFolder { folder in
+            let (routes, document) = (folder + "/routes.json", folder + "/Wrong.graphql")
+            try "{".write(toFile: routes, atomically: true, encoding: .utf8)
+            try "{ nope }".write(toFile: document, atomically: true, encoding: .utf8)
+            let flags = ["--routes", routes, "--trusted-documents", document, "--trusted-mode", "allow"]
+            let result = try await Self.check(folder, flags)
+            #expect(
+                result.errors.contains("routes.json") && result.errors.contains("Wrong.graphql"),
+                "\(result.errors)"
+            )
+        }
+    }
+
+    @Test("a shipped route that the schema leaves no room for is a warning, and the settings are in order")
+    func warning() async throws {
+        try await Self.inFolder { folder in
+            let model = folder + "/model.graphql"
+            let text = "type Note @model @auth(rules: [{ allow: owner }]) {\n  id: ID!\n  text: String\n}\n"
+            try text.write(toFile: model, atomically: true, encoding: .utf8)
+            let result = try await Self.check(folder, ["--schema", model])
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(
+                result.output.contains("warning: ") && result.output.contains("/tcm/create-topic"),
+                "\(result.output)"
+            )
+            #expect(result.output.hasSuffix("The settings are in order.\n"))
+        }
+    }
+
+    private static func others(_ setting: String, _ path: String) -> [String] {
+        switch setting {
+        case "--trusted-documents": ["--trusted-mode", "only"]
+        case "--tls-certificate": ["--tls-key", path]
+        default: []
+        }
+    }
+
+    private static func check(
+        _ folder: String,
+        _ flags: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await ChildProcess.run(
+            try TestBinary.path(),
+            ["settings", "check", "--data-dir", folder + "/data"] + flags,
+            environment: TestBinary.environment,
+            folder: folder
+        )
+    }
+
+    private static func inFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = NSTemporaryDirectory() + "tocsin-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder)
+    }
+}

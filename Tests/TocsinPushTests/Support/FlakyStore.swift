@@ -1,0 +1,61 @@
+import Synchronization
+import TocsinCore
+
+/// A store that fails or waits when a test wants it to.
+final class FlakyStore: Store {
+    private struct State {
+        var failingReads = 0
+        var isHoldingReads = false
+        var heldReads: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let real: any Store
+    private let state = Mutex(State())
+
+    init(_ real: any Store) { self.real = real }
+
+    /// The next reads fail.
+    func failReads(_ count: Int) { state.withLock { $0.failingReads = count } }
+
+    /// Reads that fail still.
+    var failingReads: Int { state.withLock { $0.failingReads } }
+
+    /// Reads that wait for `releaseReads`.
+    var heldReads: Int { state.withLock { $0.heldReads.count } }
+
+    func holdReads() { state.withLock { $0.isHoldingReads = true } }
+
+    func releaseReads() {
+        let held = state.withLock { state in
+            state.isHoldingReads = false
+            defer { state.heldReads = [] }
+            return state.heldReads
+        }
+        for read in held { read.resume() }
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let fails = state.withLock { state in
+            guard state.failingReads > 0 else { return false }
+            state.failingReads -= 1
+            return true
+        }
+        if fails { throw .statement(code: 1, message: "scripted", sql: "") }
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                if state.isHoldingReads { state.heldReads.append(continuation) }
+                return state.isHoldingReads
+            }
+            if !isHeld { continuation.resume() }
+        }
+        return try await real.read(body)
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await real.write(body)
+    }
+}
