@@ -131,7 +131,10 @@ let package = Package(
         ),
         tests(
             "TocsinPushTests",
-            ["JSON", "TocsinAuth", "TocsinCore", "TocsinPush", "TocsinSQLite", "TocsinStore"],
+            [
+                "JSON", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", "TocsinSQLite",
+                "TocsinStore", nio("NIOPosix"),
+            ],
             exclude: ["Golden"]
         ),
         tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
@@ -149,6 +152,11 @@ let package = Package(
         ),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
-        tests("IntegrationTests", ["JSON", "TocsinClient", "TocsinCore", "TocsinServer", "TocsinSimulator"]),
+        tests(
+            "IntegrationTests",
+            [
+                "JSON", "TocsinClient", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",
+            ]
+        ),
     ]
 )

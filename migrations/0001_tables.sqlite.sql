@@ -105,6 +105,7 @@ CREATE TABLE devices (
     environment TEXT,
     app_id TEXT NOT NULL,
     token TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'token',
     name TEXT,
     active INTEGER NOT NULL,
     disabled_reason TEXT,
@@ -152,7 +153,8 @@ CREATE TABLE ended_memberships (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ended_memberships_by_fanout ON ended_memberships (last_fanout);
 
--- `device_id` is a loose reference: a delivery outlives its device.
+-- `device_id` is a loose reference: a delivery outlives its device. A member without a device has a row too, with the
+-- platform `none`.
 CREATE TABLE deliveries (
     message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
     device_id TEXT NOT NULL,
@@ -209,9 +211,12 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_by_user ON tokens (user_id, id);
 
--- Secrets that the server makes for itself, by name.
-CREATE TABLE keys (
-    name TEXT NOT NULL PRIMARY KEY,
-    value TEXT NOT NULL,
-    created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+-- API keys, by the SHA-256 of their text.
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT;

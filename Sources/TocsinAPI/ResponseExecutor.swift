@@ -121,6 +121,17 @@ package final class ResponseExecutor: Sendable {
         ).bytes
     }
 
+    /// The response of one delivery for a whole group.
+    func execute(delivery entry: DeliveryService.Entry, in group: DeliveryGroup) async -> [UInt8] {
+        await executable.executeEvent(
+            group.plan,
+            variables: group.key.variables,
+            event: .delivery(entry),
+            context: group.context,
+            options: options(for: group.key.isAppSync ? .appSync : .standard)
+        ).bytes
+    }
+
     /// The response to a request that cannot run.
     func reply(to errors: RequestErrors, style: ResponseStyle) -> GraphQLReply {
         let code: ErrorCode =

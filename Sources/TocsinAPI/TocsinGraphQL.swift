@@ -5,13 +5,14 @@ package import TocsinCore
 
 /// The API as the front serves it: authenticates, executes, subscribes.
 package struct TocsinGraphQL: GraphQLService {
-    private let executor: ResponseExecutor
-    private let feed: LiveFeed
-    private let services: Services
+    let executor: ResponseExecutor
+    let feed: LiveFeed
+    let services: Services
     private let schema: APISchema
     private let authenticator: any Authenticator
     private let revoked: RevocationList
     private let documents: RequestDocuments
+    private let rates: RequestRates?
 
     package init(
         executor: ResponseExecutor,
@@ -20,7 +21,8 @@ package struct TocsinGraphQL: GraphQLService {
         schema: APISchema,
         authenticator: any Authenticator,
         revoked: RevocationList = RevocationList(),
-        documents: RequestDocuments = .freeTexts
+        documents: RequestDocuments = .freeTexts,
+        rates: RequestRates? = nil
     ) {
         self.executor = executor
         self.feed = feed
@@ -29,6 +31,7 @@ package struct TocsinGraphQL: GraphQLService {
         self.authenticator = authenticator
         self.revoked = revoked
         self.documents = documents
+        self.rates = rates
     }
 
     // MARK: Who asks
@@ -47,7 +50,8 @@ package struct TocsinGraphQL: GraphQLService {
         }
     }
 
-    package func socketGroup(of caller: Identity) -> String? { caller.owner }
+    /// An API key stands for whoever has it: their sockets are not those of one owner.
+    package func socketGroup(of caller: Identity) -> String? { caller.provider == .apiKey ? nil : caller.owner }
 
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 
@@ -65,9 +69,19 @@ package struct TocsinGraphQL: GraphQLService {
             case .subscription: return .subscription
             }
         } catch {
-            return .invalid(executor.reply(to: error, style: style))
+            // What can run is counted when it does.
+            return .invalid(tooOften(caller, style) ?? executor.reply(to: error, style: style))
         }
     }
+
+    /// The answer to a caller who asks more often than the rate allows; nil for others, whose request is counted.
+    private func tooOften(_ caller: Identity, _ style: ResponseStyle) -> GraphQLReply? {
+        guard let seconds = rates?.take(caller.owner) else { return nil }
+        let body = ErrorBody.response(Self.rateExceeded(seconds), code: .limit, style: style)
+        return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: seconds), body: body)
+    }
+
+    private static func rateExceeded(_ seconds: Int) -> String { "Rate limit exceeded. Try again in \(seconds) s." }
 
     package func execute(
         _ request: GraphQLRequest,
@@ -77,6 +91,7 @@ package struct TocsinGraphQL: GraphQLService {
         guard !revoked.covers(caller) else {
             return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
         }
+        if let refusal = tooOften(caller, style) { return refusal }
         let plan: ExecutionPlan
         do {
             plan = try asked(request, caller).plan
@@ -117,6 +132,9 @@ package struct TocsinGraphQL: GraphQLService {
         guard !revoked.covers(caller) else {
             return .refused(errors: executor.errorList([Self.ended], style: options.style))
         }
+        if let seconds = rates?.take(caller.owner) {
+            return .refused(errors: ErrorBody.errors(Self.rateExceeded(seconds), code: .limit, style: options.style))
+        }
         do {
             let (document, plan) = try asked(request, caller)
             var request = request
@@ -136,6 +154,10 @@ package struct TocsinGraphQL: GraphQLService {
         _ style: ResponseStyle,
         _ sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        if field.fieldName == Self.deliveryField {
+            let key = groupKey(request, field, caller, style)
+            return await joinDeliveries(plan, field, key, caller, style, sink)
+        }
         let interest: LiveInterest
         do {
             interest = try await self.interest(field, caller)
@@ -191,21 +213,21 @@ package struct TocsinGraphQL: GraphQLService {
         guard case .allow(let visible) = AccessPolicy.decision(.listen, on: model, for: caller) else {
             throw .unauthorized
         }
-        for rule in model.ownerRules {
-            let owner = field.arguments[rule.field]?.stringValue ?? ""
-            guard owner.isEmpty || caller.ownerForms(of: rule.claim).contains(owner) else { throw .unauthorized }
-        }
-        var interest = LiveInterest(
-            model: model,
-            change: change,
-            predicate: visible
-        )
+        var interest = LiveInterest(model: model, change: change, predicate: visible)
         interest.filter = try FilterTranslation.subscriptionPredicate(
             field.arguments["filter"],
             on: model,
             limits: services.checks.limits,
             caller: caller
         )
+        for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
+            let owner = field.arguments[rule.field]?.stringValue ?? ""
+            guard !owner.isEmpty, !caller.ownerForms(of: rule.claim).contains(owner) else { continue }
+            // Who may hear of everybody's records may choose whose; others name nobody but themselves.
+            guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
+            let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
+            interest.filter = interest.filter.and(.field(position, isOwner))
+        }
         try await restrictToFeed(&interest, field, caller)
         return interest
     }

@@ -1,7 +1,8 @@
 import JSON
 package import TocsinCore
 
-/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider.
+/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider; or an API
+/// key.
 ///
 /// The token's issuer decides which rules it must satisfy; what it says is believed only after they have been checked.
 package struct TokenAuthenticator: Authenticator {
@@ -30,7 +31,10 @@ package struct TokenAuthenticator: Authenticator {
         if let identity = verified.identity(for: digest, now: now) { return .identity(identity) }
         let generation = verified.generation
         do throws(TokenProblem) {
-            let identity = try await identity(of: try CompactToken(token), now: now)
+            let identity =
+                token.hasPrefix(APIKey.prefix)
+                ? try await bearer(ofKey: APIKeyText.hexadecimal(digest), now: now)
+                : try await identity(of: try CompactToken(token), now: now)
             let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
             let memoryEnd = now.adding(seconds: seconds)
             let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
@@ -58,6 +62,18 @@ package struct TokenAuthenticator: Authenticator {
             return try await external.identity(of: token, now: now)
         case nil: throw .notAuthorized
         }
+    }
+
+    /// The bearer of the API key with this digest; one that is unknown, over or revoked is refused all the same.
+    private func bearer(ofKey digest: String, now: Timestamp) async throws(TokenProblem) -> Identity {
+        let key: APIKey?
+        do throws(StoreError) {
+            key = try await store.read { reader throws(StoreError) in try reader.apiKey(digest: digest) }
+        } catch {
+            throw .unavailable(reason: error.description)
+        }
+        guard let key, key.isGood(at: now) else { throw .notAuthorized }
+        return key.identity
     }
 
     private static func result(of problem: TokenProblem) -> AuthenticationResult {

@@ -42,7 +42,7 @@ package final class Application: Sendable {
         let declarations = try Declarations(settings, sealer: sealer)
         let schema = declarations.schema
         for reason in declarations.warnings {
-            logger.warning("a route does not fit the schema and is not served", metadata: ["reason": "\(reason)"])
+            logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
         }
         let hub = EventHub()
         store = try await Wiring.openStore(
@@ -71,7 +71,16 @@ package final class Application: Sendable {
             limits: settings.limits.ofServices,
             models: settings.models,
             webPush: try Wiring.webPushRegistrar(settings),
-            webhooks: receivers.isEmpty ? nil : WebhookRegistry(webhooks: receivers, identifiers: identifiers)
+            webhooks: receivers.isEmpty ? nil : WebhookRegistry(webhooks: receivers, identifiers: identifiers),
+            staleMerges: { [logger] merge in
+                logger.notice(
+                    "an update of another version was merged: fields that had a value keep it",
+                    metadata: [
+                        "model": "\(merge.model)", "id": "\(merge.id)", "named": "\(merge.namedVersion)",
+                        "stored": "\(merge.storedVersion)",
+                    ]
+                )
+            }
         )
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         do {
@@ -80,10 +89,34 @@ package final class Application: Sendable {
             throw StartError(error.description)
         }
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
+        pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let listeners = DeliveryListeners()
+        outbox = try Outbox(
+            settings: settings,
+            environment: environment,
+            schema: schema,
+            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
+            http: http,
+            loops: pushLoops,
+            listeners: listeners,
+            logger: logger
+        )
+        let outbox = outbox
+        hub.add { events in outbox.hear(events) }
+        webhooks = WebhookWorker(
+            webhooks: receivers,
+            environment: environment,
+            http: http,
+            policy: Outbox.outboxSettings(settings).retry,
+            report: { [logger] in Webhooks.write($0, to: logger) }
+        )
+        let webhooks = webhooks
+        hub.add { events in if events.contains(.webhooksFilled) { webhooks.wake() } }
         let services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
+            forecast: outbox.forecast,
             categories: categories,
             report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
         )
@@ -94,29 +127,7 @@ package final class Application: Sendable {
                 metadata: ["count": "\(documents.trustedCount)", "mode": "\(settings.server.trustedMode)"]
             )
         }
-        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
-
-        pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        outbox = try Outbox(
-            settings: settings,
-            environment: environment,
-            schema: schema,
-            content: Wiring.pushContent(settings, categories: categories, sealer: sealer),
-            http: http,
-            loops: pushLoops,
-            logger: logger
-        )
-        let outbox = outbox
-        hub.add { events in if events.contains(.outboxFilled) { outbox.wake() } }
-        webhooks = WebhookWorker(
-            webhooks: receivers,
-            environment: environment,
-            http: http,
-            policy: Outbox.outboxSettings(settings).retry,
-            report: { [logger] in Webhooks.write($0, to: logger) }
-        )
-        let webhooks = webhooks
-        hub.add { events in if events.contains(.webhooksFilled) { webhooks.wake() } }
+        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub, listeners: listeners)
 
         let revoked = RevocationList()
         revocations = RevocationWatch(store: store, list: revoked, hub: hub, time: time, logger: logger)
@@ -128,7 +139,12 @@ package final class Application: Sendable {
             schema: schema,
             authenticator: authenticator,
             revoked: revoked,
-            documents: documents
+            documents: documents,
+            rates: RequestRates(
+                perSecond: settings.limits.ratePerSecond,
+                burst: settings.limits.rateBurst,
+                time: time
+            )
         )
         var front = settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)

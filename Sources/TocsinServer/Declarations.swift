@@ -57,7 +57,9 @@ package enum SettingsCheck {
             let key = try ServerKey(secret: RandomBytes.make(ServerKey.minimumBytes))
             do throws(StartError) {
                 let declarations = try Declarations(settings, sealer: KeySealer(key))
-                warnings += declarations.warnings.map { "A route does not fit the schema and is not served: \($0)" }
+                warnings += declarations.warnings.map {
+                    "The schema leaves no room for a shipped route or search: \($0)"
+                }
             } catch {
                 problems.append(error.description)
             }

@@ -1,7 +1,6 @@
 import Logging
 import NIOPosix
 import TocsinAPI
-import TocsinAuth
 import TocsinCore
 import TocsinHTTP2
 import TocsinPush
@@ -20,6 +19,7 @@ final class Outbox: Sendable {
         content: PushContent,
         http: any OutgoingHTTP,
         loops: MultiThreadedEventLoopGroup,
+        listeners: DeliveryListeners,
         logger: Logger
     ) throws(StartError) {
         do {
@@ -29,57 +29,32 @@ final class Outbox: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        var providers: [any PushProvider] = []
-        if let apns = try Self.apns(settings) {
-            providers.append(
-                APNsProvider(
-                    credentials: apns,
-                    transport: transport,
-                    time: environment.time,
-                    timeoutSeconds: settings.push.requestTimeoutSeconds
-                )
-            )
-        }
-        if let fcm = try Self.fcm(settings) {
-            providers.append(
-                FCMProvider(
-                    credentials: fcm,
-                    transport: transport,
-                    http: http,
-                    time: environment.time,
-                    timeoutSeconds: settings.push.requestTimeoutSeconds
-                )
-            )
-        }
-        if let webPush = try Self.webPush(settings) {
-            providers.append(
-                WebPushProvider(
-                    credentials: webPush,
-                    crypto: WebPushCipher(),
-                    rules: settings.webPush.rules,
-                    transport: transport,
-                    time: environment.time,
-                    timeoutSeconds: settings.push.requestTimeoutSeconds
-                )
-            )
-        }
-        self.providers = [
-            ("apns", settings.apns.isConfigured), ("fcm", settings.fcm.isConfigured),
-            ("webpush", settings.webPush.isConfigured),
-        ]
+        var apps = PushApps(settings: settings, transport: transport, http: http, time: environment.time)
+        let providers = try apps.providers()
+        self.providers = PushService.allCases.map { ($0.rawValue, providers.has($0)) }
+        var outboxSettings = Self.outboxSettings(settings)
+        outboxSettings.listeners = listeners
         worker = OutboxWorker(
             environment: environment,
             providers: providers,
             messages: schema.messages,
             topics: schema.topics,
-            settings: Self.outboxSettings(settings),
+            settings: outboxSettings,
             content: content,
             report: { PushLog.write($0, to: logger) }
         )
     }
 
-    /// Tells the worker that something waits; never blocks.
-    func wake() { worker.wake() }
+    /// What explanations of deliveries ask.
+    var forecast: any PushForecast { worker }
+
+    /// Tells the worker that something waits, or that a device was signed out; never blocks.
+    func hear(_ events: [DomainEvent]) {
+        for event in events {
+            if case .deviceEnded(let device, let reason) = event { worker.withdraw(device, reason: reason) }
+        }
+        if events.contains(.outboxFilled) { worker.wake() }
+    }
 
     /// Works until `stop` or cancellation.
     func run() async { await worker.run() }
@@ -96,55 +71,11 @@ final class Outbox: Sendable {
         outbox.leaseSeconds = settings.push.leaseSeconds
         outbox.inFlight = settings.push.inFlight
         outbox.stopSeconds = settings.server.stopSeconds
+        if settings.push.staleDays > 0 { outbox.staleSeconds = Double(settings.push.staleDays) * 86_400 }
         outbox.retry.lifetimeSeconds = settings.push.lifetimeSeconds
         outbox.retry.maximumAttempts = settings.push.maximumAttempts
         outbox.retry.replacement = settings.push.retrySeconds
         return outbox
-    }
-
-    private static func apns(_ settings: Settings) throws(StartError) -> APNsCredentials? {
-        guard let teamID = settings.apns.teamID, let keyID = settings.apns.keyID, let key = settings.apns.privateKey
-        else {
-            return nil
-        }
-        var credentials = APNsCredentials(
-            teamID: teamID,
-            keyID: keyID,
-            signer: try signer(key, of: "APNS_KEY_CONTENTS"),
-            bundleID: settings.apns.bundleID,
-            defaultEnvironment: settings.apns.isProduction ? .production : .sandbox,
-            origin: settings.apns.endpoint
-        )
-        credentials.mayBeCritical = settings.apns.mayBeCritical
-        return credentials
-    }
-
-    private static func fcm(_ settings: Settings) throws(StartError) -> FCMCredentials? {
-        guard let projectID = settings.fcm.projectID, let email = settings.fcm.clientEmail,
-            let key = settings.fcm.privateKey
-        else { return nil }
-        var credentials = FCMCredentials(
-            projectID: projectID,
-            clientEmail: email,
-            keyID: settings.fcm.privateKeyID,
-            signer: try signer(key, of: "FCM_PRIVATE_KEY")
-        )
-        if let endpoint = settings.fcm.endpoint { credentials.origin = endpoint }
-        if let endpoint = settings.fcm.tokenEndpoint { credentials.tokenURL = endpoint }
-        return credentials
-    }
-
-    private static func webPush(_ settings: Settings) throws(StartError) -> WebPushCredentials? {
-        guard let key = try Wiring.vapidKey(settings), let subject = settings.webPush.subject else { return nil }
-        return WebPushCredentials(signer: key, publicKey: key.publicText, subject: subject)
-    }
-
-    private static func signer(_ key: Secret, of name: String) throws(StartError) -> PrivateKey {
-        do {
-            return try PrivateKey(pem: key.contents)
-        } catch {
-            throw StartError("\(name): \(error.description)")
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 import Logging
 import TocsinCore
 
-/// Looks for tokens revoked and users disabled by commands beside the server, and tells everybody inside it.
+/// Looks for tokens and API keys revoked and users disabled by commands beside the server, and tells everybody inside it.
 struct RevocationWatch: Sendable {
     let store: any Store
     let list: RevocationList
@@ -22,10 +22,10 @@ struct RevocationWatch: Sendable {
     /// Looks once; while the store cannot be read, what was known stays.
     func look() async {
         do {
-            let (tokens, accounts) = try await store.read { reader throws(StoreError) in
-                (try reader.tokens(of: nil), try reader.accounts())
+            let (tokens, accounts, keys) = try await store.read { reader throws(StoreError) in
+                (try reader.tokens(of: nil), try reader.accounts(), try reader.apiKeys())
             }
-            hub.publish(list.replace(tokens: tokens, accounts: accounts))
+            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
         }

@@ -7,6 +7,7 @@ package import TocsinStore
 /// What commands do to the data beside a running server: accounts, tokens, migrations.
 package struct Tool: Sendable {
     package let accounts: AccountService
+    package let keys: KeyService
     private let store: SQLStore
     private let serverKey: ServerKey
     private let topics: ModelType
@@ -36,9 +37,20 @@ package struct Tool: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        accounts = AccountService(
-            environment: ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        accounts = AccountService(environment: environment)
+        keys = KeyService(environment: environment)
+    }
+
+    /// Makes an API key and records it; answers its text, which is stored nowhere.
+    package func makeKey(name: String, lifetimeSeconds: Double) async throws(ServiceError) -> String {
+        let text = APIKeyText.make()
+        _ = try await keys.record(
+            digest: APIKeyText.digest(of: text),
+            name: name,
+            lifetimeSeconds: lifetimeSeconds
         )
+        return text
     }
 
     /// The text of a token that has been recorded.

@@ -143,7 +143,9 @@ enum Wiring {
             external = ExternalTokens(
                 issuer: issuer,
                 audiences: Set(settings.signIn.audiences),
-                keys: try keySource(settings.signIn, http: http, time: time)
+                keys: try keySource(settings.signIn, http: http, time: time),
+                provider: settings.signIn.provider == "oidc" ? .oidc : .userPools,
+                usernameClaims: settings.signIn.usernameClaims
             )
         }
         return TokenAuthenticator(local: LocalTokens(serverKey), external: external, store: store, time: time)

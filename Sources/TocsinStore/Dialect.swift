@@ -11,6 +11,15 @@ package enum Dialect: String, Sendable, Hashable {
         }
     }
 
+    /// Waits, inside a writing transaction, for all others that began before; nil where there is only one at a time.
+    ///
+    /// Where several write at once, `beginWriting` must take the lock that this one waits for, shared.
+    var changeFence: String? {
+        switch self {
+        case .sqlite: nil
+        }
+    }
+
     /// Starts a transaction that reads one snapshot.
     var beginReading: String {
         switch self {

@@ -40,7 +40,9 @@ struct SettingsCommand: AsyncParsableCommand {
             let loaded = try SettingsLoading.load(flags: try options.flags())
             let found = SettingsCheck.result(of: loaded.settings)
             for warning in loaded.warnings + found.warnings { print("warning: \(warning)") }
-            guard found.problems.isEmpty else { throw CommandFailure(found.problems.joined(separator: "\n"), status: 2) }
+            guard found.problems.isEmpty else {
+                throw CommandFailure(found.problems.joined(separator: "\n"), status: 2)
+            }
             print("The settings are in order.")
         }
     }

@@ -100,7 +100,9 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
         let exports = addresses.environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
-        if let environmentFile = places.environmentFile { try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile) }
+        if let environmentFile = places.environmentFile {
+            try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile)
+        }
         if let readyFile = places.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !output.json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)

@@ -15,14 +15,15 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Server",
                 subcommands: [
-                    ServeCommand.self, UserCommand.self, TokenCommand.self, MigrateCommand.self, SettingsCommand.self,
-                    SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, MigrateCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "Client",
                 subcommands: [
-                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self,
+                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
+                    ExplainCommand.self, RedriveCommand.self,
                 ]
             ),
             CommandGroup(

@@ -79,6 +79,35 @@ struct HTTPTests {
         }
     }
 
+    @Test("who asks more often than the rate allows is told when to come again, on every path, and others are served")
+    func rate() async throws {
+        try await Installation.run {
+            $0.options += ["--rate-per-second", "0.001", "--rate-burst", "2"]
+        } _: { installation in
+            let ada = try await installation.addUser("ada")
+            let bob = try await installation.addUser("bob")
+            let socket = try await RawSocket(installation, token: ada)
+            #expect(try await socket.next() == .message(["type": "connection_ack"]))
+            for _ in 0..<2 { _ = try await installation.curl("{ me { username } }", token: ada) }
+
+            for query in ["query={ me { username } }", "query={ nothing }"] {
+                let refused = try await installation.http("/graphql", token: ada, ["--get", "--data-urlencode", query])
+                #expect(refused.status == 429, "\(refused.body)")
+                #expect((refused.header("retry-after").flatMap(Int.init) ?? 0) > 900)
+                #expect(try refused.json["errors"]?[0]?["errorType"] == "LimitExceededError")
+            }
+            let route = try await installation.http("/api/notifications/history", token: ada)
+            #expect(route.status == 429 && route.header("retry-after") != nil)
+            #expect(try route.json["error"]?["code"] == "LIMIT")
+            try socket.send(["id": "1", "type": "subscribe", "payload": ["query": "{ me { username } }"]])
+            guard case .message(let message) = try await socket.next() else { throw HarnessFailure("no message") }
+            #expect(message["type"] == "error" && message["payload"]?[0]?["extensions"]?["code"] == "LIMIT")
+
+            let other = try await installation.curl("{ me { username } }", token: bob)
+            #expect(other == ["data": ["me": ["username": "bob"]]])
+        }
+    }
+
     private static func get(
         _ query: String,
         _ more: [String],

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Testing
 import TocsinClient
+import TocsinSimulator
 
 /// `docs/try-every-failure.md` says what the ledger shows for each token prefix; these tests try all of them.
 ///
@@ -27,23 +28,12 @@ struct TryEveryFailureTests {
         try FailurePage.expect(pausing, seen)
     }
 
-    @Test("the page has every prefix of the simulator, and says what it says")
-    func complete() async throws {
-        try await Installation.run { installation in
-            let help = try await installation.tocsin(["simulator", "--help"], token: "none").output
-            let rows = try FailurePage.rows(provider: "apns") + FailurePage.rows(provider: "fcm")
-            let lines = help.split(separator: "\n").map { $0.drop { $0 == " " } }
-            let listed = lines.filter { line in
-                (line.hasPrefix("apns ") || line.hasPrefix("fcm ")) && !line.contains("=")
-            }
-            #expect(listed.count == rows.count)
-            for row in rows {
-                #expect(
-                    listed.contains { $0.contains(" \(row.prefix) ") && $0.contains(row.answer) },
-                    "\(row.prefix): \(row.answer)"
-                )
-            }
-        }
+    @Test("the page has every prefix of the simulator, in its words and its order", arguments: ["apns", "fcm"])
+    func complete(provider: String) throws {
+        let rows = try FailurePage.rows(provider: provider)
+        let rules = ScriptRule.all.filter { $0.provider.rawValue == provider }
+        #expect(rows.map(\.prefix) == rules.map(\.prefix))
+        #expect(rows.map(\.answer) == rules.map(\.summary))
     }
 
     /// One message to one phone of each row, and what the ledger shows in the end.
@@ -85,13 +75,17 @@ enum FailurePage {
         /// Status and reason.
         let ledger: String
         /// Whether it stops all pushes of its provider.
-        var pauses: Bool { ledger.hasPrefix("WAITING") && ledger != "WAITING TooManyRequests" }
+        var pauses: Bool { ledger.hasPrefix("WAITING") && ledger != "WAITING QUOTA_EXCEEDED" }
 
-        /// A token that begins with the prefix.
+        /// A token that begins with the prefix, and meets its fault twice where it may end.
         var phone: String {
-            let isApple = provider == "apns"
-            let filled = prefix + (isApple ? "ffffffff" : "phone-of-ada:APA91b-0123456789")
-            return isApple ? filled + String(repeating: "f", count: 64 - filled.utf8.count) : filled
+            let isCounted = ScriptRule.all.contains { $0.prefix == prefix && $0.isCounted }
+            let isTwice = isCounted && !ledger.hasPrefix("WAITING")
+            guard provider == "apns" else {
+                return prefix + (isTwice ? "2-" : "") + "phone-of-ada:APA91b-0123456789"
+            }
+            let begin = prefix + (isTwice ? "2" : "")
+            return begin + String(repeating: "f", count: 64 - begin.utf8.count)
         }
     }
 

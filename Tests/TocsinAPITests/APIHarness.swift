@@ -17,6 +17,7 @@ final class APIHarness: Sendable {
     let revoked = RevocationList()
     let time = SteppingTime()
     let environment: ServiceEnvironment
+    let merges: MergeLog
     private let feeding: Task<Void, Never>
 
     init(
@@ -27,6 +28,7 @@ final class APIHarness: Sendable {
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
+        merges = MergeLog()
         store = try await SQLStore.open(
             try database ?? SQLiteDatabase.temporary(),
             at: time.now(),
@@ -36,7 +38,8 @@ final class APIHarness: Sendable {
             store: store,
             time: time,
             identifiers: CountingIdentifiers(),
-            models: settings
+            models: settings,
+            staleMerges: { [merges] merge in merges.add(merge) }
         )
         let sealer = PlainSealer()
         let services = Services(
@@ -153,6 +156,15 @@ final class CollectingSink: ResponseSink, Sendable {
         }
         return taken
     }
+}
+
+/// Keeps the merges that the services tell of.
+final class MergeLog: Sendable {
+    private let merges = Mutex([StaleMerge]())
+
+    var all: [StaleMerge] { merges.withLock { $0 } }
+
+    func add(_ merge: StaleMerge) { merges.withLock { $0.append(merge) } }
 }
 
 /// Each call is a millisecond later.

@@ -16,12 +16,23 @@ struct CategoryTests {
             """
         )
         let categories = answer["data"]?["notificationCategories"]?.arrayValue ?? []
+        #expect(answer["errors"] == nil, "\(answer)")
         #expect(categories.map { $0["id"] } == CategoryReading.shipped.categories.map { .string($0.id) })
         #expect(
             categories.first?["actions"]?[0] == [
                 "id": "REPLY", "title": "Reply", "foreground": false, "destructive": false,
                 "authenticationRequired": true, "textInput": ["buttonTitle": "Send", "placeholder": "Message"],
             ]
+        )
+    }
+
+    @Test("fewer can be asked for")
+    func pages() async throws {
+        let api = try await APIHarness()
+        let answer = try await api.run("{ notificationCategories(limit: 1) { id actions(limit: 1) { id } } }")
+        #expect(
+            answer["data"]?["notificationCategories"] == [["id": "MESSAGE", "actions": [["id": "REPLY"]]]],
+            "\(answer)"
         )
     }
 

@@ -1,21 +1,48 @@
 import Foundation
 import GraphQL
+import GraphQLTransport
+import JSON
 import Testing
 import TocsinAPI
+import TocsinStore
 
+/// What the server tells of its schema by introspection, beside the contract's text.
 @Suite("The schema beside the contract's")
 struct ContractSchemaTests {
-    /// The seed's own rules: what ships leaves out updating and deleting messages, which changes no type.
-    private static let ours = try? APISchema().schema
+    private static let introspection = """
+        query {
+          __schema {
+            queryType { name } mutationType { name } subscriptionType { name }
+            types {
+              kind name
+              fields(includeDeprecated: true) { name args { name type { ...Type } defaultValue } type { ...Type } }
+              inputFields { name type { ...Type } defaultValue }
+              enumValues(includeDeprecated: true) { name }
+            }
+          }
+        }
+        fragment Type on __Type {
+          kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }
+        }
+        """
 
-    private static func contract() throws -> Schema {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "Conformance/appsync-1.1.graphql"
-        )
-        return try Schema(sdl: try String(contentsOf: file, encoding: .utf8))
+    /// What the server answers to any caller's introspection, of whatever schema it is given.
+    private func introspected(_ model: String? = nil) async throws -> JSONValue {
+        let api = try await APIHarness(model: model)
+        let response = try await api.run(Self.introspection, style: .appSync)
+        await api.store.close()
+        #expect(response["errors"] == nil, "\(response.serializedString())")
+        return try #require(response["data"]?["__schema"])
     }
 
-    /// One line for each field, argument, input member and enum value.
+    private static func text(_ name: String) throws -> String {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Conformance")
+        return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
+
+    private static func contract() throws -> Schema { try Schema(sdl: text("appsync-1.1.graphql")) }
+
+    /// One line for each field, argument, input member and enum value of the contract's text.
     private func lines(_ schema: Schema) -> Set<String> {
         var lines: Set<String> = []
         for type in schema.types where !type.isIntrospection {
@@ -32,28 +59,63 @@ struct ContractSchemaTests {
         return lines
     }
 
-    @Test("has all that the contract lists, but for the topic's ARN, which may be left out")
-    func complete() throws {
-        let missing = lines(try Self.contract()).subtracting(lines(try #require(Self.ours)))
-        #expect(missing == ["CreateTopicInput.arn: String!"])
+    /// The same of an introspection's answer.
+    private func lines(_ schema: JSONValue) -> Set<String> {
+        var lines: Set<String> = []
+        for type in schema["types"]?.arrayValue ?? [] {
+            let name = type.text("name")
+            guard !name.hasPrefix("__") else { continue }
+            lines.insert("\(type.text("kind")) \(name)")
+            for field in type["fields"]?.arrayValue ?? [] {
+                lines.insert("\(name).\(field.text("name")): \(field.typeText)")
+                for argument in field["args"]?.arrayValue ?? [] {
+                    lines.insert("\(name).\(field.text("name"))(\(argument.text("name")): \(argument.typeText))")
+                }
+            }
+            for field in type["inputFields"]?.arrayValue ?? [] {
+                lines.insert("\(name).\(field.text("name")): \(field.typeText)")
+            }
+            for value in type["enumValues"]?.arrayValue ?? [] { lines.insert("\(name).\(value.text("name"))") }
+        }
+        return lines
     }
 
-    @Test("adds nothing but Tocsin's own optional part")
-    func noMore() throws {
+    @Test("introspection has all that the contract lists, but for the topic's ARN, which may be left out")
+    func complete() async throws {
+        let contract = lines(try Self.contract())
+        #expect(contract.count > 300)
+        for model in [nil, try Self.text("cases/models/seed.graphql")] {
+            let missing = contract.subtracting(lines(try await introspected(model)))
+            #expect(missing == ["CreateTopicInput.arn: String!"])
+        }
+    }
+
+    @Test("introspection names the roots, and no argument or member has a default of its own")
+    func roots() async throws {
+        let schema = try await introspected()
+        for (root, name) in [
+            ("queryType", "Query"), ("mutationType", "Mutation"), ("subscriptionType", "Subscription"),
+        ] {
+            #expect(schema[root]?["name"] == .string(name))
+        }
+        let known = Set(try Self.contract().types.map(\.name))
+        for type in schema["types"]?.arrayValue ?? [] where known.contains(type.text("name")) {
+            // The contract's members are written without defaults; ours beside them may have some.
+            for field in type["inputFields"]?.arrayValue ?? [] {
+                #expect(field["defaultValue"] == .null, "\(type.text("name")).\(field.text("name"))")
+            }
+        }
+    }
+
+    @Test("introspection adds nothing but Tocsin's own optional part")
+    func noMore() async throws {
         let contract = try Self.contract()
-        let added = lines(try #require(Self.ours)).subtracting(lines(contract))
+        let added = lines(try await introspected()).subtracting(lines(contract))
         let known = Set(contract.types.map(\.name))
         let toKnownTypes = added.filter { line in
             known.contains(String(line.split { !$0.isLetter }.first ?? ""))
         }
-        let own = [
-            "CreateTopicInput.arn: String", "Subscription.onCreateMessage(topicId: ID)",
-            "Subscription.onCreateMessage(after: String)", "Query.me", "Query.devices", "Query.memberships",
-            "Mutation.registerPushToken", "Mutation.unregisterPushToken", "Mutation.subscribeToTopic",
-            "Mutation.unsubscribeFromTopic", "Mutation.redriveDeliveries", "Mutation.setNotifications",
-            "Query.history", "Query.notificationCategories", "Query.readState", "Mutation.markRead",
-            "Mutation.sendPush",
-        ]
+        let own = Self.own.flatMap { type, fields in fields.map { "\(type).\($0)" } }
         let others = toKnownTypes.filter { line in
             !own.contains(where: line.hasPrefix) && !line.hasPrefix("Message.")
                 && !line.hasPrefix("CreateMessageInput.")
@@ -61,5 +123,39 @@ struct ContractSchemaTests {
         #expect(others.isEmpty, "\(others.sorted())")
         let required = added.filter { $0.hasPrefix("CreateMessageInput.") && $0.hasSuffix("!") }
         #expect(required.isEmpty)
+    }
+
+    /// What `schema/tocsin.graphql` adds to the roots, and what is optional in it for Amplify's clients.
+    private static let own: [String: [String]] = {
+        let text = (try? Self.ownSchema()) ?? ""
+        var fields = [
+            "CreateTopicInput": ["arn: String"], "Subscription": ["onCreateMessage(topicId", "onCreateMessage(after"],
+        ]
+        guard let document = try? parse(text) else { return fields }
+        for case .objectTypeExtension(let type) in document.definitions where type.name != "Message" {
+            fields[type.name, default: []] += type.fields.map(\.name)
+        }
+        return fields
+    }()
+
+    private static func ownSchema() throws -> String {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: package.appending(path: "schema/tocsin.graphql"), encoding: .utf8)
+    }
+}
+
+extension JSONValue {
+    fileprivate func text(_ member: String) -> String { self[member]?.stringValue ?? "" }
+
+    /// The member `type` as SDL writes it.
+    fileprivate var typeText: String { self["type"].map(Self.typeText) ?? "" }
+
+    private static func typeText(_ type: JSONValue) -> String {
+        switch type["kind"]?.stringValue {
+        case "NON_NULL": typeText(type["ofType"] ?? .null) + "!"
+        case "LIST": "[" + typeText(type["ofType"] ?? .null) + "]"
+        default: type["name"]?.stringValue ?? "?"
+        }
     }
 }

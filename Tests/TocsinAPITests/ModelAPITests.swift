@@ -135,6 +135,21 @@ struct ModelAPITests {
         #expect(untouched["data"]?["getTopic"] == ["name": "alerts", "_version": 1])
     }
 
+    @Test("an update of another version that is merged is told of, with both versions, and no other is")
+    func merges() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let update =
+            "mutation($v: Int) { updateTopic(input: {id: \"\(topic)\", name: \"x\", _version: $v}) { _version } }"
+        for version in [1, 1, nil, 4] as [Int64?] {
+            let response = try await api.run(update, ["v": version.map(JSONValue.int) ?? .null])
+            #expect(response["errors"] == nil, "\(response.serializedString())")
+        }
+        #expect(api.merges.all.map(\.namedVersion) == [1, 0])
+        #expect(api.merges.all.map(\.storedVersion) == [2, 3])
+        #expect(api.merges.all.allSatisfy { $0.model == "Topic" && $0.id == topic })
+    }
+
     @Test("a token moves to who registers it last, and is masked for everything but its registration")
     func tokenMoves() async throws {
         let api = try await APIHarness()

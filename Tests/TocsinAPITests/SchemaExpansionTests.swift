@@ -66,7 +66,6 @@ struct SchemaExpansionTests {
                 "type Note @model @auth(rules: [{ allow: groups, groupsField: \"g\" }]) { id: ID! }",
                 "groupsField names g"
             ),
-            ("type Note @model(queries: null) @auth(rules: [{ allow: owner }]) { id: ID! }", "@model(queries:)"),
             (
                 "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! x: Int @default(value: \"y\") }",
                 "no value of x"

@@ -32,12 +32,16 @@ final class AccountStore: Store {
 struct Rows: StoreReader {
     var users: [UserID: Account] = [:]
     var issued: [TokenID: IssuedToken] = [:]
+    var keys: [APIKey] = []
 
     func account(named name: String) throws(StoreError) -> Account? { users.values.first { $0.name == name } }
     func account(_ id: UserID) throws(StoreError) -> Account? { users[id] }
     func accounts() throws(StoreError) -> [Account] { Array(users.values) }
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken? { issued[id] }
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken] { Array(issued.values) }
+
+    func apiKey(digest: String) throws(StoreError) -> APIKey? { keys.first { $0.digest == digest } }
+    func apiKeys() throws(StoreError) -> [APIKey] { keys }
 
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
@@ -50,6 +54,7 @@ struct Rows: StoreReader {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] { [] }
     func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(
         of message: MessageID,
@@ -57,6 +62,9 @@ struct Rows: StoreReader {
         after: DeviceID?,
         limit: Int
     ) throws(StoreError) -> [Delivery] { [] }
+    func deliveries(of message: MessageID, to devices: [DeviceID]) throws(StoreError) -> [Delivery] { [] }
+    func isFanningOut(_ message: MessageID) throws(StoreError) -> Bool { false }
+    func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] { [] }
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }

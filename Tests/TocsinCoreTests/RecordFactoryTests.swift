@@ -88,4 +88,36 @@ struct RecordFactoryTests {
         let stored = factory.make(["title": .text("a")], id: "n1", owner: "s::u", at: start)
         #expect(factory.isRepeat(input, of: stored) == isRepeat)
     }
+
+    @Test(
+        "a merge goes into objects: stored values stay, missing ones are taken, lists are joined",
+        arguments: [
+            (#"{"a":1}"#, #"{"a":2,"b":3}"#, #"{"a":1,"b":3}"#),
+            (#"{"a":null,"b":1}"#, #"{"a":2}"#, #"{"a":2,"b":1}"#),
+            (#"{"a":{"b":1,"c":null}}"#, #"{"a":{"b":2,"c":3,"d":4}}"#, #"{"a":{"b":1,"c":3,"d":4}}"#),
+            (#"{"a":[1,{"x":1}]}"#, #"{"a":[2]}"#, #"{"a":[1,{"x":1},2]}"#),
+            (#"{"a":[]}"#, #"{"a":{"b":1}}"#, #"{"a":[]}"#), ("{}", #"{"a":1}"#, #"{"a":1}"#), ("{}", "{}", "{}"),
+            (
+                #"{"a,b":"},\"{","c":"x:y"}"#, #"{"a,b":"z","d\"":":,"}"#,
+                #"{"a,b":"},\"{","c":"x:y","d\"":":,"}"#
+            ),
+            (#"{"a":"\\","b":1}"#, #"{"c":"é"}"#, #"{"a":"\\","b":1,"c":"é"}"#),
+        ]
+    )
+    func merges(stored: String, given: String, merged: String) {
+        var field = Self.field("box")
+        field.kind = .json
+        let model = ModelType(
+            name: "Box",
+            plural: "Boxes",
+            table: ModelTable(name: "records", discriminator: "Box"),
+            fields: [field],
+            indexes: [],
+            relations: [],
+            rules: []
+        )
+        let record = Record(model: model, values: [.json(stored)])
+        let result = RecordFactory(model: model).merged(record, with: ["box": .json(given)], at: start)
+        #expect(result["box"] == .json(merged))
+    }
 }

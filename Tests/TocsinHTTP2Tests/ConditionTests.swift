@@ -32,7 +32,8 @@ struct ConditionTests {
     func goAway() async throws {
         try await Bench.with(transport: { $0.maximumConnections = 1 }) { bench in
             _ = await bench.send(bench.apnsBatch([deviceToken("aa")]))
-            let rule = #"{"provider":"apns","fault":"goaway-refused","request":2,"lastStream":1,"reason":"BadCertificate"}"#
+            let rule =
+                #"{"provider":"apns","fault":"goaway-refused","request":2,"lastStream":1,"reason":"BadCertificate"}"#
             bench.simulator.apply(try script(#"{"rules":[\#(rule)]}"#))
             let refused = await bench.send(bench.apnsBatch([deviceToken("ab")]))[0]
             #expect(refused.kind == "notProcessed")
@@ -128,7 +129,10 @@ struct ConditionTests {
         arguments: [
             ("SIMTEAM001", "SECONDKEY1", "com.example.second", "UnrelatedKeyIdInToken", "200"),
             ("OTHERTEAM1", "OTHERKEY01", "com.example.tocsin", "Forbidden", "200"),
-            ("SIMTEAM001", "PRODKEY001", "com.example.tocsin", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyIdInToken"),
+            (
+                "SIMTEAM001", "PRODKEY001", "com.example.tocsin", "BadEnvironmentKeyIdInToken",
+                "BadEnvironmentKeyIdInToken"
+            ),
             ("SIMTEAM001", "SECONDKEY1", "com.example.tocsin", "UnrelatedKeyIdInToken", "TopicDisallowed"),
         ]
     )

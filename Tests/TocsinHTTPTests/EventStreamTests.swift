@@ -202,8 +202,16 @@ struct EventStreamTests {
             let client = try await server.connect()
             client.send(get("subscription replay"))
             _ = try await client.response()
-            for _ in 0..<40 { #expect(try await client.chunk().utf8.count > 100_000) }
-            #expect(try await client.chunk() == Self.complete)
+            for _ in 0..<40 { #expect(try await Self.event(client).utf8.count > 100_000) }
+            #expect(try await Self.event(client) == Self.complete)
+        }
+    }
+
+    /// The next chunk that is no comment: a busy machine may give the server time to send some.
+    private static func event(_ client: RawClient) async throws -> String {
+        while true {
+            let chunk = try await client.chunk()
+            if !chunk.hasPrefix(":") { return chunk }
         }
     }
 

@@ -119,6 +119,17 @@ struct QueryPlanTests {
             try writer.save(device)
             try writer.removeDevice(device.id, reason: "UNREGISTERED")
             try writer.endDeliveries(of: device.id, reason: "x", now: moment(1))
+            try writer.settleDeliveries(
+                to: UserID("ann"),
+                of: TopicID("t1"),
+                as: .ended,
+                reason: .leftTopic,
+                now: moment(1)
+            )
+            _ = try writer.deliveries(of: MessageID("m1"), to: [device.id, DeviceID("d2")])
+            _ = try writer.isFanningOut(MessageID("m1"))
+            _ = try writer.membersWithoutDevice(of: fanout)
+            _ = try writer.devices(tokenBeginningWith: "fid")
             _ = try writer.advance(fanout, nextDevice: "", leaseUntil: moment(3))
             _ = try writer.deliveries(of: MessageID("m1"), status: nil, after: nil, limit: 10)
             _ = try writer.deliverySummaries(of: [MessageID("m1")])

@@ -38,7 +38,9 @@ struct FilterTranslation {
     ) throws(ServiceError) -> Predicate {
         guard let object = filter?.objectValue else { return .always }
         var translation = FilterTranslation(model: model, limits: limits, caller: caller, joinsOperatorsByOr: true)
-        return try translation.group(object, depth: 1)
+        let predicate = try translation.group(object, depth: 1)
+        try SubscriptionFilterLimits.check(object)
+        return predicate
     }
 
     /// The operators of one field, where a key condition on it has been checked.

@@ -20,6 +20,7 @@ package final class LiveFeed: Sendable {
         var events: [DomainEvent]
     }
 
+    let deliveries: DeliveryFeed
     private let executor: ResponseExecutor
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
@@ -31,7 +32,13 @@ package final class LiveFeed: Sendable {
     /// A replay waits for its reader after this much.
     private static let replayBytes = 131_072
 
-    package init(executor: ResponseExecutor, sealer: any Sealer, hub: EventHub) {
+    package init(
+        executor: ResponseExecutor,
+        sealer: any Sealer,
+        hub: EventHub,
+        listeners: DeliveryListeners = DeliveryListeners()
+    ) {
+        deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
@@ -48,15 +55,18 @@ package final class LiveFeed: Sendable {
 
     /// Delivers events until `stop` or cancellation.
     package func run() async {
+        async let deliveries: Void = deliveries.run()
         for await commit in events {
             for event in commit.events { await deliver(event, ofCommit: commit.number) }
         }
+        await deliveries
     }
 
     /// Ends every subscription with 1001's reason and takes no new ones.
     package func stop() {
         state.withLock { $0.isStopped = true }
         endAll(.shuttingDown)
+        deliveries.stop()
         feeder.finish()
     }
 
@@ -108,7 +118,9 @@ package final class LiveFeed: Sendable {
 
     private func deliver(_ event: DomainEvent, ofCommit commit: Int) async {
         if case .accessEnded(let user, let token) = event {
-            endMembers { $0.caller.userID == user && (token == nil || $0.caller.tokenID == token) }
+            let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
+            endMembers { hasLost($0.caller) }
+            deliveries.end(where: hasLost)
             return
         }
         guard let change = RecordChange(event), let record = event.record else { return }

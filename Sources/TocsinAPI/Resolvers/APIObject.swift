@@ -1,3 +1,4 @@
+package import JSON
 package import TocsinCore
 
 /// What a resolver hands on: the source of the fields below it.
@@ -12,9 +13,13 @@ package enum APIObject: Sendable {
     indirect case membership(Membership)
     indirect case delivery(DeliveryService.Entry)
     indirect case deliveryPage([DeliveryService.Entry], nextToken: String?)
+    indirect case explanation(DeliveryExplanation)
+    indirect case gate(DeliveryExplanation.Gate)
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
+    /// An object inside a record.
+    indirect case embedded(JSONObject)
     indirect case category(NotificationCategory)
     indirect case action(NotificationAction)
     indirect case textInput(NotificationAction.TextInput)
@@ -74,6 +79,7 @@ package final class Services: Sendable {
         environment: ServiceEnvironment,
         schema: APISchema,
         sealer: any Sealer,
+        forecast: (any PushForecast)? = nil,
         categories: [NotificationCategory] = [],
         report: @escaping @Sendable (String) -> String
     ) {
@@ -82,7 +88,12 @@ package final class Services: Sendable {
         messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
         devices = DeviceService(environment: environment)
         memberships = MembershipService(environment: environment, topics: schema.topics)
-        deliveries = DeliveryService(environment: environment, messages: schema.messages)
+        deliveries = DeliveryService(
+            environment: environment,
+            messages: schema.messages,
+            topics: schema.topics,
+            forecast: forecast
+        )
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         self.categories = categories

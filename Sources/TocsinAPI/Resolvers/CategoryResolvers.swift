@@ -5,7 +5,8 @@ import TocsinCore
 enum CategoryResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Query.notificationCategories") { invocation throws(ServiceError) in
-            .list(invocation.context.services.categories.map { .object(.category($0)) })
+            let categories = invocation.context.services.categories.prefix(try invocation.pageSize())
+            return .objects(categories.map { .category($0) })
         }
         map.leaf("NotificationCategory.id") { object, out in
             guard case .category(let category) = object else { return out.null() }
@@ -15,9 +16,10 @@ enum CategoryResolvers {
             guard case .category(let category) = object else { return out.null() }
             out.string(category.hiddenPreview)
         }
-        map.value("NotificationCategory.actions") { object, _ in
+        map.value("NotificationCategory.actions") { object, invocation in
             guard case .category(let category) = object else { return .null }
-            return .list(category.actions.map { .object(.action($0)) })
+            let limit = max(0, invocation.arguments["limit"]?.intValue ?? .max)
+            return .objects(category.actions.prefix(Int(clamping: limit)).map { .action($0) })
         }
         map.action("id") { $1.string($0.id) }
         map.action("title") { $1.string($0.title) }

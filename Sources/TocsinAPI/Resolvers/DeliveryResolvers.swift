@@ -8,6 +8,7 @@ enum DeliveryResolvers {
         registerMessageFields(in: &map)
         registerDelivery(in: &map)
         registerSummary(in: &map)
+        ExplanationResolvers.register(in: &map)
         map.root("Mutation.redriveDeliveries") { invocation throws(ServiceError) in
             let context = invocation.context
             let summary = try await context.services.deliveries.redrive(
@@ -34,9 +35,9 @@ enum DeliveryResolvers {
         map.batch("Message.deliveries") { parents, invocation throws(GraphQLError) in
             var pages: [ResolvedValue<APIObject>] = []
             for parent in parents {
-                let message = MessageID(parent.record?.id ?? "")
+                guard let record = parent.record else { continue }
                 pages.append(
-                    try await invocation.serving { () throws(ServiceError) in try await page(of: message, invocation) }
+                    try await invocation.serving { () throws(ServiceError) in try await page(of: record, invocation) }
                 )
             }
             return pages
@@ -44,9 +45,10 @@ enum DeliveryResolvers {
     }
 
     private static func page(
-        of message: MessageID,
+        of record: Record,
         _ invocation: FieldInvocation<RequestContext>
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
+        let message = MessageID(record.id)
         let token = PageToken(
             sealer: invocation.context.services.sealer,
             field: "Message.deliveries/\(message)",
@@ -54,12 +56,20 @@ enum DeliveryResolvers {
             caller: invocation.context.caller
         )
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
-        let (entries, hasMore) = try await invocation.context.services.deliveries.deliveries(
+        var (entries, hasMore) = try await invocation.context.services.deliveries.deliveries(
             of: message,
             status: status(invocation),
             after: after?.first?.text.map { DeviceID($0) },
             limit: try invocation.pageSize()
         )
+        // Who may read a message without being its owner learns of nobody's devices but their own.
+        let (caller, service) = (invocation.context.caller, invocation.context.services.deliveries)
+        if service.inspectable(by: caller)?.matches(record) != true {
+            for index in entries.indices where entries[index].device?.userID != caller.userID {
+                entries[index].device = nil
+                entries[index].isOfSomebodyElse = true
+            }
+        }
         let next = hasMore ? entries.last.map { token.text(for: [.text($0.delivery.deviceID.text)]) } : nil
         return .object(.deliveryPage(entries, nextToken: next))
     }
@@ -80,8 +90,15 @@ enum DeliveryResolvers {
             else { return .null }
             return .object(.device(device))
         }
+        map.value("Delivery.userId") { object, invocation in
+            guard case .delivery(let entry) = object, let user = entry.userID,
+                AccessPolicy.mayManageOwnThings(invocation.context.caller, writing: false)
+            else { return .null }
+            return .leaf(.string(user.text))
+        }
         map.delivery("id") { $1.string($0.id.text) }
-        map.delivery("platform") { $1.string($0.platform.rawValue) }
+        map.delivery("messageId") { $1.string($0.messageID.text) }
+        map.delivery("platform") { $1.string($0.platform?.rawValue ?? "none") }
         map.delivery("status") { $1.string($0.status.rawValue.uppercased()) }
         map.delivery("reason") { $1.string($0.reason) }
         map.delivery("attempts") { $1.int(Int64($0.attempts)) }

@@ -42,6 +42,7 @@ enum DeviceResolvers {
             let context = invocation.context
             let left = try await context.services.devices.unregister(
                 token: invocation.text("token"),
+                deviceID: invocation.arguments["deviceId"]?.stringValue.map { DeviceID($0) },
                 caller: context.caller
             )
             let tokens = left.filter(\.isActive).map(\.maskedToken)
@@ -51,7 +52,9 @@ enum DeviceResolvers {
         }
         map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
-            return .object(.membership(try await context.services.memberships.join(topic, caller: context.caller)))
+            let push = invocation.arguments["push"]?.boolValue ?? true
+            let membership = try await context.services.memberships.join(topic, push: push, caller: context.caller)
+            return .object(.membership(membership))
         }
         map.root("Mutation.unsubscribeFromTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
@@ -73,13 +76,18 @@ enum DeviceResolvers {
                 throw .badInput("environment must be sandbox or production; it is \"\(text.prefix(64))\".")
             }
         }
+        let kindText = invocation.arguments["kind"]?.stringValue ?? PushTokenKind.token.rawValue
+        guard let kind = PushTokenKind(rawValue: kindText) else {
+            throw .badInput("kind must be token or fid; it is \"\(kindText.prefix(64))\".")
+        }
         return DeviceService.Registration(
             token: invocation.text("token"),
             platform: platform,
             environment: environment,
             appID: invocation.arguments["appId"]?.stringValue ?? "",
             deviceID: invocation.arguments["deviceId"]?.stringValue.map { DeviceID($0) },
-            name: invocation.arguments["name"]?.stringValue
+            name: invocation.arguments["name"]?.stringValue,
+            kind: kind
         )
     }
 
@@ -89,6 +97,7 @@ enum DeviceResolvers {
         map.device("environment") { $1.string($0.environment?.rawValue) }
         map.device("token") { $1.string($0.maskedToken) }
         map.device("appId") { $1.string($0.appID.isEmpty ? nil : $0.appID) }
+        map.device("kind") { $1.string($0.kind.rawValue) }
         map.device("name") { $1.string($0.name) }
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason) }

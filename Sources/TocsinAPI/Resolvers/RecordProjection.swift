@@ -34,9 +34,26 @@ struct RecordProjection {
         var object = JSONObject()
         for field in selection.fields {
             object[field.responseKey] =
-                field.name == "__typename" ? .string(record.model.name) : value(of: field.name, in: record)
+                field.name == "__typename"
+                ? .string(record.model.name) : Self.projected(value(of: field.name, in: record), field.selection)
         }
         return .object(object)
+    }
+
+    /// What is selected of an object inside the record, or of a list of them.
+    private static func projected(_ value: JSONValue, _ selection: SelectedFields) -> JSONValue {
+        switch value {
+        case .array(let values) where !selection.isEmpty: return .array(values.map { projected($0, selection) })
+        case .object(let object) where !selection.isEmpty:
+            var result = JSONObject()
+            for field in selection.fields {
+                result[field.responseKey] =
+                    field.name == "__typename"
+                    ? .string(field.typeName) : projected(object[field.name] ?? .null, field.selection)
+            }
+            return .object(result)
+        default: return value
+        }
     }
 
     private func value(of name: String, in record: Record) -> JSONValue {

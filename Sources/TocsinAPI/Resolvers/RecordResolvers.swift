@@ -17,6 +17,7 @@ struct RecordResolvers {
             }
             registerConnection(of: model, in: &map)
         }
+        for type in schema.embedded { EmbeddedResolvers.register(type, in: &map) }
         registerMessageFields(in: &map)
     }
 
@@ -38,6 +39,10 @@ struct RecordResolvers {
                 }
                 out.string(ShownOwner.text(owner))
             }
+        } else if schema.isEmbedded(field) {
+            map.value(coordinate) { object, _ in
+                object.record.map { EmbeddedResolvers.value($0.values[position].json) } ?? .null
+            }
         } else {
             map.leaf(coordinate) { object, out in
                 guard case .record(let record) = object else { return out.null() }
@@ -52,12 +57,14 @@ struct RecordResolvers {
         of model: ModelType,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
+        let isEmbedded = schema.isEmbedded(model.fields[position])
         map.value("\(model.name).\(model.fields[position].name)") { object, invocation in
             guard let record = object.record else { return .null }
             guard record.isReadable(at: position, by: invocation.context.caller) else {
                 return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
             }
-            return .leaf(record.values[position].json)
+            let value = record.values[position].json
+            return isEmbedded ? EmbeddedResolvers.value(value) : .leaf(value)
         }
     }
 

@@ -14,18 +14,21 @@ struct RelationResolvers {
         guard let target = schema.models.first(where: { $0.name == relation.target }) else { return }
         let coordinate = "\(model.name).\(relation.fieldName)"
         switch relation.kind {
-        case .one(let keyFields): registerOne(coordinate, keyFields, of: model, to: target, in: &map)
-        case .many(let field, let index): registerMany(coordinate, field, index, of: model, to: target, in: &map)
+        case .one(let keyFields):
+            registerOne(coordinate, RelationGuard(relation, of: model), keyFields, to: target, in: &map)
+        case .many(let field, let index):
+            registerMany(coordinate, RelationGuard(relation, of: model), field, index, to: target, in: &map)
         }
     }
 
     private func registerOne(
         _ coordinate: String,
+        _ relation: RelationGuard,
         _ keyFields: [String],
-        of model: ModelType,
         to target: ModelType,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
+        let model = relation.model
         let positions = Dictionary(zip(target.keyFields, keyFields.map { model.position(of: $0) })) { first, _ in first
         }
         // Apart, for speed: most relations are by id.
@@ -43,29 +46,63 @@ struct RelationResolvers {
                     caller: invocation.context.caller
                 )
             }
-            return keys.map { key in
+            let values = keys.map { key -> ResolvedValue<APIObject> in
                 key.flatMap { found[$0] }.map { ResolvedValue.object(.record($0)) } ?? .null
             }
+            return relation.guarded(values, of: parents, invocation)
         }
     }
 
     private func registerMany(
         _ coordinate: String,
+        _ relation: RelationGuard,
         _ field: String,
         _ index: ModelIndex,
-        of model: ModelType,
         to target: ModelType,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
-        guard let position = model.position(of: field), let partition = target.position(of: index.partitionField) else {
+        guard let position = relation.model.position(of: field),
+            let partition = target.position(of: index.partitionField)
+        else {
             return
         }
         map.batch(coordinate) { parents, invocation throws(GraphQLError) in
             let values = parents.map { $0.record?.values[position] ?? .null }
-            return try await invocation.serving { () throws(ServiceError) in
-                let pages = RelatedPages(target: target, partition: partition, index: index, invocation: invocation)
-                return try await pages.resolve(values)
+            let pages = try await invocation.serving { () throws(ServiceError) in
+                try await RelatedPages(target: target, partition: partition, index: index, invocation: invocation)
+                    .resolve(values)
             }
+            return relation.guarded(pages, of: parents, invocation)
+        }
+    }
+}
+
+/// The rules that a relation field has of its own.
+private struct RelationGuard: Sendable {
+    let relation: ModelRelation
+    let model: ModelType
+
+    init(_ relation: ModelRelation, of model: ModelType) {
+        self.relation = relation
+        self.model = model
+    }
+
+    /// The values, with a refusal in place of those whose parent's relation the caller may not follow.
+    func guarded(
+        _ values: [ResolvedValue<APIObject>],
+        of parents: some Sequence<APIObject>,
+        _ invocation: FieldInvocation<RequestContext>
+    ) -> [ResolvedValue<APIObject>] {
+        let decision = AccessPolicy.decision(following: relation, of: model, for: invocation.context.caller)
+        let followed: Predicate
+        switch decision {
+        case nil: return values
+        case .deny?: followed = .never
+        case .allow(let predicate)?: followed = predicate
+        }
+        return zip(values, parents).map { value, parent in
+            if let record = parent.record, followed.matches(record) { return value }
+            return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
         }
     }
 }

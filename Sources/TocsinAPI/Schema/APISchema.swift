@@ -9,6 +9,8 @@ package struct APISchema: Sendable {
     package let messages: ModelType
     /// What each generated root field does, by coordinate (`Query.getTopic`).
     let operations: [String: ModelOperation]
+    /// The types whose objects are kept inside records.
+    let embedded: [EmbeddedType]
     /// The full SDL as clients see it.
     package let sdl: String
 
@@ -21,8 +23,9 @@ package struct APISchema: Sendable {
         let text = modelText ?? Self.embedded("model.graphql")
         let own = Self.embedded("tocsin.graphql")
         let extras = try OwnFields.read(own)
-        let (declarations, enums) = try ModelReader.read(text, file: modelFile, taken: extras.typeNames)
-        let generated = Self.generatedSDL(declarations, enums: enums)
+        let (declarations, enums, embedded) = try ModelReader.read(text, file: modelFile, taken: extras.typeNames)
+        self.embedded = embedded
+        let generated = Self.generatedSDL(declarations, enums: enums, embedded: embedded)
         do {
             schema = try Schema(sdl: generated + "\n" + own)
         } catch {
@@ -38,7 +41,7 @@ package struct APISchema: Sendable {
         }
         self.topics = topics
         self.messages = messages
-        operations = ModelOperation.table(for: models)
+        operations = ModelOperation.table(for: zip(models, declarations.map(\.operations)))
         sdl = schema.printed()
     }
 
@@ -46,14 +49,18 @@ package struct APISchema: Sendable {
         EmbeddedSchema.files.first { $0.name == name }?.text ?? ""
     }
 
-    private static func generatedSDL(_ models: [ModelDeclaration], enums: [EnumTypeDefinition]) -> String {
+    private static func generatedSDL(
+        _ models: [ModelDeclaration],
+        enums: [EnumTypeDefinition],
+        embedded: [EmbeddedType]
+    ) -> String {
         let expansions = models.map { SchemaExpansion(model: $0, models: models) }
         func root(_ name: String, _ fields: [String]) -> String {
             "type \(name) {\n\(fields.joined(separator: "\n"))\n}"
         }
         let values = enums.map { "enum \($0.name) { \($0.values.map(\.name).joined(separator: " ")) }" }
         let ofModels =
-            expansions.map(\.types) + [
+            expansions.map(\.types) + embedded.map(\.types) + [
                 root("Query", expansions.flatMap(\.queryFields)),
                 root("Mutation", expansions.flatMap(\.mutationFields)),
                 root("Subscription", expansions.flatMap(\.subscriptionFields)),
@@ -81,22 +88,24 @@ enum ModelOperation: Sendable {
     case onUpdate(ModelType)
     case onDelete(ModelType)
 
-    static func table(for models: [ModelType]) -> [String: ModelOperation] {
+    static func table(for models: some Sequence<(ModelType, OperationNames)>) -> [String: ModelOperation] {
         var table: [String: ModelOperation] = [:]
-        for model in models {
-            table["Query.get\(model.name)"] = .get(model)
-            table["Query.list\(model.plural)"] = .list(model)
-            table["Query.sync\(model.plural)"] = .sync(model)
+        for (model, names) in models {
+            let queries: [(String?, ModelOperation)] = [
+                (names.get, .get(model)), (names.list, .list(model)), (names.sync, .sync(model)),
+            ]
+            for (name, operation) in queries { if let name { table["Query.\(name)"] = operation } }
             for index in model.indexes {
                 guard let queryField = index.queryField else { continue }
                 table["Query.\(queryField)"] = .byIndex(model, index)
             }
-            table["Mutation.create\(model.name)"] = .create(model)
-            table["Mutation.update\(model.name)"] = .update(model)
-            table["Mutation.delete\(model.name)"] = .delete(model)
-            table["Subscription.onCreate\(model.name)"] = .onCreate(model)
-            table["Subscription.onUpdate\(model.name)"] = .onUpdate(model)
-            table["Subscription.onDelete\(model.name)"] = .onDelete(model)
+            let mutations: [(String?, ModelOperation)] = [
+                (names.create, .create(model)), (names.update, .update(model)), (names.delete, .delete(model)),
+            ]
+            for (name, operation) in mutations { if let name { table["Mutation.\(name)"] = operation } }
+            for name in names.onCreate { table["Subscription.\(name)"] = .onCreate(model) }
+            for name in names.onUpdate { table["Subscription.\(name)"] = .onUpdate(model) }
+            for name in names.onDelete { table["Subscription.\(name)"] = .onDelete(model) }
         }
         return table
     }

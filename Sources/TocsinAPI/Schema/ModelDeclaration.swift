@@ -14,6 +14,8 @@ package struct ModelDeclaration: Sendable {
         /// Set for fields that lead to other models.
         package var relation: Relation?
         package var isEnum: Bool
+        /// Whether its values are objects of a type without `@model`.
+        package var isEmbedded = false
         /// What `@default` stores.
         package var defaultValue: FieldValue?
         /// The field's own `@auth`, in place of the model's.
@@ -41,6 +43,7 @@ package struct ModelDeclaration: Sendable {
     package var fields: [Field]
     package var indexes: [ModelIndex]
     package var rules: [AccessRule]
+    package var operations: OperationNames
     /// `id`, or the fields of `@primaryKey`.
     package var keyFields = ["id"]
     /// What the relations come to, once all models are known.
@@ -49,6 +52,9 @@ package struct ModelDeclaration: Sendable {
 
     /// The fields that hold values: all but relations.
     package var valueFields: [Field] { fields.filter { $0.relation == nil } }
+
+    /// The fields that filters and conditions compare: objects inside records have no operators.
+    var comparedFields: [Field] { valueFields.filter { !$0.isEmbedded } }
 
     /// Whether records are named by `id` alone.
     package var hasSimpleKey: Bool { keyFields == ["id"] }

@@ -4,8 +4,9 @@ import TocsinCore
 
 /// Fields and their directives.
 extension ModelReader {
-    mutating func read(_ definition: FieldDefinition, into model: inout ModelDeclaration) {
-        var field = ModelDeclaration.Field(
+    /// A field without what its directives say.
+    func field(_ definition: FieldDefinition) -> ModelDeclaration.Field {
+        ModelDeclaration.Field(
             name: definition.name,
             typeText: definition.type.description,
             namedType: definition.type.namedType,
@@ -14,8 +15,13 @@ extension ModelReader {
             description: definition.description?.value,
             relation: nil,
             isEnum: enums[definition.type.namedType] != nil,
+            isEmbedded: embeddedNames.contains(definition.type.namedType),
             line: definition.location.line
         )
+    }
+
+    mutating func read(_ definition: FieldDefinition, into model: inout ModelDeclaration) {
+        var field = field(definition)
         for directive in definition.directives {
             switch directive.name {
             case "index": readIndex(directive, on: field, into: &model)
@@ -28,6 +34,8 @@ extension ModelReader {
                     directive.location,
                     "@manyToMany is not supported; declare the model in between, with two @belongsTo, and @hasMany to it."
                 )
+            case _ where directive.name.hasPrefix("aws_"):
+                note(directive.location, "@\(directive.name) is AppSync's own; say in @auth(rules: […]) who may.")
             default:
                 note(
                     directive.location,
@@ -47,20 +55,14 @@ extension ModelReader {
         model.fields.append(field)
     }
 
-    private mutating func check(_ field: ModelDeclaration.Field) {
+    mutating func check(_ field: ModelDeclaration.Field) {
         let scalars = Set(["ID", "String", "Int", "Float", "Boolean"] + OperatorTypes.scalarNames)
         if modelNames.contains(field.namedType) {
             if field.relation == nil {
                 let use = field.isList ? "@hasMany" : "@hasOne(fields: [\"…Id\"])"
                 note(field.line, "\(field.name) leads to \(field.namedType); write \(use) on it.")
             }
-            if field.rules != nil {
-                note(
-                    field.line,
-                    "@auth on \(field.name) is not supported: the rules of \(field.namedType) hold for it."
-                )
-            }
-        } else if !scalars.contains(field.namedType), enums[field.namedType] == nil {
+        } else if !field.isEmbedded, !scalars.contains(field.namedType), enums[field.namedType] == nil {
             note(field.line, "The type \(field.namedType) of \(field.name) is not known.")
         }
         if field.typeText.contains("[[") {
@@ -100,7 +102,7 @@ extension ModelReader {
         if index.queryField == nil, isQueried {
             index.queryField = model.plural.loweredFirst + "By" + parts.joined(separator: "And")
         }
-        if field.isList || field.rules != nil {
+        if field.isList || field.isEmbedded || field.rules != nil {
             note(directive.location, "@index on \(field.name) needs a single value that has no @auth of its own.")
         }
         if model.indexes.contains(where: { $0.name == index.name }) {
@@ -134,7 +136,7 @@ extension ModelReader {
         }
         let value: FieldValue?
         switch field.namedType {
-        case _ where field.isList: value = nil
+        case _ where field.isList || field.isEmbedded: value = nil
         case "Int": value = Int32(text).map { .int(Int64($0)) }
         case "AWSTimestamp": value = Int64(text).map(FieldValue.int)
         case "Float": value = Double(text).flatMap { $0.isFinite ? .double($0) : nil }

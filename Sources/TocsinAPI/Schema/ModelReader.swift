@@ -3,16 +3,17 @@ import TocsinCore
 
 /// Reads `schema/model.graphql`: every unknown or unsupported use is a problem with its line and what to write instead.
 struct ModelReader {
-    typealias Models = (models: [ModelDeclaration], enums: [EnumTypeDefinition])
+    typealias Models = (models: [ModelDeclaration], enums: [EnumTypeDefinition], embedded: [EmbeddedType])
 
     private let file: String
     private(set) var problems: [SchemaProblem] = []
     /// Names of types that are Tocsin's own.
     private let taken: Set<String>
     private(set) var modelNames: Set<String> = []
+    private(set) var embeddedNames: Set<String> = []
     private(set) var enums: [String: EnumTypeDefinition] = [:]
 
-    /// The models of a document, and its enums.
+    /// The models of a document, its enums, and the types of objects inside records.
     static func read(_ text: String, file: String, taken: Set<String> = []) throws(SchemaProblems) -> Models {
         let document: Document
         do {
@@ -39,21 +40,28 @@ struct ModelReader {
             case .objectType(let type): types.append(type)
             case .enumType(let type): enumTypes.append(type)
             default:
-                note(definition.location, "Only object types with @model and enums can stand in the model file.")
+                note(
+                    definition.location,
+                    "Only object types and enums can stand in the model file; what clients are offered is made of the models."
+                )
             }
         }
-        modelNames = Set(types.map(\.name))
+        modelNames = Set(types.filter(\.isModel).map(\.name))
+        embeddedNames = Set(types.map(\.name)).subtracting(modelNames)
         enums = Dictionary(enumTypes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for (name, location) in types.map({ ($0.name, $0.location) }) + enumTypes.map({ ($0.name, $0.location) })
         where taken.contains(name) || name.hasPrefix("Model") && name.hasSuffix("Input") {
             note(location, "The name \(name) is taken by the server's own types; choose another.")
         }
-        var models = types.map { model($0) }
+        var models = types.filter(\.isModel).map { model($0) }
+        let embeddedTypes = types.filter { !$0.isModel }.map { embedded($0) }
+        checkUse(of: embeddedTypes, in: models)
         for (number, model) in models.enumerated() {
             let same = models[..<number].first { $0.plural == model.plural || $0.name == model.name }
             guard let same else { continue }
             note(model.line, "\(model.name) and \(same.name) have the same name or plural; rename one.")
         }
+        checkRootFields(of: models)
         for required in ["Topic", "Message"] where !modelNames.contains(required) {
             note(1, "The model \(required) is missing; Tocsin needs it.")
         }
@@ -62,7 +70,7 @@ struct ModelReader {
         models = linker.linked()
         for problem in linker.problems { note(problem.line, problem.message) }
         guard problems.isEmpty else { throw SchemaProblems(problems) }
-        return (models, enumTypes)
+        return (models, enumTypes, embeddedTypes)
     }
 
     mutating func note(_ location: SourceLocation, _ message: String) { note(location.line, message) }
@@ -74,21 +82,17 @@ struct ModelReader {
     // MARK: Models
 
     private mutating func model(_ type: ObjectTypeDefinition) -> ModelDeclaration {
-        var hasModel = false
+        let plural = Plural.of(type.name)
+        var operations = OperationNames(model: type.name, plural: plural)
         var rules: [AccessRule] = []
         for directive in type.directives {
             switch directive.name {
-            case "model":
-                hasModel = true
-                for argument in directive.arguments {
-                    note(directive.location, "@model(\(argument.name):) is not supported; write @model alone.")
-                }
+            case "model": operations = operationNames(directive, of: type.name, plural: plural)
             case "auth": rules += accessRules(directive)
+            case _ where directive.name.hasPrefix("aws_"):
+                note(directive.location, "@\(directive.name) is AppSync's own; say in @auth(rules: […]) who may.")
             default: note(directive.location, "@\(directive.name) is not supported on a type; use @model and @auth.")
             }
-        }
-        if !hasModel {
-            note(type.location, "Type \(type.name) has no @model; only models and enums can be declared here.")
         }
         if rules.isEmpty {
             note(
@@ -101,16 +105,30 @@ struct ModelReader {
         }
         var declaration = ModelDeclaration(
             name: type.name,
-            plural: Plural.of(type.name),
+            plural: plural,
             description: type.description?.value,
             fields: [],
             indexes: [],
             rules: rules,
+            operations: operations,
             line: type.location.line
         )
         for field in type.fields { read(field, into: &declaration) }
         check(declaration)
         return declaration
+    }
+
+    /// Names of `@model(queries: …)` and of indexes must not meet.
+    private mutating func checkRootFields(of models: [ModelDeclaration]) {
+        var owners: [String: String] = [:]
+        for model in models {
+            for name in model.operations.all + model.indexes.compactMap(\.queryField) {
+                if let other = owners[name] {
+                    note(model.line, "\(model.name) and \(other) both name an operation \(name); give it another name.")
+                }
+                owners[name] = model.name
+            }
+        }
     }
 
     private mutating func check(_ model: ModelDeclaration) {
@@ -168,23 +186,33 @@ struct ModelReader {
 
     private mutating func checkSortField(_ name: String, of what: String, in model: ModelDeclaration) {
         guard let field = model.field(name) else {
-            if name != "createdAt", name != "updatedAt" {
+            if !model.operations.timestamps.contains(name) {
                 note(model.line, "\(what) sorts by \(name), which \(model.name) does not declare.")
             }
             return
         }
-        if field.isList || field.relation != nil || field.namedType == "Boolean" || field.namedType == "AWSJSON" {
+        if field.isList || field.relation != nil || field.isEmbedded || field.namedType == "Boolean"
+            || field.namedType == "AWSJSON"
+        {
             note(field.line, "\(what) cannot sort by \(name): it needs a text or a number.")
         }
     }
 }
 
 extension Value {
+    var isNull: Bool {
+        if case .null = kind { true } else { false }
+    }
+
     /// The text of a string or an enum value.
     var text: String? { stringValue ?? enumValue }
 
     /// The texts of a list, or of a single value (GraphQL §3.11: a single value stands for a list of one).
     var texts: [String] { (listValue ?? [self]).compactMap(\.text) }
+}
+
+extension ObjectTypeDefinition {
+    fileprivate var isModel: Bool { directives.contains { $0.name == "model" } }
 }
 
 extension Definition {

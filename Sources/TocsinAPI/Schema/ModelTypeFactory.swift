@@ -56,6 +56,14 @@ struct ModelTypeFactory {
         var columns = layout.columns
         // The row is named by the joined key then, and an `id` is a field like others.
         if !declaration.hasSimpleKey { columns["id"] = nil }
+        let operations = declaration.operations
+        let timestamps = ModelType.Timestamps(
+            created: operations.createdAt ?? "createdAt",
+            updated: operations.updatedAt ?? "updatedAt"
+        )
+        let (created, updated) = (columns.removeValue(forKey: "createdAt"), columns.removeValue(forKey: "updatedAt"))
+        columns[timestamps.created] = created
+        columns[timestamps.updated] = updated
         var fields = declaration.valueFields.map { declared in
             var field = self.field(
                 declared.name,
@@ -66,11 +74,13 @@ struct ModelTypeFactory {
                 columns
             )
             field.defaultValue = declared.defaultValue
+            if declared.isEmbedded { field.kind = .json }
             return field
         }
         let generated = [
-            ("createdAt", "AWSDateTime", true), ("updatedAt", "AWSDateTime", true), ("_version", "Int", true),
-            ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true), ("owner", "String", false),
+            (timestamps.created, "AWSDateTime", true), (timestamps.updated, "AWSDateTime", true),
+            ("_version", "Int", true), ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true),
+            ("owner", "String", false),
             (ModelType.makingTime, "AWSTimestamp", true), (ModelType.revisionTime, "AWSTimestamp", false),
         ]
         let owners = declaration.implicitOwners.filter { $0 != "owner" }.map { ($0, "String", false) }
@@ -91,7 +101,8 @@ struct ModelTypeFactory {
             relations: declaration.relations,
             rules: declaration.rules,
             fieldRules: Dictionary(ruled, uniquingKeysWith: { first, _ in first }),
-            keyFields: declaration.keyFields
+            keyFields: declaration.keyFields,
+            timestamps: timestamps
         )
     }
 

@@ -77,7 +77,12 @@ struct RelationLinker {
             index = ensureIndex(on: name, for: "\(model.name).\(field.name)", in: target)
         }
         models[number].relations.append(
-            ModelRelation(fieldName: field.name, target: field.namedType, kind: .many(field: source, index: index))
+            ModelRelation(
+                fieldName: field.name,
+                target: field.namedType,
+                kind: .many(field: source, index: index),
+                rules: field.rules
+            )
         )
     }
 
@@ -151,7 +156,12 @@ struct RelationLinker {
             note(relation, "@\(relation.kind.rawValue) on \(field.name) names the field \(key), which is not declared.")
         }
         models[number].relations.append(
-            ModelRelation(fieldName: field.name, target: field.namedType, kind: .one(keyFields: keys))
+            ModelRelation(
+                fieldName: field.name,
+                target: field.namedType,
+                kind: .one(keyFields: keys),
+                rules: field.rules
+            )
         )
     }
 

@@ -3,11 +3,11 @@ import TocsinCore
 /// Inputs of mutations, filters and keys.
 extension SchemaExpansion {
     var createInput: String {
-        let made = Set(["createdAt", "updatedAt"]).union(ShippedDefaults.serverMade[name] ?? [])
+        let made = Set(model.operations.timestamps).union(ShippedDefaults.serverMade[name] ?? [])
         let fields = model.valueFields.map { field in
             let isMade = made.contains(field.name) || field.name == "id" && field.namedType == "ID"
             let isOptional = isMade || field.defaultValue != nil
-            return "\(field.name): \(isOptional ? field.nullableType : field.typeText)"
+            return "\(field.name): \(isOptional ? field.nullableInputType : field.inputType)"
         }
         return "input Create\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
     }
@@ -15,7 +15,7 @@ extension SchemaExpansion {
     var updateInput: String {
         let fields = model.valueFields.map { field in
             let isKey = model.keyFields.contains(field.name)
-            return "\(field.name): \(isKey ? field.nullableType + "!" : field.nullableType)"
+            return "\(field.name): \(isKey ? field.nullableInputType + "!" : field.nullableInputType)"
         }
         return "input Update\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
     }
@@ -26,14 +26,14 @@ extension SchemaExpansion {
     }
 
     var condition: String {
-        filterInput("Model\(name)ConditionInput", model.valueFields.filter { !model.keyFields.contains($0.name) })
+        filterInput("Model\(name)ConditionInput", model.comparedFields.filter { !model.keyFields.contains($0.name) })
     }
 
-    var filter: String { filterInput("Model\(name)FilterInput", model.valueFields) }
+    var filter: String { filterInput("Model\(name)FilterInput", model.comparedFields) }
 
     var subscriptionFilter: String {
         let inputName = "ModelSubscription\(name)FilterInput"
-        var members = model.valueFields.map { "\($0.name): ModelSubscription\($0.scalarOperator)Input" }
+        var members = model.comparedFields.map { "\($0.name): ModelSubscription\($0.scalarOperator)Input" }
         members += generatedTimestamps.map { "\($0): ModelSubscriptionStringInput" }
         members += ["and: [\(inputName)]", "or: [\(inputName)]"]
         return "input \(inputName) { \((members + serverMembers).joined(separator: " ")) }"
@@ -46,7 +46,7 @@ extension SchemaExpansion {
         return "input \(inputName) { \((members + serverMembers).joined(separator: " ")) }"
     }
 
-    private var generatedTimestamps: [String] { ["createdAt", "updatedAt"].filter { !model.declares($0) } }
+    private var generatedTimestamps: [String] { model.operations.timestamps.filter { !model.declares($0) } }
 
     private var serverMembers: [String] {
         ["_deleted: ModelBooleanInput"] + model.implicitOwners.map { "\($0): ModelStringInput" }
@@ -63,6 +63,16 @@ extension SchemaExpansion {
                     + "input \(key)ConditionInput { eq: \(key)Input le: \(key)Input lt: \(key)Input ge: \(key)Input "
                     + "gt: \(key)Input between: [\(key)Input] beginsWith: \(key)Input }"
             }
+    }
+}
+
+extension EmbeddedType {
+    /// The type and its input type.
+    var types: String {
+        let members = fields.map { SchemaExpansion.describe($0.description) + "\($0.name): \($0.typeText)" }
+        let inputs = fields.map { "\($0.name): \($0.inputType)" }
+        return SchemaExpansion.describe(description) + "type \(name) {\n\(members.joined(separator: "\n"))\n}\n"
+            + "input \(inputName) { \(inputs.joined(separator: " ")) }"
     }
 }
 
@@ -109,8 +119,13 @@ extension ModelIndex {
 }
 
 extension ModelDeclaration.Field {
-    /// The type without its outer `!`.
-    var nullableType: String { typeText.hasSuffix("!") ? String(typeText.dropLast()) : typeText }
+    /// The type of an input's member: objects have an input type of their own.
+    var inputType: String {
+        isEmbedded ? typeText.replacing(namedType, with: namedType + "Input", maxReplacements: 1) : typeText
+    }
+
+    /// The same without its outer `!`.
+    var nullableInputType: String { inputType.hasSuffix("!") ? String(inputType.dropLast()) : inputType }
 
     /// The operators of a value: by its own type for GraphQL's scalars, `String` for the others.
     var scalarOperator: String {

@@ -10,9 +10,14 @@ struct SchemaExpansion {
 
     /// All types of the model; root fields come from `queryFields` and its siblings.
     var types: String {
-        ([objectType, connection, createInput, updateInput, deleteInput, condition, filter, subscriptionFilter]
-            + compositeKeyInputs)
-            .joined(separator: "\n")
+        let operations = model.operations
+        var types = [objectType, connection, filter]
+        if operations.create != nil { types.append(createInput) }
+        if operations.update != nil { types.append(updateInput) }
+        if operations.delete != nil { types.append(deleteInput) }
+        if !mutationFields.isEmpty { types.append(condition) }
+        if !subscriptionFields.isEmpty { types.append(subscriptionFilter) }
+        return (types + compositeKeyInputs).joined(separator: "\n")
     }
 
     var queryFields: [String] {
@@ -20,10 +25,11 @@ struct SchemaExpansion {
         let connection = "Model\(name)Connection"
         let keys = model.keyFields.map { "\($0): \(model.namedType(of: $0))!" }.joined(separator: ", ")
         let list = model.hasSimpleKey ? paging : listKeys + paging + ", sortDirection: ModelSortDirection"
+        let operations = model.operations
         var fields = [
-            "get\(name)(\(keys)): \(name)", "list\(model.plural)(\(list)): \(connection)",
-            "sync\(model.plural)(\(paging), lastSync: AWSTimestamp): \(connection)",
-        ]
+            operations.get.map { "\($0)(\(keys)): \(name)" }, operations.list.map { "\($0)(\(list)): \(connection)" },
+            operations.sync.map { "\($0)(\(paging), lastSync: AWSTimestamp): \(connection)" },
+        ].compactMap(\.self)
         for index in model.indexes {
             guard let queryField = index.queryField else { continue }
             let sort = model.sortArgument(of: index).map { "\($0.name): \($0.type), " } ?? ""
@@ -36,18 +42,20 @@ struct SchemaExpansion {
     }
 
     var mutationFields: [String] {
-        ["create", "update", "delete"].map { verb in
-            let inputName = verb.capitalizedFirst + name + "Input"
-            return "\(verb)\(name)(input: \(inputName)!, condition: Model\(name)ConditionInput): \(name)"
-        }
+        let operations = model.operations
+        return [("Create", operations.create), ("Update", operations.update), ("Delete", operations.delete)]
+            .compactMap { verb, field in
+                field.map { "\($0)(input: \(verb)\(name)Input!, condition: Model\(name)ConditionInput): \(name)" }
+            }
     }
 
     var subscriptionFields: [String] {
         let owners = SubscriptionArguments.owners(of: model.rules).map { ", \($0): String" }.joined()
-        return ["Create", "Update", "Delete"].map { verb in
+        let operations = model.operations
+        return (operations.onCreate + operations.onUpdate + operations.onDelete).map { field in
             // `topicId` and `after` resume a feed (product.md 5); they exist where messages are created.
-            let feed = name == "Message" && verb == "Create" ? ", topicId: ID, after: String" : ""
-            return "on\(verb)\(name)(filter: ModelSubscription\(name)FilterInput\(owners)\(feed)): \(name)"
+            let feed = field == "onCreateMessage" ? ", topicId: ID, after: String" : ""
+            return "\(field)(filter: ModelSubscription\(name)FilterInput\(owners)\(feed)): \(name)"
         }
     }
 
@@ -59,13 +67,15 @@ struct SchemaExpansion {
     }
 
     private var objectType: String {
-        var lines = model.fields.map { describe($0.description) + $0.name + arguments(of: $0) + ": " + type(of: $0) }
-        for timestamp in ["createdAt", "updatedAt"] where !model.declares(timestamp) {
+        var lines = model.fields.map {
+            Self.describe($0.description) + $0.name + arguments(of: $0) + ": " + type(of: $0)
+        }
+        for timestamp in model.operations.timestamps where !model.declares(timestamp) {
             lines.append("\(timestamp): AWSDateTime!")
         }
         lines += ["_version: Int!", "_deleted: Boolean", "_lastChangedAt: AWSTimestamp!"]
         lines += model.implicitOwners.map { "\($0): String" }
-        return describe(model.description) + "type \(name) {\n\(lines.joined(separator: "\n"))\n}"
+        return Self.describe(model.description) + "type \(name) {\n\(lines.joined(separator: "\n"))\n}"
     }
 
     private func type(of field: ModelDeclaration.Field) -> String {
@@ -85,7 +95,7 @@ struct SchemaExpansion {
         "type Model\(name)Connection { items: [\(name)]! nextToken: String startedAt: AWSTimestamp }"
     }
 
-    private func describe(_ text: String?) -> String {
+    static func describe(_ text: String?) -> String {
         guard let text else { return "" }
         let escaped = text.split(separator: "\"\"\"", omittingEmptySubsequences: false).joined(separator: "\\\"\"\"")
         return "\"\"\"\(escaped)\"\"\"\n"

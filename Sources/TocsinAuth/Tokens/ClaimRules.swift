@@ -57,7 +57,7 @@ package enum OwnerClaims {
     package static let maximumCharacters = 256
 
     /// The claims that may hold the name people see, the first that is there counting: Cognito's access and ID tokens,
-    /// then what other providers send; `sub` stands in when none is there.
+    /// then what other providers send.
     package static let usernameClaims = ["username", "cognito:username", "preferred_username", "email"]
 
     /// Whether `text` can be one half of an owner: 1 to 256 printable characters, without the `::` that separates the
@@ -68,10 +68,16 @@ package enum OwnerClaims {
         return !text.hasPrefix(":") && !text.hasSuffix(":") && !text.contains("::")
     }
 
-    /// Subject and user name; throws when one of them is no valid text.
-    static func read(_ claims: JSONObject) throws(TokenProblem) -> (userID: UserID, username: String) {
+    /// Subject and user name, which is empty when no claim has it; throws when one of them is no valid text.
+    ///
+    /// Who has no user name owns nothing, and reads what older rows name by the subject alone (appsync.md 2.1). A token
+    /// without a subject says not for whom it is, and is refused.
+    static func read(
+        _ claims: JSONObject,
+        usernameClaims: [String] = usernameClaims
+    ) throws(TokenProblem) -> (userID: UserID, username: String) {
         guard let subject = claims["sub"]?.stringValue, isValid(subject) else { throw .notAuthorized }
-        guard let name = usernameClaims.first(where: { claims[$0] != nil }) else { return (UserID(subject), subject) }
+        guard let name = usernameClaims.first(where: { claims[$0] != nil }) else { return (UserID(subject), "") }
         guard let username = claims[name]?.stringValue, isValid(username) else { throw .notAuthorized }
         return (UserID(subject), username)
     }

@@ -1,15 +1,30 @@
 import JSON
-import TocsinCore
+package import TocsinCore
 
 /// Verifies tokens of the sign-in provider (Cognito, Auth0, Keycloak…).
 package struct ExternalTokens: Sendable {
     let issuer: String
     private let rules: ClaimRules
     private let keys: KeySource
+    private let provider: Identity.Provider
+    private let usernameClaims: [String]
 
     /// Tokens must name exactly this issuer and one of the audiences.
-    package init(issuer: String, audiences: Set<String>, keys: KeySource) {
+    ///
+    /// - Parameters:
+    ///   - provider: whether the issuer stands for the user pool, whose people rules for owners mean unless they say
+    ///     otherwise, or is beside it.
+    ///   - usernameClaims: the first of these that is there names the user.
+    package init(
+        issuer: String,
+        audiences: Set<String>,
+        keys: KeySource,
+        provider: Identity.Provider = .userPools,
+        usernameClaims: [String] = OwnerClaims.usernameClaims
+    ) {
         self.issuer = issuer
+        self.provider = provider
+        self.usernameClaims = usernameClaims
         self.rules = ClaimRules(issuer: issuer, audiences: audiences)
         self.keys = keys
     }
@@ -21,11 +36,12 @@ package struct ExternalTokens: Sendable {
         if let use = token.claims["token_use"], use != .string("access"), use != .string("id") {
             throw .notAuthorized
         }
-        let (userID, username) = try OwnerClaims.read(token.claims)
+        let (userID, username) = try OwnerClaims.read(token.claims, usernameClaims: usernameClaims)
         return Identity(
             userID: userID,
             username: username,
             expiresAt: expiry,
+            provider: provider,
             claims: OwnerClaims.named(in: token.claims)
         )
     }

@@ -59,7 +59,9 @@ package struct LocalTokens: Sendable {
         else { throw .notAuthorized }
         let expiry = try rules.expiry(of: token.claims, now: now)
         let (userID, username) = try OwnerClaims.read(token.claims)
-        guard let id = token.claims["jti"]?.stringValue, let scope = TokenScope.scope(token.claims["scope"]) else {
+        guard !username.isEmpty, let id = token.claims["jti"]?.stringValue,
+            let scope = TokenScope.scope(token.claims["scope"])
+        else {
             throw .notAuthorized
         }
         return Identity(userID: userID, username: username, scope: scope, tokenID: TokenID(id), expiresAt: expiry)

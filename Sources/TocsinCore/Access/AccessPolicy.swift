@@ -40,8 +40,27 @@ package enum AccessPolicy {
         for caller: Identity
     ) -> AccessDecision? {
         guard let rules = model.fieldRules[position] else { return nil }
+        return decision(operation, by: rules, onField: model.fields[position].name, of: model, for: caller)
+    }
+
+    /// Decides about following a relation that has rules of its own; nil where it has none.
+    package static func decision(
+        following relation: ModelRelation,
+        of model: ModelType,
+        for caller: Identity
+    ) -> AccessDecision? {
+        guard let rules = relation.rules else { return nil }
+        return decision(.get, by: rules, onField: relation.fieldName, of: model, for: caller)
+    }
+
+    private static func decision(
+        _ operation: AccessRule.Operation,
+        by rules: [AccessRule],
+        onField name: String,
+        of model: ModelType,
+        for caller: Identity
+    ) -> AccessDecision {
         guard let granted = granted(rules.filter { $0.covers(operation) }, in: model, to: caller) else {
-            let name = model.fields[position].name
             return .deny(reason: "No rule for \(model.name).\(name) allows this caller to \(operation.rawValue).")
         }
         return .allow(where: granted)
@@ -49,7 +68,7 @@ package enum AccessPolicy {
 
     /// Whether the caller may use what belongs to a person and not to a model: devices, memberships, redrives.
     package static func mayManageOwnThings(_ caller: Identity, writing: Bool) -> Bool {
-        guard caller.provider != .apiKey else { return false }
+        guard caller.isPerson else { return false }
         return switch caller.scope {
         case .full: true
         case .readOnly: !writing

@@ -1,6 +1,6 @@
-/// Turns a bearer token into an identity.
+/// Turns a bearer token or an API key into an identity.
 package protocol Authenticator: Sendable {
-    /// The identity, or why not; `token` has no `Bearer ` prefix.
+    /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with `APIKey.prefix` is an API key.
     func authenticate(token: String) async -> AuthenticationResult
 }
 

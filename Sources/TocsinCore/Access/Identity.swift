@@ -26,7 +26,7 @@ package struct Identity: Hashable, Sendable {
     package var userID: UserID
     package var username: String
     package var scope: Scope
-    /// Local tokens only, for revocation.
+    /// Local tokens and API keys only, for revocation.
     package var tokenID: TokenID?
     package var expiresAt: Timestamp?
     package var provider: Provider
@@ -63,6 +63,10 @@ extension Identity {
     /// nothing else (appsync.md 2.1).
     package var isComplete: Bool { !userID.text.isEmpty && !username.isEmpty }
 
+    /// Whether the caller can own things, be a member of topics and have devices: API keys stand for nobody, and a token
+    /// without a subject says not for whom.
+    package var isPerson: Bool { provider != .apiKey && !userID.text.isEmpty }
+
     /// Whether rules for this provider are about the caller.
     package func isFrom(_ provider: Provider) -> Bool {
         switch self.provider {
@@ -75,8 +79,8 @@ extension Identity {
     /// The values of a claim.
     package func values(of claim: String) -> [String] {
         switch claim {
-        case "sub": [userID.text]
-        case "username", "cognito:username": [username]
+        case "sub": [userID.text].filter { !$0.isEmpty }
+        case "username", "cognito:username": [username].filter { !$0.isEmpty }
         default: claims[claim] ?? []
         }
     }
@@ -85,6 +89,7 @@ extension Identity {
     ///
     /// Empty when the token lacks a part of the claim: such a caller owns nothing.
     package func ownerForms(of claim: String) -> [String] {
+        guard provider != .apiKey else { return [] }
         if claim == AccessRule.ownerClaim {
             return isComplete ? ownerForms : [userID.text, username].filter { !$0.isEmpty }
         }

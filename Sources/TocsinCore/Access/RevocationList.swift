@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Local tokens and users whose access has ended: asked for every operation of a socket, whose token was checked long ago.
+/// Local tokens, API keys and users whose access has ended: asked for every operation of a socket, whose token was checked long ago.
 package final class RevocationList: Sendable {
     private struct State {
         var tokens: Set<TokenID> = []
@@ -18,8 +18,10 @@ package final class RevocationList: Sendable {
     }
 
     /// Takes what the store says now; answers an event for each access that has ended since the last time.
-    package func replace(tokens: [IssuedToken], accounts: [Account]) -> [DomainEvent] {
-        let revoked = tokens.filter { $0.revokedAt != nil }
+    package func replace(tokens: [IssuedToken], accounts: [Account], keys: [APIKey] = []) -> [DomainEvent] {
+        let revoked =
+            tokens.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.userID) }
+            + keys.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.identity.userID) }
         let disabled = accounts.filter(\.isDisabled)
         let old = state.withLock { state in
             let old = state

@@ -11,7 +11,8 @@ package struct Delivery: Sendable, Hashable {
     package var id: DeliveryID
     package var messageID: MessageID
     package var deviceID: DeviceID
-    package var platform: PushPlatform
+    /// Nil: the member has no device.
+    package var platform: PushPlatform?
     package var status: DeliveryStatus
     /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`….
     package var reason: String?
@@ -29,7 +30,7 @@ package struct Delivery: Sendable, Hashable {
         id: DeliveryID,
         messageID: MessageID,
         deviceID: DeviceID,
-        platform: PushPlatform,
+        platform: PushPlatform?,
         status: DeliveryStatus,
         reason: String? = nil,
         attempts: Int = 0,
@@ -60,6 +61,37 @@ package struct DeliverySummary: Sendable, Hashable {
 
     package init(counts: [DeliveryStatus: Int] = [:]) {
         self.counts = counts
+    }
+}
+
+/// Our own words for why a delivery ended or was never sent; providers have theirs.
+package enum DeliveryReason: String, Sendable, Hashable, CaseIterable {
+    /// No credentials for the service that reaches the device.
+    case providerNotConfigured = "PROVIDER_NOT_CONFIGURED"
+    /// The device names an app, or a side of Apple's, that the server has no credentials for.
+    case appNotConfigured = "APP_NOT_CONFIGURED"
+    /// The device's owner has switched all pushes off.
+    case notificationsOff = "NOTIFICATIONS_OFF"
+    /// The member wants no pushes of this topic.
+    case topicMuted = "TOPIC_MUTED"
+    /// The member had no active device when the message was committed.
+    case noDevice = "NO_DEVICE"
+    /// The device has not been heard of for longer than the server's settings allow.
+    case deviceStale = "DEVICE_STALE"
+    case unregistered = "UNREGISTERED"
+    case tokenMoved = "TOKEN_MOVED"
+    case leftTopic = "LEFT_TOPIC"
+}
+
+extension Identifier where Kind == DeviceKind {
+    private static var prefix: String { "no-device:" }
+
+    /// Stands in the ledger for the device that a member of a topic does not have; no device's id has a colon.
+    package static func missing(of user: UserID) -> DeviceID { DeviceID(prefix + user.text) }
+
+    /// The user who has no device; nil when this is a device.
+    package var userWithoutDevice: UserID? {
+        text.hasPrefix(Self.prefix) ? UserID(String(text.dropFirst(Self.prefix.count))) : nil
     }
 }
 

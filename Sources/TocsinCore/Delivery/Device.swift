@@ -8,6 +8,14 @@ package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
     case sandbox, production
 }
 
+/// What kind of name a provider has for a device.
+package enum PushTokenKind: String, Sendable, Hashable, CaseIterable {
+    /// A registration or device token.
+    case token
+    /// A Firebase installation id (push-providers section 5).
+    case fid
+}
+
 /// One installed app that push can reach.
 package struct Device: Sendable, Hashable {
     package var id: DeviceID
@@ -21,6 +29,7 @@ package struct Device: Sendable, Hashable {
     ///
     /// Never logged.
     package var token: String
+    package var kind: PushTokenKind
     package var name: String?
     package var isActive: Bool
     package var disabledReason: String?
@@ -28,6 +37,8 @@ package struct Device: Sendable, Hashable {
     package var lastSeenAt: Timestamp
     /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
     package var isMuted = false
+    /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.
+    package var isTopicMuted = false
     /// How many messages its owner has not read, as of when it was read for a push; nil where nobody counts.
     package var unread: Int64?
 
@@ -42,7 +53,8 @@ package struct Device: Sendable, Hashable {
         isActive: Bool = true,
         disabledReason: String? = nil,
         registeredAt: Timestamp,
-        lastSeenAt: Timestamp
+        lastSeenAt: Timestamp,
+        kind: PushTokenKind = .token
     ) {
         self.id = id
         self.userID = userID
@@ -55,6 +67,7 @@ package struct Device: Sendable, Hashable {
         self.disabledReason = disabledReason
         self.registeredAt = registeredAt
         self.lastSeenAt = lastSeenAt
+        self.kind = kind
     }
 }
 

@@ -8,6 +8,8 @@ package enum DomainEvent: Sendable, Hashable {
     /// Events wait for webhooks.
     case webhooksFilled
     case deliveryChanged(Delivery)
+    /// A device was removed: nothing more goes to its token for its former owner, for this reason.
+    case deviceEnded(DeviceID, reason: String)
     /// A local token was revoked or its user disabled.
     case accessEnded(UserID, TokenID?)
 }

@@ -18,11 +18,24 @@ package final class ModelType: Sendable {
     package let fieldRules: [Int: [AccessRule]]
     /// The fields that name a record: `id`, or those of `@primaryKey`, the partition field first.
     package let keyFields: [String]
+    /// The fields with the times of making and of the last change, as texts.
+    package let timestamps: Timestamps
     /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
     package let keyPosition: Int?
     private let positions: [String: Int]
     /// Positions of what every record is asked for.
     let places: Places
+
+    /// The names of the fields with the times of making and of the last change.
+    package struct Timestamps: Sendable, Hashable {
+        package var created: String
+        package var updated: String
+
+        package init(created: String = "createdAt", updated: String = "updatedAt") {
+            self.created = created
+            self.updated = updated
+        }
+    }
 
     struct Places: Sendable {
         var owner: Int?
@@ -47,7 +60,8 @@ package final class ModelType: Sendable {
         relations: [ModelRelation],
         rules: [AccessRule],
         fieldRules: [String: [AccessRule]] = [:],
-        keyFields: [String] = ["id"]
+        keyFields: [String] = ["id"],
+        timestamps: Timestamps = Timestamps()
     ) {
         self.name = name
         self.plural = plural
@@ -57,6 +71,7 @@ package final class ModelType: Sendable {
         self.relations = relations
         self.rules = rules
         self.keyFields = keyFields
+        self.timestamps = timestamps
         let positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.positions = positions
         self.fieldRules = Dictionary(
@@ -189,10 +204,13 @@ package struct ModelRelation: Sendable, Hashable {
     package var fieldName: String
     package var target: String
     package var kind: Kind
+    /// Who may follow it, in place of the model's rules; the target's rules hold for what it leads to.
+    package var rules: [AccessRule]?
 
-    package init(fieldName: String, target: String, kind: Kind) {
+    package init(fieldName: String, target: String, kind: Kind, rules: [AccessRule]? = nil) {
         self.fieldName = fieldName
         self.target = target
         self.kind = kind
+        self.rules = rules
     }
 }

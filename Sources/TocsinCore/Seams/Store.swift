@@ -76,6 +76,12 @@ package protocol ModelWriting {
     /// Makes the indexes that the models ask for and the database lacks, and drops those of models or fields that are gone.
     /// Answers the names of those made; to be called once at start.
     func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String]
+    /// Waits for writes that began before and have not ended, and holds up later ones until this one has ended: then every
+    /// change that is not to be seen yet will be later than a time read now.
+    ///
+    /// Needed where writes overlap. A database with one writer at a time does nothing; one with several takes a lock in each
+    /// write, shared, and here for itself alone (PostgreSQL: `pg_advisory_xact_lock`).
+    func fenceChanges() throws(StoreError)
     /// Hands out the next number of a topic, under its row; nil when there is no such topic.
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
 }
@@ -98,6 +104,8 @@ package protocol DeviceReading {
     func device(token: String, appID: String) throws(StoreError) -> Device?
     /// Devices of any app with this token.
     func devices(token: String) throws(StoreError) -> [Device]
+    /// Devices of any app whose token begins with this text and a colon.
+    func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device]
     /// Whether a user wants no pushes.
     func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }
@@ -105,14 +113,22 @@ package protocol DeviceReading {
 package protocol DeviceWriting {
     /// Inserts the device or replaces the one with its id.
     func save(_ device: Device) throws(StoreError)
-    /// Removes the device; fan-outs that wait still answer it, ended for this reason and without its token.
+    /// Removes the device and notes that; fan-outs that wait still answer it, ended for this reason and without its token.
     func removeDevice(_ id: DeviceID, reason: String) throws(StoreError)
     /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
     /// Notes on which side of Apple's a device is, if that is not known yet.
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError)
-    /// Ends the waiting deliveries of a device (its token moved, or was unregistered).
+    /// Ends the waiting deliveries of a device (its token moved, or was unregistered), and notes each.
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
+    /// Makes the waiting deliveries of a topic's messages to a user's devices final, and notes each.
+    func settleDeliveries(
+        to user: UserID,
+        of topic: TopicID,
+        as status: DeliveryStatus,
+        reason: DeliveryReason,
+        now: Timestamp
+    ) throws(StoreError)
     /// Notes whether a user wants no pushes.
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }
@@ -125,11 +141,17 @@ package protocol DeliveryReading {
         after: DeviceID?,
         limit: Int
     ) throws(StoreError) -> [Delivery]
+    /// The deliveries of a message to these devices.
+    func deliveries(of message: MessageID, to devices: [DeviceID]) throws(StoreError) -> [Delivery]
+    /// Whether a message is still on its way to its topic's devices.
+    func isFanningOut(_ message: MessageID) throws(StoreError) -> Bool
+    /// Members at a fan-out's `createdAt` who had no active device then; none where the topic has thousands of members.
+    func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID]
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary]
-    /// The next devices of a fan-out: those that were active, of members with push on, at its `createdAt`, in its range,
-    /// after `nextDevice`, without a delivery row yet, by id; at most `limit`. What has ended since (retired, removed, or its
-    /// owner left the topic) comes inactive, with the reason and without a token. Registering again does not count as an
-    /// end, and joining later does not bring old messages.
+    /// The next devices of a fan-out: those that were active, of members, at its `createdAt`, in its range, after
+    /// `nextDevice`, without a delivery row yet, by id; at most `limit`. What has ended since (retired, removed, or its
+    /// owner left the topic) comes inactive, with the reason and without a token; those of members who muted the topic come
+    /// marked so. Registering again does not count as an end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
@@ -160,8 +182,8 @@ package protocol DeliveryWriting {
     func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
-    /// Makes deliveries of a message in this state due again, with no attempts counted and a new life time; answers
-    /// how many.
+    /// Makes deliveries of a message to devices in this state due again, with no attempts counted and a new life time;
+    /// answers how many.
     func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
 }
 
@@ -171,10 +193,14 @@ package protocol AccountReading {
     func accounts() throws(StoreError) -> [Account]
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken?
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken]
+    func apiKey(digest: String) throws(StoreError) -> APIKey?
+    /// All keys, by id.
+    func apiKeys() throws(StoreError) -> [APIKey]
 }
 
 package protocol AccountWriting {
     /// Inserts or replaces by id.
     func save(_ account: Account) throws(StoreError)
     func save(_ token: IssuedToken) throws(StoreError)
+    func save(_ key: APIKey) throws(StoreError)
 }

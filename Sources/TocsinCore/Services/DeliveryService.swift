@@ -1,17 +1,51 @@
 /// What became of a message's pushes.
 package struct DeliveryService: Sendable {
-    private let environment: ServiceEnvironment
-    private let messages: ModelType
+    let environment: ServiceEnvironment
+    let messages: ModelType
+    let topics: ModelType
+    /// What the running outbox knows; nil where none runs.
+    let forecast: (any PushForecast)?
+    /// Rows of one redrive that listeners are told of at most; the outbox tells of what becomes of them.
+    private static let toldRedrives = 1000
 
-    package init(environment: ServiceEnvironment, messages: ModelType) {
+    package init(
+        environment: ServiceEnvironment,
+        messages: ModelType,
+        topics: ModelType,
+        forecast: (any PushForecast)? = nil
+    ) {
         self.environment = environment
         self.messages = messages
+        self.topics = topics
+        self.forecast = forecast
     }
 
     /// A delivery with its device, which may be gone by now.
     package struct Entry: Sendable, Hashable {
         package var delivery: Delivery
         package var device: Device?
+        /// Whether the caller may not know whose it is.
+        package var isOfSomebodyElse = false
+
+        package init(delivery: Delivery, device: Device?) {
+            self.delivery = delivery
+            self.device = device
+        }
+
+        /// Whose device it is, or who has none; nil when the device is gone.
+        package var userID: UserID? {
+            isOfSomebodyElse ? nil : device?.userID ?? delivery.deviceID.userWithoutDevice
+        }
+    }
+
+    /// The messages whose deliveries to everybody the caller may see: those they may create; nil: none.
+    package func inspectable(by caller: Identity) -> Predicate? {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { return nil }
+        var owner = caller
+        // Looking takes no more than reading, which a read-only token may.
+        owner.scope = .full
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner) else { return nil }
+        return permitted
     }
 
     /// Deliveries of one message by device id.
@@ -57,8 +91,49 @@ package struct DeliveryService: Sendable {
             guard try !writer.records(messages, ids: [message.text], where: permitted).isEmpty else {
                 return .failure(.unauthorized)
             }
-            if try writer.redrive(message, status: status, now: time.now()) > 0 { writer.note(.outboxFilled) }
+            let count = try writer.redrive(message, status: status, now: time.now())
+            if count > 0 { writer.note(.outboxFilled) }
+            if (1...Self.toldRedrives).contains(count) {
+                let waiting = try writer.deliveries(of: message, status: .waiting, after: nil, limit: count)
+                for delivery in waiting { writer.note(.deliveryChanged(delivery)) }
+            }
             return .success(try writer.deliverySummaries(of: [message])[message] ?? DeliverySummary())
+        }
+    }
+
+    // MARK: Listening
+
+    /// Whether the caller may listen to the deliveries of a message.
+    package func checkListening(to message: MessageID, caller: Identity) async throws(ServiceError) {
+        guard let inspectable = inspectable(by: caller) else { throw .unauthorized }
+        let messages = messages
+        let found = try await environment.store.reading { reader throws(StoreError) in
+            try reader.records(messages, ids: [message.text], where: inspectable)
+        }
+        guard !found.isEmpty else { throw .unauthorized }
+    }
+
+    /// Returns once every write that began earlier is durable and told of.
+    package func settle() async throws(ServiceError) {
+        try await environment.store.writing { _ throws(StoreError) in .success(()) }
+    }
+
+    /// Changed deliveries with their devices and messages; those whose message is gone are left out.
+    package func entries(of deliveries: [Delivery]) async throws(ServiceError) -> [(entry: Entry, message: Record)] {
+        let messages = messages
+        return try await environment.store.reading { reader throws(StoreError) in
+            let ids = Set(deliveries.map(\.messageID.text))
+            var records: [String: Record] = [:]
+            for record in try reader.records(messages, ids: Array(ids), where: .always) { records[record.id] = record }
+            var devices: [DeviceID: Device] = [:]
+            for device in try reader.devices(ids: Array(Set(deliveries.map(\.deviceID)))) {
+                devices[device.id] = device
+            }
+            return deliveries.compactMap { delivery in
+                records[delivery.messageID.text].map {
+                    (Entry(delivery: delivery, device: devices[delivery.deviceID]), $0)
+                }
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ package struct DeviceService: Sendable {
     /// What a client says of its device.
     package struct Registration: Sendable, Hashable {
         package var token: String
+        package var kind: PushTokenKind
         package var platform: PushPlatform
         package var environment: PushEnvironment?
         package var appID: String
@@ -24,9 +25,11 @@ package struct DeviceService: Sendable {
             environment: PushEnvironment? = nil,
             appID: String = "",
             deviceID: DeviceID? = nil,
-            name: String? = nil
+            name: String? = nil,
+            kind: PushTokenKind = .token
         ) {
             self.token = token
+            self.kind = kind
             self.platform = platform
             self.environment = environment
             self.appID = appID
@@ -53,16 +56,17 @@ package struct DeviceService: Sendable {
         return try await environment.store.writing { writer throws(StoreError) in
             let now = environment.time.now()
             let own = try writer.devices(of: caller.userID)
-            let previous = try previousDevice(wanted, own: own, writer)
+            let (previous, others) = try predecessors(wanted, own: own, writer)
             guard previous?.userID == caller.userID || own.count < environment.limits.devicesPerUser else {
                 return .failure(
                     .limit("A user may have at most \(environment.limits.devicesPerUser) devices; remove one first.")
                 )
             }
-            if let previous, previous.userID != caller.userID {
-                try writer.endDeliveries(of: previous.id, reason: "TOKEN_MOVED", now: now)
-                try writer.removeDevice(previous.id, reason: "TOKEN_MOVED")
-                try environment.raise(.unregistered(previous, reason: "TOKEN_MOVED"), writer)
+            let reason = DeliveryReason.tokenMoved.rawValue
+            for device in others + [previous].compactMap({ $0 }).filter({ $0.userID != caller.userID }) {
+                try writer.endDeliveries(of: device.id, reason: reason, now: now)
+                try writer.removeDevice(device.id, reason: reason)
+                try environment.raise(.unregistered(device, reason: reason), writer)
             }
             let isOwn = previous?.userID == caller.userID
             let id = isOwn ? previous?.id : nil
@@ -70,12 +74,13 @@ package struct DeviceService: Sendable {
                 id: id ?? DeviceID(environment.identifiers.makeID()),
                 userID: caller.userID,
                 platform: wanted.platform,
-                environment: wanted.environment,
+                environment: wanted.environment ?? (isOwn ? Self.knownEnvironment(previous, wanted) : nil),
                 appID: wanted.appID,
                 token: wanted.token,
                 name: wanted.name ?? (isOwn ? previous?.name : nil),
                 registeredAt: now,
-                lastSeenAt: now
+                lastSeenAt: now,
+                kind: wanted.kind
             )
             try writer.save(device)
             if !isOwn || previous?.isActive != true || previous?.token != device.token {
@@ -85,24 +90,25 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Removes the caller's devices with this token; their waiting pushes end at once.
+    /// Removes the caller's devices with this token, and the one with this id; their waiting pushes end at once.
     ///
-    /// Unknown tokens change nothing.
-    package func unregister(token: String, caller: Identity) async throws(ServiceError) -> [Device] {
+    /// Unknown tokens and ids change nothing.
+    package func unregister(
+        token: String,
+        deviceID: DeviceID? = nil,
+        caller: Identity
+    ) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
         let environment = environment
-        var spellings = Set([token, token.lowercased()])
-        // What was no subscription when it came was not registered either.
-        spellings.insert(environment.canonicalToken(token))
-        let all = spellings
+        let spellings = Set([token, token.lowercased(), environment.canonicalToken(token)])
         return try await environment.store.writing { writer throws(StoreError) in
-            var registered: [Device] = []
-            for spelling in all { registered += try writer.devices(token: spelling) }
-            for device in registered where device.userID == caller.userID {
-                try writer.endDeliveries(of: device.id, reason: "UNREGISTERED", now: environment.time.now())
-                try writer.removeDevice(device.id, reason: "UNREGISTERED")
-                try environment.raise(.unregistered(device, reason: "UNREGISTERED"), writer)
+            let reason = DeliveryReason.unregistered.rawValue
+            for device in try writer.devices(of: caller.userID)
+            where spellings.contains(device.token) || device.id == deviceID {
+                try writer.endDeliveries(of: device.id, reason: reason, now: environment.time.now())
+                try writer.removeDevice(device.id, reason: reason)
+                try environment.raise(.unregistered(device, reason: reason), writer)
             }
             return .success(try writer.devices(of: caller.userID))
         }
@@ -155,6 +161,7 @@ package struct DeviceService: Sendable {
         guard registration.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .badInput("token must be printable ASCII without spaces, as the provider's SDK gives it.")
         }
+        if registration.kind == .fid { try checkInstallation(registration) }
         if registration.platform == .ios {
             let isHex = registration.token.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
@@ -167,15 +174,56 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// The row this registration continues: the one with its token, else the caller's with the id it names.
-    private func previousDevice(
+    private func checkInstallation(_ registration: Registration) throws(ServiceError) {
+        guard registration.platform == .android else {
+            throw .badInput(
+                "A Firebase installation id is for android; for \(registration.platform.rawValue) give the token."
+            )
+        }
+        let isPlain = registration.token.utf8.allSatisfy { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        guard isPlain, registration.token.utf8.count <= 64 else {
+            throw .badInput(
+                "token is no Firebase installation id, which has no colon; register tokens with kind token."
+            )
+        }
+    }
+
+    /// The row this registration continues: the one with its token, else the caller's with the id it names, else the
+    /// caller's of the same installation; and the other rows of the same installation, which it replaces.
+    private func predecessors(
         _ registration: Registration,
         own: [Device],
         _ writer: any StoreWriter
-    ) throws(StoreError) -> Device? {
-        if let found = try writer.device(token: registration.token, appID: registration.appID) {
-            return found
+    ) throws(StoreError) -> (previous: Device?, others: [Device]) {
+        var others = try sameInstallation(registration, writer)
+        var previous = try writer.device(token: registration.token, appID: registration.appID)
+        previous = previous ?? own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
+        if previous == nil, let user = own.first?.userID { previous = others.first { $0.userID == user } }
+        others.removeAll { $0.id == previous?.id }
+        return (previous, others)
+    }
+
+    /// Rows that name the same installation of an app in the other way: a registration token begins with the installation's
+    /// id and a colon.
+    private func sameInstallation(
+        _ registration: Registration,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [Device] {
+        guard registration.platform == .android else { return [] }
+        var found: [Device] = []
+        switch registration.kind {
+        case .fid: found = try writer.devices(tokenBeginningWith: registration.token)
+        case .token:
+            guard let colon = registration.token.firstIndex(of: ":") else { return [] }
+            found = try writer.devices(token: String(registration.token[..<colon]))
         }
-        return own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
+        return found.filter {
+            $0.appID == registration.appID && $0.platform == .android && $0.kind != registration.kind
+        }
+    }
+
+    /// The side that was given, or learnt, for the same token before.
+    private static func knownEnvironment(_ previous: Device?, _ registration: Registration) -> PushEnvironment? {
+        previous?.token == registration.token ? previous?.environment : nil
     }
 }

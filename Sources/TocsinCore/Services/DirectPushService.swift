@@ -44,8 +44,13 @@ package struct DirectPushService: Sendable {
 
     /// The topic that holds what a user's tokens push; clients cannot make an id with a colon.
     package static func topicID(of caller: Identity) -> TopicID {
-        TopicID("push:" + DerivedUUID.text(of: "direct pushes", caller.owner))
+        TopicID(topicPrefix + DerivedUUID.text(of: "direct pushes", caller.owner))
     }
+
+    private static let topicPrefix = "push:"
+
+    /// Whether a topic holds direct pushes, which go to whom they name and not to members.
+    package static func isTopic(_ id: String) -> Bool { id.hasPrefix(topicPrefix) }
 
     /// Stores the push with its deliveries in one transaction.
     ///

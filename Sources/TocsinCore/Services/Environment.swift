@@ -9,6 +9,8 @@ package struct ServiceEnvironment: Sendable {
     package var webPush: (any WebPushRegistering)?
     /// Nil: nobody is told.
     package var webhooks: (any WebhookRaising)?
+    /// Is told of each update that was merged, after its commit: nobody else learns of it.
+    package var staleMerges: (@Sendable (StaleMerge) -> Void)?
     private let changes = ChangeClock()
 
     package init(
@@ -18,13 +20,15 @@ package struct ServiceEnvironment: Sendable {
         limits: ServiceLimits = ServiceLimits(),
         models: ModelSettings = ModelSettings(),
         webPush: (any WebPushRegistering)? = nil,
-        webhooks: (any WebhookRaising)? = nil
+        webhooks: (any WebhookRaising)? = nil,
+        staleMerges: (@Sendable (StaleMerge) -> Void)? = nil
     ) {
         self.store = store
         self.time = time
         self.identifiers = identifiers
         self.limits = limits
         self.models = models
+        self.staleMerges = staleMerges
         self.webPush = webPush
         self.webhooks = webhooks
     }

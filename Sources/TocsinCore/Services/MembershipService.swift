@@ -8,8 +8,13 @@ package struct MembershipService: Sendable {
         self.topics = topics
     }
 
-    /// Makes the caller a member of a topic that they may read, with push on.
-    package func join(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership {
+    /// Makes the caller a member of a topic that they may read; without push, deliveries to their devices are skipped, those
+    /// that wait already too.
+    package func join(
+        _ topicID: TopicID,
+        push: Bool = true,
+        caller: Identity
+    ) async throws(ServiceError) -> Membership {
         let visible = try readableTopics(caller)
         let (topics, time) = (topics, environment.time)
         return try await environment.store.writing { writer throws(StoreError) in
@@ -19,15 +24,24 @@ package struct MembershipService: Sendable {
             let membership = Membership(
                 topicID: topicID,
                 userID: caller.userID,
-                push: true,
+                push: push,
                 createdAt: old?.createdAt ?? time.now()
             )
             try writer.save(membership)
+            if !push {
+                try writer.settleDeliveries(
+                    to: caller.userID,
+                    of: topicID,
+                    as: .skipped,
+                    reason: .topicMuted,
+                    now: time.now()
+                )
+            }
             return .success(membership)
         }
     }
 
-    /// Ends the caller's membership; answers what it was, with push off.
+    /// Ends the caller's membership and their pushes of the topic that wait; answers what it was, with push off.
     ///
     /// Also for topics that are gone.
     package func leave(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership {
@@ -40,6 +54,13 @@ package struct MembershipService: Sendable {
                 return .failure(.unauthorized)
             }
             try writer.removeMembership(of: caller.userID, in: topicID)
+            try writer.settleDeliveries(
+                to: caller.userID,
+                of: topicID,
+                as: .ended,
+                reason: .leftTopic,
+                now: time.now()
+            )
             let createdAt = old?.createdAt ?? time.now()
             return .success(Membership(topicID: topicID, userID: caller.userID, push: false, createdAt: createdAt))
         }

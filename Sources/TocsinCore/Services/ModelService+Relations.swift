@@ -42,7 +42,7 @@ extension ModelService {
         guard !distinct.isEmpty else { return [:] }
         let query = ModelQuery(
             model: related.model,
-            predicate: visible.and(related.predicate),
+            predicate: visible.and(shown(related.model)).and(related.predicate),
             order: related.order,
             after: related.after,
             limit: related.limit + 1

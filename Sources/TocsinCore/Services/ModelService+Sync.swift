@@ -72,16 +72,21 @@ extension ModelService {
 
     /// Decides what a new chain is about.
     ///
-    /// The time is read in a write of its own: writes come one after the other, so all that is older has been committed when
-    /// this returns, and the pages read after it.
+    /// The time is read in a write of its own, behind a fence: all that is older has been committed when this returns, and
+    /// the pages are read after it. Where several nodes write, their clocks may differ: what is told is earlier by a margin,
+    /// so that a row may come twice, but none is missed.
     private func begin(_ lastSync: Int64?) async throws(ServiceError) -> SyncPosition {
         let environment = environment
-        let now = try await environment.store.writing { _ throws(StoreError) in .success(environment.changeTime()) }
+        let now = try await environment.store.writing { writer throws(StoreError) in
+            try writer.fenceChanges()
+            return .success(environment.changeTime())
+        }
         let window = min(environment.models.deltaSeconds, environment.models.tombstoneSeconds)
         let oldest = now.adding(seconds: -window).milliseconds
         // A time that is still to come was told by a clock that has been set back since: nothing can be built on it.
         let since = lastSync.flatMap { $0 > 0 && $0 >= oldest && $0 <= now.milliseconds ? $0 : nil }
-        return SyncPosition(startedAt: now.milliseconds, since: since)
+        let startedAt = now.adding(seconds: -environment.models.clockMarginSeconds)
+        return SyncPosition(startedAt: startedAt.milliseconds, since: since)
     }
 }
 

@@ -17,8 +17,9 @@ package struct ModelService: Sendable {
         guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) else {
             throw .unauthorized
         }
+        let shown = visible.and(shown(model))
         return try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(model, ids: [key], where: visible).first
+            try reader.records(model, ids: [key], where: shown).first
         }
     }
 
@@ -31,8 +32,9 @@ package struct ModelService: Sendable {
         guard case .allow(let visible) = AccessPolicy.decision(.read, on: model, for: caller) else { return [:] }
         let unique = Array(Set(ids))
         guard !unique.isEmpty else { return [:] }
+        let shown = visible.and(shown(model))
         let found = try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(model, ids: unique, where: visible)
+            try reader.records(model, ids: unique, where: shown)
         }
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -43,7 +45,7 @@ package struct ModelService: Sendable {
             throw .unauthorized
         }
         var query = query
-        query.predicate = visible.and(query.predicate)
+        query.predicate = visible.and(shown(query.model)).and(query.predicate)
         query.limit += 1
         let completed = query
         var records = try await environment.store.reading { reader throws(StoreError) in
@@ -52,6 +54,12 @@ package struct ModelService: Sendable {
         let hasMore = records.count == query.limit
         if hasMore { records.removeLast() }
         return RecordPage(records: records, hasMore: hasMore)
+    }
+
+    /// What reads beside `sync` show of a model.
+    func shown(_ model: ModelType) -> Predicate {
+        guard environment.models.hidesDeleted, let deleted = model.places.deleted else { return .always }
+        return .field(deleted, .notEqual(.bool(true)))
     }
 
     // MARK: Writing
@@ -113,7 +121,7 @@ package struct ModelService: Sendable {
         try checks.check(input, of: model)
         let environment = environment
         let isMerging = environment.models.handler(of: model) == .automerge
-        return try await change(model, .update, guarded, caller) { stored in
+        let record = try await change(model, .update, guarded, caller) { stored in
             guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
             for name in lasting.sorted() {
                 guard let value = input[name], value != stored[name] else { continue }
@@ -131,6 +139,23 @@ package struct ModelService: Sendable {
                 fits ? factory.changed(stored, by: input, at: now) : factory.merged(stored, with: input, at: now)
             return .success(.updated(record))
         }
+        note(record, mergedWith: guarded)
+        return record
+    }
+
+    /// Tells of an update that was merged, as its version shows.
+    private func note(_ record: Record, mergedWith guarded: WriteGuard) {
+        let named = guarded.version ?? 0
+        let isForAny = guarded.version == nil && environment.models.takesAbsentVersion
+        guard let listener = environment.staleMerges, named != record.version - 1, !isForAny else { return }
+        listener(
+            StaleMerge(
+                model: record.model.name,
+                id: record.id,
+                namedVersion: named,
+                storedVersion: record.version - 1
+            )
+        )
     }
 
     /// Turns a record into its tombstone.

@@ -13,8 +13,8 @@ package struct RecordFactory: Sendable {
     package func make(_ input: RecordInput, id: String, owner: String, at moment: Timestamp) -> Record {
         var record = Record(model: model)
         let text = moment.iso8601
-        record["createdAt"] = .text(text)
-        record["updatedAt"] = .text(text)
+        record[model.timestamps.created] = .text(text)
+        record[model.timestamps.updated] = .text(text)
         for (position, field) in model.fields.enumerated() where field.role == .declared {
             if let value = input[field.name], !value.isNull {
                 record.values[position] = value
@@ -62,20 +62,22 @@ package struct RecordFactory: Sendable {
             guard let value = input[field.name] else { continue }
             record.values[position] = value
         }
-        if input["updatedAt"] == nil { record["updatedAt"] = .text(moment.iso8601) }
+        if input[model.timestamps.updated] == nil { record[model.timestamps.updated] = .text(moment.iso8601) }
         return stepped(record, at: moment)
     }
 
     /// The record with an update that was made to another version merged in (appsync.md 2.8, AUTOMERGE): stored values
-    /// stay, missing ones are taken, lists are joined.
+    /// stay, missing ones are taken, lists are joined, objects merged member by member.
     package func merged(_ record: Record, with input: RecordInput, at moment: Timestamp) -> Record {
         var record = record
         for (position, field) in model.fields.enumerated() where isChangeable(field) {
             guard let value = input[field.name], !value.isNull else { continue }
             switch (record.values[position], value) {
             case (.null, _): record.values[position] = value
-            case (.json(let stored), .json(let given)) where field.isList:
-                record.values[position] = .json(JSONListText.joined(stored, given))
+            case (.json(let stored), .json(let given)):
+                record.values[position] = .json(
+                    field.isList ? JSONListText.joined(stored, given) : JSONObjectText.merged(stored, given)
+                )
             default: continue
             }
         }
@@ -101,7 +103,7 @@ package struct RecordFactory: Sendable {
         model.fields.allSatisfy { field in
             guard isChangeable(field) else { return true }
             if let given = input[field.name], !given.isNull { return given == stored[field.name] }
-            if field.name == "createdAt" || field.name == "updatedAt" || field.name == "arn" { return true }
+            if [model.timestamps.created, model.timestamps.updated, "arn"].contains(field.name) { return true }
             if model.ownerRules.contains(where: { $0.field == field.name }) { return true }
             return stored[field.name] == (defaults[field.name] ?? field.defaultValue ?? .null)
         }

@@ -36,9 +36,11 @@ package struct TopicService: Sendable {
             if let stored = try writer.insert(record) {
                 return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
             }
-            try writer.save(
-                Membership(topicID: TopicID(id), userID: caller.userID, push: true, createdAt: now)
-            )
+            if caller.isPerson {
+                try writer.save(
+                    Membership(topicID: TopicID(id), userID: caller.userID, push: true, createdAt: now)
+                )
+            }
             writer.note(.created(record))
             return .success(record)
         }

@@ -10,6 +10,8 @@ package struct APNsCredentials: Sendable {
     package var bundleID: String?
     /// The side of devices that name none.
     package var defaultEnvironment: PushEnvironment
+    /// The sides the key is for: Apple ties newer keys to one.
+    package var environments: Set<PushEnvironment>
     /// In place of Apple's hosts, for tests and proxies: `https://host:port` for both sides.
     package var origin: String?
     /// In place of Apple's development host alone.
@@ -23,6 +25,7 @@ package struct APNsCredentials: Sendable {
         signer: any Signer,
         bundleID: String?,
         defaultEnvironment: PushEnvironment = .sandbox,
+        environments: Set<PushEnvironment> = Set(PushEnvironment.allCases),
         origin: String? = nil,
         sandboxOrigin: String? = nil
     ) {
@@ -31,6 +34,7 @@ package struct APNsCredentials: Sendable {
         self.signer = signer
         self.bundleID = bundleID
         self.defaultEnvironment = defaultEnvironment
+        self.environments = environments
         self.origin = origin
         self.sandboxOrigin = sandboxOrigin
     }

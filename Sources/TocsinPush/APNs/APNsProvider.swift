@@ -10,25 +10,35 @@ package struct APNsProvider: PushProvider {
     private let time: any TimeSource
     private let timeoutSeconds: Double
 
+    /// - Parameters:
+    ///   - tokens: The token source of this team and key, where other apps use them too: connections are shared by team and
+    ///     key, and Apple refuses a second token within 20 minutes on one.
     package init(
         credentials: APNsCredentials,
         transport: any PushTransport,
         time: any TimeSource,
+        tokens: APNsTokenSource? = nil,
         timeoutSeconds: Double = 20
     ) {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
         rounds = PushRounds(transport: transport)
-        tokens = APNsTokenSource(
-            teamID: credentials.teamID,
-            keyID: credentials.keyID,
-            signer: credentials.signer,
-            time: time
-        )
+        self.tokens =
+            tokens
+            ?? APNsTokenSource(
+                teamID: credentials.teamID,
+                keyID: credentials.keyID,
+                signer: credentials.signer,
+                time: time
+            )
     }
 
     package var service: PushService { .apns }
+
+    package func serves(_ lane: PushLane) -> Bool {
+        lane.environment.map(credentials.environments.contains) ?? false
+    }
 
     package func lane(of device: Device) -> PushLane? {
         let appID = device.appID.isEmpty ? credentials.bundleID ?? "" : device.appID
@@ -78,11 +88,14 @@ package struct APNsProvider: PushProvider {
     ) async {
         guard !indices.isEmpty else { return }
         let time = time
+        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.withdrawal { withdrawal = { asked(indices[$0]) } }
         await rounds.run(
             count: indices.count,
             plan: { positions, tried in await plan(order, positions.map { order.targets[indices[$0]] }, tried) },
             judge: { APNsAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
+            withdrawal: withdrawal,
             settled: { position, result in settled(indices[position], result) }
         )
     }
@@ -185,6 +198,7 @@ package struct APNsProvider: PushProvider {
     /// The other of Apple's sides, if it is another place.
     private func reachableSide(beside side: PushEnvironment) -> PushEnvironment? {
         let other: PushEnvironment = side == .production ? .sandbox : .production
+        guard credentials.environments.contains(other) else { return nil }
         return credentials.origin(of: other) == credentials.origin(of: side) ? nil : other
     }
 

@@ -44,7 +44,7 @@ private struct FCMDraft {
 
     func template(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> BodyTemplate {
         var template = BodyTemplate()
-        template.append { $0.raw("{\"message\":{\"token\":") }
+        template.append { $0.raw("{\"message\":{") }
         template.appendGap(.token)
         template.append { $0.raw(",\"data\":{\"deliveryId\":") }
         template.appendGap(.deliveryID)

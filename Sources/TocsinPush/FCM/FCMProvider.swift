@@ -26,7 +26,7 @@ package struct FCMProvider: PushProvider {
     package var service: PushService { .fcm }
 
     package func lane(of device: Device) -> PushLane? {
-        PushLane(service: .fcm, platform: device.platform, appID: "", environment: nil)
+        PushLane(service: .fcm, platform: device.platform, appID: credentials.projectID, environment: nil)
     }
 
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
@@ -36,13 +36,21 @@ package struct FCMProvider: PushProvider {
             plan: { indices, tried in await plan(order, indices.map { order.targets[$0] }, tried) },
             judge: { FCMAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
+            withdrawal: order.withdrawal,
             settled: settled
         )
     }
 
     private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
+        let token: String
+        switch await tokens.token() {
+        case .success(let text): token = text
+        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
+        }
+        // A token may take its time.
         let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
+        guard lifeSeconds > 0 else { return .settle(.tooLate) }
         let message = FCMMessage(
             order.payload,
             platform: order.lane.platform,
@@ -50,11 +58,6 @@ package struct FCMProvider: PushProvider {
             startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
         guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
-        let token: String
-        switch await tokens.token() {
-        case .success(let text): token = text
-        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
-        }
         let path = "/v1/projects/\(credentials.projectID)/messages:send"
         let requests = targets.map { target in
             PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))

@@ -18,6 +18,28 @@ struct FanoutJob: Sendable, Hashable {
     }
 }
 
+extension FanoutJob {
+    /// The rows of members who have no device to send to, so that they are not missing without a word.
+    fileprivate func outcomesWithoutDevice(
+        _ reader: any StoreReader,
+        now: Timestamp
+    ) throws(StoreError) -> [Delivery] {
+        guard case .payload = message, fanout.firstDevice.isEmpty else { return [] }
+        return try reader.membersWithoutDevice(of: fanout).map { user in
+            let device = DeviceID.missing(of: user)
+            return Delivery(
+                id: DeliveryIdentity.id(of: fanout.messageID, to: device),
+                messageID: fanout.messageID,
+                deviceID: device,
+                platform: nil,
+                status: .skipped,
+                reason: DeliveryReason.noDevice.rawValue,
+                updatedAt: now
+            )
+        }
+    }
+}
+
 /// Serves one page of a fan-out: reads devices, sends, writes outcomes and progress in one transaction.
 struct FanoutPage: Sendable {
     let context: OutboxContext
@@ -102,7 +124,7 @@ struct FanoutPage: Sendable {
                     status: .sending,
                     updatedAt: now
                 ),
-                lane: context.providers[PushService(reaching: device)]?.lane(of: device)
+                lane: context.providers.lane(of: device)
             )
         }
         return Flight(context, entries, [job.fanout.messageID: job.message])
@@ -110,17 +132,18 @@ struct FanoutPage: Sendable {
 
     /// Writes nothing when the fan-out is no longer ours, for then its new holder serves these devices.
     private func write(_ step: Step, _ rows: [SettledEntry], _ underWay: [Delivery], _ log: FlightLog) async -> Bool {
-        let notes = context.settings.notesDeliveries
+        let (job, settings, now) = (job, context.settings, context.time.now())
         let written = await context.writing(until: step.fanout.leaseUntil ?? step.lease) {
             writer throws(StoreError) -> [SettledEntry]? in
             guard try writer.advance(step.fanout, nextDevice: step.nextDevice, leaseUntil: step.lease) else {
                 return nil
             }
             let chosen = try FlightLog.retiring(rows, writer)
-            let deliveries = chosen.map(\.delivery) + underWay
+            var deliveries = chosen.map(\.delivery) + underWay
+            if step.isLast { deliveries += try job.outcomesWithoutDevice(writer, now: now) }
             if !deliveries.isEmpty { try writer.save(deliveries) }
             try FlightLog.endOthers(of: chosen, writer)
-            if notes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
+            if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
             if step.isLast {
                 var served = step.fanout
                 served.nextDevice = step.nextDevice

@@ -31,10 +31,10 @@ struct Flight: Sendable {
         self.board = board
         context.boards.add(board)
         sends = plan.orders.compactMap { key, indices in
-            guard let provider = context.providers[key.lane.service],
+            guard let provider = context.providers[key.lane],
                 case .payload(let payload)? = messages[key.message]
             else { return nil }
-            let order = PushOrder(
+            var order = PushOrder(
                 payload: payload,
                 lane: key.lane,
                 targets: indices.map { entries[$0].target },
@@ -43,12 +43,14 @@ struct Flight: Sendable {
                     since: key.redrivenAt
                 )
             )
+            order.withdrawal = { context.withdrawals[entries[indices[$0]].device.id] }
+            let sent = order
             let landed = { @Sendable (index: Int, result: PushResult) in
                 guard let wasStalled = board.settle(index, result) else { return }
                 context.control.release(key.lane.service, entries[index].device.userID, wasStalled: wasStalled)
             }
             return Task {
-                await provider.send(order) { position, result in landed(indices[position], result) }
+                await provider.send(sent) { position, result in landed(indices[position], result) }
                 // A provider that forgot one must not hold its place for ever.
                 let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
                 for index in indices { landed(index, forgotten) }
@@ -101,20 +103,38 @@ struct Flight: Sendable {
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
-            guard !entry.device.isMuted else { return .result(.skipped(reason: "NOTIFICATIONS_OFF")) }
-            guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
-            guard context.providers[PushService(reaching: entry.device)] != nil else {
-                return .result(.skipped(reason: "PROVIDER_NOT_CONFIGURED"))
+            if let reason = context.withdrawals[entry.device.id] { return .ended(reason: reason.rawValue) }
+            if let reason = wish(against: entry.device, context, now) {
+                return .result(.skipped(reason: reason.rawValue))
             }
-            guard entry.lane != nil else { return .result(.skipped(reason: "APP_NOT_CONFIGURED")) }
+            guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
+            guard entry.lane != nil else {
+                return .result(.skipped(reason: context.providers.obstacle(to: entry.device).rawValue))
+            }
             return nil
         }
+    }
+
+    /// Why a device is left alone though it could be reached.
+    private static func wish(against device: Device, _ context: OutboxContext, _ now: Timestamp) -> DeliveryReason? {
+        if device.isMuted { return .notificationsOff }
+        if device.isTopicMuted { return .topicMuted }
+        if let limit = context.settings.staleSeconds, device.lastSeenAt.adding(seconds: limit) < now {
+            return .deviceStale
+        }
+        return nil
     }
 
     /// The entry's fate so far; nil while its answer is awaited.
     func fate(_ index: Int) -> EntryFate? {
         if let fate = fates[index] { return fate }
-        if let result = board[index] { return .result(result) }
+        if let result = board[index] {
+            // What was withdrawn has ended, whoever noticed.
+            if case .skipped = result, let reason = context.withdrawals[entries[index].device.id] {
+                return .ended(reason: reason.rawValue)
+            }
+            return .result(result)
+        }
         return board.isAbandoned ? .abandoned : nil
     }
 

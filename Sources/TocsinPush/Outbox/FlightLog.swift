@@ -117,14 +117,14 @@ struct FlightLog: Sendable {
     ///
     /// Answers which of the renewals are ours, or nil if nothing could be written.
     private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
-        let notes = context.settings.notesDeliveries
+        let settings = context.settings
         let written = await context.writing(until: lease) { writer throws(StoreError) in
             var ours: [SettledEntry] = []
             for row in rows {
                 if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
                 let chosen = try Self.retiring([row], writer)
                 guard let first = chosen.first, try writer.record(first.delivery, heldUntil: lease) else { continue }
-                if notes { writer.note(.deliveryChanged(first.delivery)) }
+                if settings.wantsNotes { writer.note(.deliveryChanged(first.delivery)) }
                 ours.append(first)
             }
             try Self.endOthers(of: ours, writer)

@@ -68,6 +68,8 @@ struct LaneGate: Sendable, Hashable {
     /// The owners of the last answers, all of which were server faults.
     private var faults: [UserID] = []
     private var reportedAt: Timestamp?
+    /// Why it was last paused.
+    private(set) var pauseReason = ""
 
     var isOpen: Bool { state == .open }
 
@@ -174,6 +176,7 @@ struct LaneGate: Sendable, Hashable {
         if case .paused(let until) = state, now < until { return nil }
         backoffSeconds = min(Self.maximumBackoffSeconds, max(1, backoffSeconds * 2))
         state = .paused(until: now.adding(seconds: backoffSeconds))
+        pauseReason = reason
         if let reportedAt, now < reportedAt.adding(seconds: 60) { return nil }
         reportedAt = now
         return .paused(reason: reason)

@@ -36,6 +36,14 @@ final class LaneGates: Sendable {
         }
     }
 
+    /// Why and until when a lane is paused; nil when it is open.
+    func pause(of lane: PushLane, now: Timestamp) -> (reason: String, until: Timestamp)? {
+        state.withLock { state in
+            guard let gate = state.gates[lane], !gate.isOpen else { return nil }
+            return (gate.pauseReason, gate.nextTry(now: now))
+        }
+    }
+
     /// Runs a closure over a lane's gate.
     func withGate<Value: Sendable>(of lane: PushLane, _ body: (inout LaneGate) -> Value) -> Value {
         state.withLock { body(&$0.gates[lane, default: LaneGate()]) }

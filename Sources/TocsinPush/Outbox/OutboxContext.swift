@@ -4,7 +4,7 @@ import TocsinCore
 /// What everything in the outbox rests on.
 struct OutboxContext: Sendable {
     let store: any Store
-    let providers: [PushService: any PushProvider]
+    let providers: PushProviders
     let messages: ModelType
     let topics: ModelType
     let content: PushContent
@@ -15,6 +15,7 @@ struct OutboxContext: Sendable {
     let gates: LaneGates
     let control: FlightControl
     let boards: BoardList
+    let withdrawals: Withdrawals
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void
 

@@ -10,12 +10,14 @@ struct OutboxEntry: Sendable {
 
     /// As the provider needs it.
     var target: PushTarget {
-        PushTarget(
+        var target = PushTarget(
             token: device.token,
             deliveryID: delivery.id,
             isEnvironmentAssumed: device.platform == .ios && device.environment == nil,
             badge: device.unread
         )
+        target.kind = device.kind
+        return target
     }
 }
 

@@ -1,3 +1,5 @@
+package import TocsinCore
+
 /// How the outbox works; defaults as promised (ops-promises sections 2 and 4).
 package struct OutboxSettings: Sendable, Hashable {
     /// Tells nodes apart in leases.
@@ -20,7 +22,15 @@ package struct OutboxSettings: Sendable, Hashable {
     package var stopSeconds = 10.0
     /// Whether the store's observer hears of every delivery.
     package var notesDeliveries = false
+    /// Who listens to deliveries; the observer hears of them while anybody does.
+    package var listeners: DeliveryListeners?
+    /// Devices that were not heard of for this long are skipped; nil: none are.
+    package var staleSeconds: Double?
     package var retry = RetryPolicy()
+
+    /// Whether deliveries are noted just now; to be asked inside the write, so that who began to listen before it misses
+    /// nothing.
+    var wantsNotes: Bool { notesDeliveries || listeners?.isAnybodyThere ?? false }
 
     package init() {}
 }

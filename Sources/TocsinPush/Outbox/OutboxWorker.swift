@@ -3,7 +3,7 @@ import Synchronization
 
 /// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in pages, records every outcome.
 package final class OutboxWorker: Sendable {
-    private let context: OutboxContext
+    let context: OutboxContext
     private let events: AsyncStream<OutboxSchedule.Event>
     private let inbox: AsyncStream<OutboxSchedule.Event>.Continuation
     /// Whether a wake-up waits in the inbox already.
@@ -17,7 +17,7 @@ package final class OutboxWorker: Sendable {
     ///   - content: What pushes show beside the message itself.
     package init(
         environment: ServiceEnvironment,
-        providers: [any PushProvider],
+        providers: PushProviders,
         messages: ModelType,
         topics: ModelType,
         settings: OutboxSettings = OutboxSettings(),
@@ -28,7 +28,7 @@ package final class OutboxWorker: Sendable {
         (self.events, self.inbox) = (events, inbox)
         context = OutboxContext(
             store: environment.store,
-            providers: Dictionary(providers.map { ($0.service, $0) }, uniquingKeysWith: { first, _ in first }),
+            providers: providers,
             messages: messages,
             topics: topics,
             content: content,
@@ -39,6 +39,7 @@ package final class OutboxWorker: Sendable {
             gates: LaneGates(),
             control: FlightControl(limit: settings.inFlight),
             boards: BoardList(),
+            withdrawals: Withdrawals(),
             noteDue: { inbox.yield(.due($0)) }
         )
     }
@@ -47,6 +48,13 @@ package final class OutboxWorker: Sendable {
     package func wake() {
         guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
         inbox.yield(.woken)
+    }
+
+    /// Says that a device was signed out: what was claimed for it and has not left is not sent.
+    ///
+    /// May be called from any thread.
+    package func withdraw(_ device: DeviceID, reason: String) {
+        context.withdrawals.add(device, DeliveryReason(rawValue: reason) ?? .unregistered, now: context.time.now())
     }
 
     /// Asks `run` to stop, as cancelling its task does.
@@ -59,7 +67,7 @@ package final class OutboxWorker: Sendable {
     /// Then it claims nothing more, gives pushes under way their time, puts back what has
     /// no answer, gives back its leases, and returns. To be called once.
     package func run() async {
-        for service in PushService.allCases where context.providers[service] == nil {
+        for service in PushService.allCases where !context.providers.has(service) {
             context.report(.providerNotConfigured(service))
         }
         // The work must outlive the cancellation that asks it to stop, so it runs in a task of its own, awaited here.
@@ -143,7 +151,7 @@ package final class OutboxWorker: Sendable {
             OutboxEntry(
                 device: retry.device,
                 delivery: retry.delivery,
-                lane: context.providers[PushService(reaching: retry.device)]?.lane(of: retry.device)
+                lane: context.providers.lane(of: retry.device)
             )
         }
         let flight = Flight(context, entries, claim.messages)

@@ -7,7 +7,7 @@ struct BodyTemplate: Sendable, Hashable {
     enum Gap: Sendable, Hashable {
         /// The delivery's id, as a JSON string.
         case deliveryID
-        /// The device's token, as a JSON string.
+        /// The member that names the device, its key told by the kind of its token: `"token":"…"` or `"fid":"…"`.
         case token
         /// The number for the app's icon between two pieces of JSON; another piece where there is none.
         case badge(before: String, after: String, otherwise: String)
@@ -16,7 +16,7 @@ struct BodyTemplate: Sendable, Hashable {
         fileprivate var countedBytes: Int {
             switch self {
             case .deliveryID: 38
-            case .token: 0
+            case .token: "\"token\":".utf8.count
             case .badge(let before, let after, let otherwise):
                 max(before.utf8.count + Self.badgeDigits + after.utf8.count, otherwise.utf8.count)
             }
@@ -56,7 +56,9 @@ struct BodyTemplate: Sendable, Hashable {
             guard index < gaps.count else { continue }
             switch gaps[index] {
             case .deliveryID: Self.appendString(target.deliveryID.text, to: &body)
-            case .token: Self.appendString(target.token, to: &body)
+            case .token:
+                body += target.kind == .fid ? "\"fid\":".utf8 : "\"token\":".utf8
+                Self.appendString(target.token, to: &body)
             case .badge(let before, let after, let otherwise):
                 guard let badge = target.badge else {
                     body += otherwise.utf8

@@ -23,10 +23,12 @@ package enum PushService: String, Sendable, Hashable, CaseIterable, CustomString
 package struct PushLane: Sendable, Hashable {
     package var service: PushService
     package var platform: PushPlatform
-    /// The bundle id at APNs; empty at FCM, where the credentials name the project; a browser's push service by its origin.
+    /// The bundle id at APNs, the project at FCM, the origin of a browser's push service.
     package var appID: String
     /// APNs only.
     package var environment: PushEnvironment?
+    /// Whose credentials: the app's id in the settings; empty for the default app.
+    package var app = ""
 
     package init(service: PushService, platform: PushPlatform, appID: String, environment: PushEnvironment?) {
         self.service = service
@@ -41,6 +43,8 @@ package struct PushTarget: Sendable, Hashable {
     /// The provider's token of the device; never logged.
     package var token: String
     package var deliveryID: DeliveryID
+    /// What kind of name the token is.
+    package var kind = PushTokenKind.token
     /// Whether the lane's environment is a guess, because the device named none.
     package var isEnvironmentAssumed: Bool
     /// How many messages the device's owner has not read; nil where nobody counts.
@@ -61,6 +65,8 @@ package struct PushOrder: Sendable {
     package var targets: [PushTarget]
     /// The provider should forget what it could not hand over by then.
     package var deadline: Timestamp
+    /// Why a target, by its index, is not to be sent to any more; asked as late as can be, nil where all still are.
+    package var withdrawal: (@Sendable (_ index: Int) -> DeliveryReason?)?
 
     package init(payload: PushPayload, lane: PushLane, targets: [PushTarget], deadline: Timestamp) {
         self.payload = payload
@@ -132,7 +138,15 @@ package protocol PushProvider: Sendable {
     /// The lane of a device; nil with no way to name its app.
     func lane(of device: Device) -> PushLane?
 
+    /// Whether the credentials are for this lane's side; asked of lanes of its own app only.
+    func serves(_ lane: PushLane) -> Bool
+
     /// Sends an order; calls `settled` with each target's index exactly once, in any order, from any thread, and returns
     /// when all have been called. Every way to fail is a `PushResult`.
     func send(_ order: PushOrder, settled: @escaping @Sendable (_ index: Int, _ result: PushResult) -> Void) async
+}
+
+extension PushProvider {
+    /// Credentials that know no sides serve all.
+    package func serves(_ lane: PushLane) -> Bool { true }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import TocsinCore
 
 /// Sends a batch, then at once again what an answer's remedy may mend: each remedy once, unprocessed pushes three times.
 struct PushRounds {
@@ -25,18 +26,26 @@ struct PushRounds {
     ///   - plan: The batch for these targets, in this order; told the remedies that were applied.
     ///   - judge: The answer table.
     ///   - apply: Performs a remedy for the batch that needed it.
+    ///   - withdrawal: Why a target is not to be sent to any more, asked when its batch is ready.
     ///   - settled: Receives each target's result once.
     func run(
         count: Int,
         plan: (_ indices: [Int], _ tried: Set<Remedy>) async -> Plan,
         judge: @escaping @Sendable (PushAnswer) -> Verdict,
         apply: (Remedy, PushBatch) async -> Void,
+        withdrawal: (@Sendable (Int) -> DeliveryReason?)? = nil,
         settled: @escaping @Sendable (Int, PushResult) -> Void
     ) async {
         var pending = Array(0..<count)
         var tried: Set<Remedy> = []
         for round in 1...Self.maximumRounds where !pending.isEmpty {
-            switch await plan(pending, tried) {
+            var planned = await plan(pending, tried)
+            // Making the plan may have taken a while: a token was fetched, a connection was closed.
+            if let withdrawal, case .send = planned, Self.withdraw(&pending, withdrawal, settled) {
+                guard !pending.isEmpty else { return }
+                planned = await plan(pending, tried)
+            }
+            switch planned {
             case .settle(let result):
                 for index in pending { settled(index, result) }
                 return
@@ -51,6 +60,21 @@ struct PushRounds {
                 pending = worth.map(\.index)
             }
         }
+    }
+
+    /// Settles what was withdrawn; answers whether anything was.
+    private static func withdraw(
+        _ pending: inout [Int],
+        _ withdrawal: (Int) -> DeliveryReason?,
+        _ settled: (Int, PushResult) -> Void
+    ) -> Bool {
+        let before = pending.count
+        pending.removeAll { index in
+            guard let reason = withdrawal(index) else { return false }
+            settled(index, .skipped(reason: reason.rawValue))
+            return true
+        }
+        return pending.count < before
     }
 
     /// Settles those of a provider in trouble.

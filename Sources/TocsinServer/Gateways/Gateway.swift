@@ -78,7 +78,10 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
         guard let response = try? JSONParser.parse(reply.body, limits: ours) else {
             throw .unavailable("The request could not be served.")
         }
-        if let error = response["errors"]?[0] { throw RouteFault(error) }
+        if let error = response["errors"]?[0] {
+            guard case .tooManyRequests(let seconds) = reply.kind else { throw RouteFault(error) }
+            throw .tooMany(error, retryAfterSeconds: seconds)
+        }
         guard let data = response["data"], let members = data.objectValue else {
             throw .unavailable("The request could not be served.")
         }

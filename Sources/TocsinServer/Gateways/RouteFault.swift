@@ -5,7 +5,7 @@ import TocsinHTTP
 
 /// Why a route answers with an error: the status and what stands in the body.
 package struct RouteFault: Error {
-    let status: HTTPResponse.Status
+    private(set) var status: HTTPResponse.Status
     /// One of the codes of `schema/errors.md`, or `NOT_FOUND`.
     package let code: String
     /// What was wrong and what to do.
@@ -39,6 +39,14 @@ package struct RouteFault: Error {
             message: message,
             fields: [("retry-after", "1")]
         )
+    }
+
+    /// The caller asks more often than the rate allows.
+    static func tooMany(_ error: JSONValue, retryAfterSeconds: Int) -> RouteFault {
+        var fault = RouteFault(error)
+        fault.status = .tooManyRequests
+        fault.fields = [("retry-after", "\(retryAfterSeconds)")]
+        return fault
     }
 
     /// The first error of a GraphQL response.

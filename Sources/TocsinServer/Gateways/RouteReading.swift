@@ -62,7 +62,9 @@ package struct RouteReading {
         }
         for search in declared {
             do throws(RouteProblem) {
-                searches[search.key] = try RouteSearch(search.value, check: check)
+                let read = try RouteSearch(search.value, check: check)
+                searches[search.key] = read
+                problems += read.faults.map { "\(file): search \(search.key): \($0)" }
             } catch {
                 problems.append("\(file): search \(search.key): \(error.text).")
             }

@@ -16,6 +16,8 @@ struct RouteSearch: Sendable {
     }
 
     let steps: [Step]
+    /// What is wrong with steps that the schema leaves no room for, which are left out.
+    let faults: [String]
 
     private static let members: Set<String> = ["document", "at", "prefix"]
     private static let maximumSteps = 8
@@ -26,11 +28,18 @@ struct RouteSearch: Sendable {
             throw RouteProblem("a search is a list of 1 to \(Self.maximumSteps) steps")
         }
         var steps: [Step] = []
-        for value in declared { steps.append(try Self.step(value, check)) }
+        var faults: [String] = []
+        for value in declared {
+            let step = try Self.step(value)
+            let found = check(step.document)
+            if found.isEmpty { steps.append(step) }
+            faults += found
+        }
         self.steps = steps
+        self.faults = faults
     }
 
-    private static func step(_ value: JSONValue, _ check: RouteReading.DocumentCheck) throws(RouteProblem) -> Step {
+    private static func step(_ value: JSONValue) throws(RouteProblem) -> Step {
         guard let members = value.objectValue else { throw RouteProblem("a step of a search is an object") }
         try RouteReading.checkNames(members, self.members)
         guard let text = RouteReading.document(members["document"]) else {
@@ -40,7 +49,6 @@ struct RouteSearch: Sendable {
         guard document.operation.kind == .query, document.operation.variables.count == 1,
             let variable = document.operation.variables.first?.name
         else { throw RouteProblem("a step's \"document\" must be a query with one variable, the word to look for") }
-        if let fault = check(text).first { throw RouteProblem(fault.withoutFullStop) }
         guard let place = members["at"]?.stringValue, case .place(.data(let path)) = try RouteTemplate(.string(place))
         else { throw RouteProblem("a step's \"at\" must be one place of its data, like {getTopic.id}") }
         if let problem = document.problem(with: .data(path), list: nil) { throw RouteProblem(problem) }
@@ -58,7 +66,7 @@ struct RouteSearch: Sendable {
                 data = try await run(step.document, [step.variable: .string(word)])
             } catch {
                 // What may not be asked is not found; what cannot be asked now is no answer.
-                guard error.status.code < 500 else { throw error }
+                guard error.status.code < 429 else { throw error }
                 continue
             }
             let found = Set(Self.values(at: step.place[...], in: data))

@@ -9,6 +9,13 @@ extension SettingTable {
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
         .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
+        .decimal("rate-per-second", \.limits.ratePerSecond, 0...1_000_000, "Requests of one owner; 0 for no limit."),
+        .integer(
+            "rate-burst",
+            \.limits.rateBurst,
+            1...1_000_000,
+            "Requests of one owner at once, where these are limited."
+        ),
         .list(
             "allowed-headers",
             \.server.allowedHeaders,
@@ -52,6 +59,12 @@ extension SettingTable {
     ]
 
     static let dataLimits: [SettingDefinition] = [
+        .integer(
+            "push-stale-days",
+            \.push.staleDays,
+            0...3650,
+            "Days without a word of a device after which its pushes are skipped, 0 never."
+        ),
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),

@@ -8,9 +8,9 @@ package enum SettingTable {
     /// The settings by the headings of the README and of the manual page.
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
-        ("Push to browsers, webhooks", webPush), ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits),
-        ("Limits of data", dataLimits),
-        ("Limits of sockets", socketLimits), ("Versions and sync", models),
+        ("Push to browsers, webhooks", webPush),
+        ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
+        ("Limits of sockets", socketLimits), ("Identities, versions and sync", models),
         ("Content of pushes", pushContent),
     ]
 

@@ -17,6 +17,10 @@ extension Settings {
         /// Seconds for which a browser may remember what pages of other origins may do.
         package var originSeconds = 600
 
+        /// Requests of one owner a second, 0 for any number, and how many may come at once.
+        package var ratePerSecond = 0.0
+        package var rateBurst = 100
+
         // GraphQL documents
         package var documentBytes = 100_000
         package var documentTokens = 2000

@@ -1,3 +1,4 @@
+import TocsinAuth
 package import TocsinCore
 
 /// Every setting of the server.
@@ -9,6 +10,8 @@ package struct Settings: Sendable, Hashable {
     package var apns = APNs()
     package var fcm = FCM()
     package var webPush = WebPush()
+    /// Apps with credentials of their own, from the settings file; those above are the default app's.
+    package var apps: [App] = []
     package var push = Push()
     /// Who is told of events; from the settings file.
     package var webhooks: [Webhook] = []
@@ -72,6 +75,10 @@ package struct Settings: Sendable, Hashable {
         package var issuer: String?
         /// Any of these must be the `aud`.
         package var audiences: [String] = []
+        /// `userpools`: these are the people that `@auth` rules mean; `oidc`: only rules with `provider: oidc` mean them.
+        package var provider = "userpools"
+        /// The first of these claims that a token has names the user.
+        package var usernameClaims = OwnerClaims.usernameClaims
         /// Exactly one of these three gives the keys.
         package var jwksURL: String?
         package var jwksPath: String?
@@ -133,6 +140,27 @@ package struct Settings: Sendable, Hashable {
         package var isConfigured: Bool { privateKey != nil && subject != nil }
     }
 
+    /// An app with credentials of its own.
+    package struct App: Sendable, Hashable {
+        /// What its devices name when they register.
+        package var id: String
+        /// Whether devices that name no app are of this one.
+        package var isDefault = false
+        /// Apple's credentials, the one for both sides first; each tied to these sides.
+        package var apns: [AppleKey] = []
+        package var fcm: FCM?
+
+        package init(id: String) {
+            self.id = id
+        }
+
+        /// One key and what it is for.
+        package struct AppleKey: Sendable, Hashable {
+            package var settings: APNs
+            package var environments: Set<PushEnvironment>
+        }
+    }
+
     /// The outbox.
     package struct Push: Sendable, Hashable {
         /// PEM file of certificate authorities trusted for outgoing calls besides the system's.
@@ -149,6 +177,8 @@ package struct Settings: Sendable, Hashable {
         package var lifetimeSeconds = 21_600.0
         /// Attempts of one delivery.
         package var maximumAttempts = 50
+        /// Devices that were not heard of for so many days are skipped; 0: none are.
+        package var staleDays = 0
         /// HTTP/2 connections to one provider.
         package var connections = 2
         /// What phones show of an encrypted message.

@@ -11,6 +11,7 @@ struct SettingsConsistency {
         checkAPNs(settings.apns)
         checkFCM(settings.fcm)
         checkWebPush(settings.webPush)
+        checkDefaultApp(settings)
         let push = settings.push
         if push.leaseSeconds < 2 * push.requestTimeoutSeconds {
             problems.append(
@@ -119,6 +120,19 @@ struct SettingsConsistency {
             warnings.append(
                 "WEBPUSH_ALLOW_PRIVATE_ADDRESSES is on: whoever may register a browser can make this server call machines of "
                     + "its own network. Use it for tests only."
+            )
+        }
+    }
+
+    private mutating func checkDefaultApp(_ settings: Settings) {
+        let defaults = settings.apps.filter(\.isDefault).map(\.id)
+        if defaults.count > 1 {
+            problems.append("\(defaults.joined(separator: " and ")) are both the default app. Only one can be.")
+        }
+        if let app = defaults.first, settings.apns.isConfigured || settings.fcm.isConfigured {
+            problems.append(
+                "\(app) is the default app, but there are credentials outside of apps too, which are the default app's. "
+                    + "Move them into its table, or remove default from it."
             )
         }
     }

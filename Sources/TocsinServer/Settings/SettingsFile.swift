@@ -10,6 +10,8 @@ struct SettingsFile {
     private(set) var values: [String: String] = [:]
     /// The tables under `webhooks`, for `WebhookReading`.
     private(set) var webhooks: [JSONValue] = []
+    /// The tables under `apps`, each for `AppReading`.
+    private(set) var apps: [JSONValue] = []
     private(set) var problems: [String] = []
 
     init(path: String, contents: [UInt8]) {
@@ -21,12 +23,24 @@ struct SettingsFile {
         }
     }
 
+    /// A part of a settings file, under the name by which problems call it.
+    init(path: String, members: JSONObject, prefix: String) {
+        self.path = path
+        do throws(SettingProblem) {
+            try add(.object(members), under: prefix)
+        } catch {
+            problems.append("\(path): \(error.text).")
+        }
+    }
+
     private mutating func add(_ value: JSONValue, under prefix: String) throws(SettingProblem) {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
             if name == Self.webhooksKey, case .array(let webhooks) = member.value {
                 self.webhooks = webhooks
+            } else if name == Self.appsKey, case .array(let apps) = member.value {
+                self.apps = apps
             } else if case .object = member.value {
                 try add(member.value, under: name + "-")
             } else if let text = Self.text(of: member.value) {
@@ -41,6 +55,7 @@ struct SettingsFile {
     }
 
     private static let webhooksKey = "webhooks"
+    private static let appsKey = "apps"
 
     private static func parsed(_ contents: [UInt8], path: String) throws(SettingProblem) -> JSONValue {
         guard let text = String(validating: contents, as: UTF8.self) else { throw "it is not UTF-8" }

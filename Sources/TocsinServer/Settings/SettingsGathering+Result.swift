@@ -88,21 +88,31 @@ extension SettingsGathering {
     /// The settings, or everything that is wrong with them.
     func result() throws(SettingsProblems) -> SettingsReading {
         let consistency = SettingsConsistency(settings)
-        // With values missing, whether the rest fits together says nothing.
-        let found = problems.isEmpty ? consistency.problems : problems + consistency.problems.filter(isNews)
+        let found = allProblems(with: consistency)
         guard found.isEmpty else { throw SettingsProblems(problems: found) }
         return SettingsReading(
             settings: settings,
-            origins: origins.map { definition, origin in
-                SettingOrigin(
-                    key: definition.key,
-                    variable: definition.variable,
-                    value: definition.text(settings),
-                    origin: origin
-                )
-            },
+            origins: shownOrigins + appOrigins,
             warnings: warnings + consistency.warnings
         )
+    }
+
+    /// Every problem so far, and what does not fit together.
+    func allProblems(with consistency: SettingsConsistency) -> [String] {
+        // With values missing, whether the rest fits together says nothing.
+        problems.isEmpty ? consistency.problems : problems + consistency.problems.filter(isNews)
+    }
+
+    /// Each setting that was read, as it is shown.
+    var shownOrigins: [SettingOrigin] {
+        origins.map { definition, origin in
+            SettingOrigin(
+                key: definition.key,
+                variable: definition.variable,
+                value: definition.text(settings),
+                origin: origin
+            )
+        }
     }
 
     /// Whether no earlier problem names a setting of this one: a value that could not be used is not missing too.

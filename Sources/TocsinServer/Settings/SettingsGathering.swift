@@ -14,6 +14,8 @@ struct SettingsGathering {
     var origins: [(definition: SettingDefinition, origin: String)] = []
     var problems: [String] = []
     var warnings: [String] = []
+    /// Of the settings of single apps.
+    var appOrigins: [SettingOrigin] = []
 
     init(flags: [String: String], environment: [String: String], files: SettingsFiles) {
         self.flags = flags

@@ -13,6 +13,7 @@ package enum SettingsReader {
         gathering.readFile()
         for definition in SettingTable.all { gathering.read(definition) }
         gathering.readNamedFiles()
+        gathering.readApps()
         gathering.noteNamesThatMeanNothing()
         return try gathering.result()
     }
@@ -21,7 +22,7 @@ package enum SettingsReader {
 /// Settings, and what is to be said about them.
 package struct SettingsReading: Sendable {
     package let settings: Settings
-    /// One for each setting, in the table's order.
+    /// One for each setting, in the table's order; then those of single apps.
     package let origins: [SettingOrigin]
     /// Sentences to log at start.
     package let warnings: [String]
@@ -30,6 +31,7 @@ package struct SettingsReading: Sendable {
 /// Where a setting's value came from.
 package struct SettingOrigin: Sendable, Hashable {
     package let key: String
+    /// Empty for settings that stand in the file only.
     package let variable: String
     /// Secrets masked; nil: not set.
     package let value: String?

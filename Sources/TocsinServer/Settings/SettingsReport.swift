@@ -6,7 +6,8 @@ package enum SettingsReport {
     package static func text(_ origins: [SettingOrigin], showsOrigin: Bool) -> String {
         let lines = origins.map { entry in
             let value = entry.value.map { quoted($0) } ?? "(not set)"
-            return (left: "\(entry.key) = \(value)", right: entry.origin)
+            // Apps have names with points, so their settings cannot stand in a file like this.
+            return (left: "\(entry.variable.isEmpty ? "# " : "")\(entry.key) = \(value)", right: entry.origin)
         }
         guard showsOrigin else { return lines.map { $0.left + "\n" }.joined() }
         let width = min(60, lines.map(\.left.count).max() ?? 0)
@@ -24,7 +25,7 @@ package enum SettingsReport {
                         entry.key,
                         [
                             "value": entry.value.map { .string($0) } ?? .null, "origin": .string(entry.origin),
-                            "variable": .string(entry.variable),
+                            "variable": entry.variable.isEmpty ? .null : .string(entry.variable),
                         ]
                     )
                 }

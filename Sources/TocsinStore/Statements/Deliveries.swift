@@ -61,7 +61,7 @@ private enum SQL {
     static let redrive = """
         UPDATE deliveries SET status = 'waiting', reason = NULL, attempts = 0, next_attempt_at = $3, lease_until = NULL,
             updated_at = $3, redriven_at = $3
-        WHERE message_id = $1 AND status = $2
+        WHERE message_id = $1 AND status = $2 AND platform <> 'none'
         """
     static let revive = """
         UPDATE devices SET active = 1, disabled_reason = NULL WHERE id = $1 AND active = 0 AND disabled_reason = $2
@@ -115,7 +115,8 @@ extension SQLWriter {
                 SQL.save,
                 [
                     .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.id.text),
-                    .text(delivery.platform.rawValue), .text(delivery.status.rawValue), SQLValue(delivery.reason),
+                    .text(delivery.platform?.rawValue ?? Delivery.noPlatform), .text(delivery.status.rawValue),
+                    SQLValue(delivery.reason),
                     .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil),
                     SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
                 ]
@@ -135,8 +136,7 @@ extension SQLWriter {
         for (delivery, device) in due {
             let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
             guard let device, device.isActive else {
-                let reason = device?.disabledReason ?? "DEVICE_GONE"
-                try connection.run(SQL.end, key + [.text(reason), SQLValue(now)])
+                try end(delivery, reason: device?.disabledReason ?? "DEVICE_GONE", now: now)
                 continue
             }
             try connection.run(SQL.claim, key + [SQLValue(leaseUntil), SQLValue(now)])
@@ -148,6 +148,15 @@ extension SQLWriter {
         }
         let devices = try counted(claimed.map(\.device))
         return zip(claimed, devices).map { ($0.delivery, $1) }
+    }
+
+    private func end(_ delivery: Delivery, reason: String, now: Timestamp) throws(StoreError) {
+        var ended = delivery
+        (ended.status, ended.reason, ended.updatedAt) = (.ended, reason, now)
+        (ended.nextAttemptAt, ended.leaseUntil) = (nil, nil)
+        let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
+        try connection.run(SQL.end, key + [.text(reason), SQLValue(now)])
+        note(.deliveryChanged(ended))
     }
 
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool {
@@ -184,8 +193,15 @@ extension SQLWriter {
 }
 
 extension Delivery {
-    fileprivate init?(_ row: any SQLRow) {
-        guard let platform = PushPlatform(rawValue: row.text(3)), let status = DeliveryStatus(rawValue: row.text(4))
+    /// Columns of a selection from `deliveries AS x`, as `init(_:)` reads them.
+    static let columns = SQL.columns
+    /// What stands for the platform where there is no device.
+    fileprivate static let noPlatform = "none"
+
+    /// Reads a delivery; nil when a value has no meaning.
+    init?(_ row: any SQLRow) {
+        let platform = PushPlatform(rawValue: row.text(3))
+        guard let status = DeliveryStatus(rawValue: row.text(4)), platform != nil || row.text(3) == Self.noPlatform
         else { return nil }
         self.init(
             id: DeliveryID(row.text(2)),

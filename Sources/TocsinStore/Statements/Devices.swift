@@ -7,11 +7,11 @@ private enum SQL {
     static let withTokenOfApp = selection + " WHERE d.token = $1 AND d.app_id = $2"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
-            registered_at, last_seen_at, active_since)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)
+            registered_at, last_seen_at, active_since, kind)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
             environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
-            active = excluded.active, disabled_reason = excluded.disabled_reason,
+            kind = excluded.kind, active = excluded.active, disabled_reason = excluded.disabled_reason,
             registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at,
             active_since = CASE WHEN devices.active = 1 AND devices.user_id = excluded.user_id
                 THEN devices.active_since ELSE excluded.active_since END
@@ -20,11 +20,9 @@ private enum SQL {
     static let retire = """
         UPDATE devices SET active = 0, disabled_reason = $2 WHERE id = $1 AND active = 1 AND registered_at <= $3
         """
+    /// A colon is followed by a semicolon.
+    static let withTokenBeginning = selection + " WHERE d.token > $1 || ':' AND d.token < $1 || ';' ORDER BY d.token"
     static let learnEnvironment = "UPDATE devices SET environment = $2 WHERE id = $1 AND environment IS NULL"
-    static let endDeliveries = """
-        UPDATE deliveries SET status = 'ended', reason = $2, next_attempt_at = NULL, lease_until = NULL, updated_at = $3
-        WHERE device_id = $1 AND status IN ('waiting', 'sending')
-        """
 }
 
 extension SQLReading {
@@ -51,6 +49,10 @@ extension SQLReading {
     func devices(token: String) throws(StoreError) -> [Device] {
         try connection.all(SQL.withToken, [.text(token)]) { Device($0, at: 0) }
     }
+
+    func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] {
+        try connection.all(SQL.withTokenBeginning, [.text(text)]) { Device($0, at: 0) }
+    }
 }
 
 extension SQLWriter {
@@ -61,7 +63,7 @@ extension SQLWriter {
                 .text(device.id.text), .text(device.userID.text), .text(device.platform.rawValue),
                 SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
                 SQLValue(device.isActive), SQLValue(device.disabledReason), SQLValue(device.registeredAt),
-                SQLValue(device.lastSeenAt),
+                SQLValue(device.lastSeenAt), .text(device.kind.rawValue),
             ]
         )
     }
@@ -69,6 +71,7 @@ extension SQLWriter {
     func removeDevice(_ id: DeviceID, reason: String) throws(StoreError) {
         try noteEnd(of: id, reason: reason, registeredBy: nil)
         try connection.run(SQL.remove, [.text(id.text)])
+        note(.deviceEnded(id, reason: reason))
     }
 
     func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
@@ -79,22 +82,22 @@ extension SQLWriter {
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError) {
         try connection.run(SQL.learnEnvironment, [.text(id.text), .text(environment.rawValue)])
     }
-
-    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
-        try connection.run(SQL.endDeliveries, [.text(device.text), .text(reason), SQLValue(now)])
-    }
 }
 
 extension Device {
     /// Columns of a selection from `devices AS d`, as `init(_:at:)` reads them.
     static let columns = """
         d.id, d.user_id, d.platform, d.environment, d.app_id, d.token, d.name, d.active, d.disabled_reason, \
-        d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id)
+        d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind
         """
+    /// How many those are.
+    static let columnCount = 13
 
     /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
     init?(_ row: any SQLRow, at first: Int) {
-        guard let platform = PushPlatform(rawValue: row.text(first + 2)) else { return nil }
+        guard let platform = PushPlatform(rawValue: row.text(first + 2)),
+            let kind = PushTokenKind(rawValue: row.text(first + 12))
+        else { return nil }
         let environment = row.optionalText(first + 3).map(PushEnvironment.init(rawValue:))
         if case .some(.none) = environment { return nil }
         self.init(
@@ -108,7 +111,8 @@ extension Device {
             isActive: row.int(first + 7) != 0,
             disabledReason: row.optionalText(first + 8),
             registeredAt: row.moment(first + 9),
-            lastSeenAt: row.moment(first + 10)
+            lastSeenAt: row.moment(first + 10),
+            kind: kind
         )
         isMuted = row.int(first + 11) != 0
     }

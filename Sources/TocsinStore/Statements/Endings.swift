@@ -24,7 +24,7 @@ private enum SQL {
     static let noteMembership = """
         INSERT INTO ended_memberships (topic_id, user_id, created_at, last_fanout)
         SELECT m.topic_id, m.user_id, m.created_at, newest.moment FROM memberships AS m, \(newest) AS newest
-        WHERE m.topic_id = $1 AND m.user_id = $2 AND m.push = 1 AND m.created_at <= newest.moment
+        WHERE m.topic_id = $1 AND m.user_id = $2 AND m.created_at <= newest.moment
         ON CONFLICT (topic_id, user_id, created_at) DO NOTHING
         """
     static let purges = ["ended_devices", "ended_memberships"].map { table in
@@ -37,7 +37,7 @@ private enum SQL {
         SELECT e.id, e.user_id, e.platform, e.reason FROM ended_devices AS e
         WHERE e.last_fanout >= $5 AND e.active_since <= $5 AND \(range("(e.id || '')"))
             AND (EXISTS (SELECT 1 FROM memberships AS m
-                    WHERE m.topic_id = $1 AND m.user_id = e.user_id AND m.push = 1 AND m.created_at <= $5)
+                    WHERE m.topic_id = $1 AND m.user_id = e.user_id AND m.created_at <= $5)
                 OR EXISTS (SELECT 1 FROM ended_memberships AS l WHERE l.topic_id = $1 AND l.user_id = e.user_id
                     AND l.created_at <= $5 AND l.last_fanout >= $5))
         UNION ALL
@@ -91,7 +91,7 @@ extension SQLWriter {
         )
     }
 
-    /// To be called before a membership is removed or its push switched off.
+    /// To be called before a membership is removed.
     func noteEnd(ofMembershipOf user: UserID, in topic: TopicID) throws(StoreError) {
         try purgeEndings()
         try connection.run(SQL.noteMembership, [.text(topic.text), .text(user.text)])

@@ -35,15 +35,22 @@ private enum SQL {
         """
     /// From the members to their devices: each page costs all members of the topic.
     static let devicesOfMembers = """
-        SELECT \(Device.columns) FROM memberships AS m CROSS JOIN devices AS d
-        WHERE m.topic_id = $1 AND m.push = 1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
+        SELECT \(Device.columns), m.push FROM memberships AS m CROSS JOIN devices AS d
+        WHERE m.topic_id = $1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
         """
     /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
     static let devicesInOrder = """
-        SELECT \(Device.columns) FROM devices AS d
-        WHERE EXISTS (SELECT 1 FROM memberships AS m
-                WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.push = 1 AND m.created_at <= $5)
-            AND \(devices)
+        SELECT \(Device.columns), m.push FROM devices AS d CROSS JOIN memberships AS m
+        WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.created_at <= $5 AND \(devices)
+        """
+    static let withoutDevice = """
+        SELECT m.user_id FROM memberships AS m
+        WHERE m.topic_id = $1 AND m.created_at <= $2
+            AND NOT EXISTS (SELECT 1 FROM devices AS d
+                WHERE d.user_id = m.user_id AND d.active = 1 AND d.active_since <= $2)
+            AND NOT EXISTS (SELECT 1 FROM ended_devices AS e
+                WHERE e.last_fanout >= $2 AND e.active_since <= $2 AND e.user_id = m.user_id)
+        ORDER BY m.user_id
         """
     /// Members of a topic up to which going from them to their devices is the shorter way.
     static let fewMembers: Int64 = 4096
@@ -51,20 +58,37 @@ private enum SQL {
 
 extension SQLReading {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] {
-        let topic = SQLValue.text(fanout.topicID.text)
-        let isLarge = try session.isLarge(fanout.topicID) { () throws(StoreError) in
-            let members = try connection.first(SQL.audience, [topic, .int(SQL.fewMembers + 1)]) { $0.int(0) } ?? 0
-            return members > SQL.fewMembers
-        }
+        let isLarge = try isLarge(fanout.topicID)
         let bindings: [SQLValue] = [
-            topic, .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
+            .text(fanout.topicID.text), .text(fanout.nextDevice), .text(fanout.firstDevice), .text(fanout.lastDevice),
             SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
         ]
         let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
-        let active = try connection.all(statement, bindings) { Device($0, at: 0) }
+        let active = try connection.all(statement, bindings) { row in
+            var device = Device(row, at: 0)
+            device?.isTopicMuted = row.int(Device.columnCount) == 0
+            return device
+        }
         let ended = try endedDevices(bindings)
         let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
         return try counted(devices)
+    }
+
+    func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] {
+        // A walk over so many members would hold up other writes; their owner can still ask for each.
+        guard try !isLarge(fanout.topicID) else { return [] }
+        return try connection.all(
+            SQL.withoutDevice,
+            [.text(fanout.topicID.text), SQLValue(fanout.createdAt)]
+        ) { UserID($0.text(0)) }
+    }
+
+    private func isLarge(_ topic: TopicID) throws(StoreError) -> Bool {
+        try session.isLarge(topic) { () throws(StoreError) in
+            let limit = SQLValue.int(SQL.fewMembers + 1)
+            let members = try connection.first(SQL.audience, [.text(topic.text), limit]) { $0.int(0) } ?? 0
+            return members > SQL.fewMembers
+        }
     }
 
     /// The first devices of both lists by id; of two with one id the active one.

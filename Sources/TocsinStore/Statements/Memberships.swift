@@ -23,7 +23,6 @@ extension SQLReading {
 
 extension SQLWriter {
     func save(_ membership: Membership) throws(StoreError) {
-        if !membership.push { try noteEnd(ofMembershipOf: membership.userID, in: membership.topicID) }
         try connection.run(
             SQL.save,
             [

@@ -101,6 +101,11 @@ extension SQLWriter {
         return due.count
     }
 
+    func fenceChanges() throws(StoreError) {
+        guard let fence = session.dialect.changeFence else { return }
+        try connection.run(fence, [])
+    }
+
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
         // Two statements cost half of one that returns what it wrote: for that SQLite makes a table.
         guard let last = try lastNumber(of: topic) else { return nil }

@@ -64,6 +64,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
             settings.conflictHandlers[model] = handler.stringValue.flatMap(ModelSettings.ConflictHandler.init)
         }
         if let takes = value?["takesAbsentVersion"]?.boolValue { settings.takesAbsentVersion = takes }
+        if let hides = value?["hidesDeleted"]?.boolValue { settings.hidesDeleted = hides }
         if let seconds = value?["deltaSeconds"]?.doubleValue { settings.deltaSeconds = seconds }
         if let seconds = value?["tombstoneSeconds"]?.doubleValue { settings.tombstoneSeconds = seconds }
         return settings

@@ -79,3 +79,29 @@ struct UrgencyTests {
         #expect(words.map { $0 ?? "-" }.joined(separator: " ") == row.android)
     }
 }
+
+@Suite("What replaces what on the screen")
+struct CollapseTests {
+    private func key(_ id: String, _ fields: [String: FieldValue] = [:]) -> String {
+        PushPayload(message: TestModels().message(id, fields), topic: nil).collapseKey
+    }
+
+    @Test("messages of one key in one topic share it, and nothing else does")
+    func shared() {
+        let first = key("m1", ["key": .text("disk")])
+        #expect(first == key("m2", ["key": .text("disk")]))
+        #expect(first != key("m2", ["key": .text("cpu")]))
+        #expect(first != key("m2", ["key": .text("disk"), "topicId": .text("topic-2")]))
+        #expect(key("m1") != key("m2"))
+        #expect(key("m1", ["key": .text("disk"), "push": .json("{\"collapse\":false}")]) == "m1")
+    }
+
+    @Test("it fits a header: at most 64 bytes of printable ASCII", arguments: ["k", "é漢🙂", " ", "a\u{1}b"])
+    func header(_ unit: String) {
+        for text in [unit, String(repeating: unit, count: 200)] {
+            for key in [key("m1", ["key": .text(text)]), key(text)] {
+                #expect(key.utf8.count <= 64 && key.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+            }
+        }
+    }
+}

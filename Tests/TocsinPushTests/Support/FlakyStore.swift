@@ -5,6 +5,8 @@ import TocsinCore
 final class FlakyStore: Store {
     private struct State {
         var failingReads = 0
+        /// Writes that still succeed; nil when all do.
+        var goodWrites: Int?
         var isHoldingReads = false
         var heldReads: [CheckedContinuation<Void, Never>] = []
     }
@@ -16,6 +18,9 @@ final class FlakyStore: Store {
 
     /// The next reads fail.
     func failReads(_ count: Int) { state.withLock { $0.failingReads = count } }
+
+    /// Writes fail for good after so many, or succeed again.
+    func failWrites(after good: Int?) { state.withLock { $0.goodWrites = good } }
 
     /// Reads that fail still.
     var failingReads: Int { state.withLock { $0.failingReads } }
@@ -56,6 +61,12 @@ final class FlakyStore: Store {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await real.write(body)
+        let fails = state.withLock { state in
+            guard let left = state.goodWrites else { return false }
+            state.goodWrites = max(0, left - 1)
+            return left == 0
+        }
+        if fails { throw .statement(code: 1, message: "scripted", sql: "") }
+        return try await real.write(body)
     }
 }

@@ -8,7 +8,7 @@ import TocsinStore
 /// A worker over a real store, scripted providers and manual time.
 final class OutboxHarness: Sendable {
     let models = TestModels()
-    let providers = TestProviders()
+    let providers: TestProviders
     private let sql: SQLStore
     private let commits: Mutexed<Int>
     private let reported = Mutexed<[PushReport]>([])
@@ -21,12 +21,15 @@ final class OutboxHarness: Sendable {
     let workerStore: FlakyStore
     var time: ManualTime { providers.time }
     var transport: ScriptedTransport { providers.transport }
+    /// How many changes of deliveries the store's observer was told of.
+    var notedDeliveries: Int { history.count }
     var reports: [PushReport] { reported.value.withLock { $0 } }
 
     /// Every state of every delivery that was committed, in order.
     var history: [Delivery] { noted.value.withLock { $0 } }
 
-    private init(_ ownProviders: [any PushProvider]?) async throws {
+    private init(_ ownProviders: [any PushProvider]?, _ time: ManualTime) async throws {
+        providers = TestProviders(time: time)
         let (commits, noted) = (Mutexed(0), Mutexed<[Delivery]>([]))
         (self.commits, self.noted, self.ownProviders) = (commits, noted, ownProviders)
         let sql = try await SQLStore.open(
@@ -44,9 +47,10 @@ final class OutboxHarness: Sendable {
     /// Opens a store with the topics `topic-1` and `topic-2`, runs the body and closes it.
     static func with(
         _ ownProviders: [any PushProvider]? = nil,
+        time: ManualTime = ManualTime(),
         _ body: (OutboxHarness) async throws -> Void
     ) async throws {
-        let harness = try await OutboxHarness(ownProviders)
+        let harness = try await OutboxHarness(ownProviders, time)
         let topics = ["topic-1", "topic-2"].map { harness.models.topic($0) }
         try await harness.store.write { writer throws(StoreError) in
             for topic in topics { _ = try writer.insert(topic) }
@@ -73,7 +77,7 @@ final class OutboxHarness: Sendable {
         let reported = reported
         return OutboxWorker(
             environment: ServiceEnvironment(store: workerStore, time: time, identifiers: CountingIdentifiers()),
-            providers: ownProviders ?? services.map { providers.provider($0) },
+            providers: PushProviders(ownProviders ?? services.map { providers.provider($0) }),
             messages: models.message,
             topics: models.topic,
             settings: settings,
@@ -164,6 +168,8 @@ final class OutboxHarness: Sendable {
         for _ in 0..<10_000 {
             let rows = try await deliveries(message)
             if condition(rows) { return rows }
+            // On a busy machine quiet may only mean that nobody had a turn: each yield gives all who are ready one.
+            for _ in 0..<20 { await Task.yield() }
             let current = commits.value.withLock { $0 } + transport.sent.count + reports.count
             quiet = current == activity ? quiet + 1 : 0
             activity = current

@@ -74,7 +74,7 @@ struct TestModels: Sendable {
 
 /// All providers over one scripted transport.
 struct TestProviders: Sendable {
-    let time = ManualTime()
+    var time = ManualTime()
     let transport = ScriptedTransport()
     let tokenEndpoint = ScriptedTokenEndpoint()
     var signer: any Signer = FixedSigner()
@@ -142,6 +142,10 @@ struct PlainCrypto: WebPushCrypto {
 final class ScriptedTokenEndpoint: OutgoingHTTP {
     private let answers = Mutex<[OutgoingAnswer]>([])
     private let requests = Mutex<[OutgoingRequest]>([])
+    private let gate = Mutex<HeldTokenEndpoint?>(nil)
+
+    /// From now on calls wait at the gate.
+    func hold(_ gate: HeldTokenEndpoint) { self.gate.withLock { $0 = gate } }
 
     var calls: [OutgoingRequest] { requests.withLock { $0 } }
 
@@ -153,6 +157,7 @@ final class ScriptedTokenEndpoint: OutgoingHTTP {
             requests.append(request)
             return requests.count
         }
+        await gate.withLock { $0 }?.pass()
         if let scripted = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return scripted }
         return Self.token("token-\(count)")
     }
@@ -160,6 +165,21 @@ final class ScriptedTokenEndpoint: OutgoingHTTP {
     static func token(_ text: String, expiresIn: Int = 3600) -> OutgoingAnswer {
         let body = "{\"access_token\":\"\(text)\",\"expires_in\":\(expiresIn),\"token_type\":\"Bearer\"}"
         return .response(status: 200, headers: [], body: Array(body.utf8))
+    }
+}
+
+/// Keeps calls waiting until it is opened.
+final class HeldTokenEndpoint: Sendable {
+    private let asked = Mutexed(false)
+    private let (stream, feeder) = AsyncStream.makeStream(of: Void.self)
+
+    var isAsked: Bool { asked.value.withLock { $0 } }
+
+    func open() { feeder.finish() }
+
+    func pass() async {
+        asked.value.withLock { $0 = true }
+        for await _ in stream {}
     }
 }
 

@@ -1,0 +1,121 @@
+import GraphQL
+import GraphQLTransport
+import JSON
+import Synchronization
+import TocsinCore
+
+/// Deliveries as they change, to groups of equal subscribers; costs nothing while there are none.
+final class DeliveryFeed: Sendable {
+    private struct State {
+        var groups: [GroupKey: DeliveryGroup] = [:]
+        var isStopped = false
+    }
+
+    /// Commits that may wait; beyond it subscribers are ended, and the outbox goes on.
+    private static let maximumWaitingCommits = 4096
+    private let executor: ResponseExecutor
+    private let listeners: DeliveryListeners
+    private let changes: AsyncStream<[Delivery]>
+    private let feeder: AsyncStream<[Delivery]>.Continuation
+    private let state = Mutex(State())
+
+    init(executor: ResponseExecutor, listeners: DeliveryListeners, hub: EventHub) {
+        self.executor = executor
+        self.listeners = listeners
+        (changes, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
+        let feeder = feeder
+        hub.add { [weak self] events in
+            guard let self, listeners.isAnybodyThere else { return }
+            let changed = events.compactMap { event in
+                if case .deliveryChanged(let delivery) = event { delivery } else { nil }
+            }
+            if changed.isEmpty { return }
+            if case .dropped = feeder.yield(changed) { self.endAll(Self.overflow) }
+        }
+    }
+
+    /// Hands deliveries on until `stop` or cancellation.
+    func run() async {
+        for await deliveries in changes { await deliver(deliveries) }
+    }
+
+    /// Ends every subscription and takes no new ones.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        endAll(.shuttingDown)
+        feeder.finish()
+    }
+
+    /// Ends the subscriptions of callers who may listen no longer.
+    func end(where isAffected: (Identity) -> Bool) {
+        for member in members where isAffected(member.caller) { member.end(.unauthorized) }
+    }
+
+    /// Registers a subscriber; when it returns, no later change is missed.
+    func join(_ group: DeliveryGroup, sink: any ResponseSink, caller: Identity) async -> DeliveryMember? {
+        let member = DeliveryMember(caller: caller, sink: sink)
+        let joined = state.withLock { state -> DeliveryGroup? in
+            guard !state.isStopped else { return nil }
+            let target = state.groups[group.key] ?? group
+            target.add(member)
+            state.groups[group.key] = target
+            return target
+        }
+        guard let joined else { return nil }
+        listeners.enter()
+        member.attach { [weak self, unowned member] in self?.leave(joined, member) }
+        // Writes that began before anybody listened note nothing; they are behind us after this.
+        try? await group.context.services.deliveries.settle()
+        return member
+    }
+
+    private func leave(_ group: DeliveryGroup, _ member: DeliveryMember) {
+        state.withLock { state in
+            guard group.remove(member), state.groups[group.key] === group else { return }
+            state.groups[group.key] = nil
+        }
+        listeners.leave()
+    }
+
+    private func deliver(_ deliveries: [Delivery]) async {
+        let groups = state.withLock { Array($0.groups.values) }
+        guard let services = groups.first?.context.services else { return }
+        let wanted = Set(groups.map(\.messageID))
+        let heard = wanted.contains(nil) ? deliveries : deliveries.filter { wanted.contains($0.messageID) }
+        guard !heard.isEmpty else { return }
+        let entries: [(entry: DeliveryService.Entry, message: Record)]
+        do {
+            entries = try await services.deliveries.entries(of: heard)
+        } catch {
+            endAll(Self.unavailable)
+            return
+        }
+        for (entry, message) in entries {
+            let key = DeliveryMember.Key(message: entry.delivery.messageID, device: entry.delivery.deviceID)
+            for group in groups where group.includes(message) {
+                let response = SharedResponse(body: await executor.execute(delivery: entry, in: group))
+                for member in group.snapshot where !member.offer(response, for: key) { member.end(Self.overflow) }
+            }
+        }
+    }
+
+    private var members: [DeliveryMember] {
+        state.withLock { Array($0.groups.values) }.flatMap(\.snapshot)
+    }
+
+    private func endAll(_ reason: StreamEnd) {
+        for member in members { member.end(reason) }
+    }
+
+    private static let overflow = failure("The server is too busy to keep this subscription.")
+    private static let unavailable = failure("Deliveries cannot be read just now.")
+
+    private static func failure(_ sentence: String) -> StreamEnd {
+        let advice = " Subscribe again, then ask for the message's deliveries."
+        var writer = JSONWriter()
+        writer.byte(UInt8(ascii: "["))
+        StandardErrorEncoding.write(GraphQLError(.unavailable, sentence + advice), to: &writer)
+        writer.byte(UInt8(ascii: "]"))
+        return .failed(errors: writer.bytes)
+    }
+}

@@ -1,0 +1,95 @@
+import GraphQLTransport
+import Synchronization
+import TocsinCore
+
+/// One subscriber to deliveries, served at its own pace: of a delivery that changes again before it was handed over only the
+/// newest state is kept, so that a fan-out to many devices neither fills the connection's queue nor waits for the reader.
+final class DeliveryMember: StreamHandle, Sendable {
+    /// What a delivery is known by.
+    struct Key: Hashable, Sendable {
+        var message: MessageID
+        var device: DeviceID
+    }
+
+    private struct State {
+        var waiting: [Key: SharedResponse] = [:]
+        var order: [Key] = []
+        var pump: Task<Void, Never>?
+        var leave: (@Sendable () -> Void)?
+        var hasEnded = false
+    }
+
+    /// Deliveries that may wait; beyond it the subscriber is ended.
+    private static let maximumWaiting = 20_000
+    /// Responses handed over before the connection is asked for room; well below what it queues.
+    private static let handedOver = 64
+    let caller: Identity
+    private let sink: any ResponseSink
+    private let state = Mutex(State())
+
+    init(caller: Identity, sink: any ResponseSink) {
+        self.caller = caller
+        self.sink = sink
+    }
+
+    /// Says how to leave the group.
+    func attach(leave: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            if !state.hasEnded { state.leave = leave }
+            return state.hasEnded
+        }
+        if isLate { leave() }
+    }
+
+    /// Takes a delivery's new state; false when too much waits.
+    func offer(_ response: SharedResponse, for key: Key) -> Bool {
+        state.withLock { state in
+            guard !state.hasEnded else { return true }
+            if state.waiting.updateValue(response, forKey: key) == nil { state.order.append(key) }
+            guard state.waiting.count <= Self.maximumWaiting else { return false }
+            if state.pump == nil { state.pump = Task { await self.run() } }
+            return true
+        }
+    }
+
+    /// Hands over what waits, and ends when nothing does.
+    private func run() async {
+        while let responses = take() {
+            for response in responses { sink.next(response) }
+            await sink.room()
+        }
+    }
+
+    /// The next responses; nil, and no pump any more, when there are none.
+    private func take() -> [SharedResponse]? {
+        state.withLock { state in
+            guard !state.hasEnded, !state.order.isEmpty else {
+                state.pump = nil
+                return nil
+            }
+            let keys = state.order.prefix(Self.handedOver)
+            state.order.removeFirst(keys.count)
+            return keys.compactMap { state.waiting.removeValue(forKey: $0) }
+        }
+    }
+
+    /// Ends the member from the server's side.
+    func end(_ reason: StreamEnd) {
+        if finish() { sink.end(reason) }
+    }
+
+    /// Ends the member from the client's side.
+    func cancel() { _ = finish() }
+
+    private func finish() -> Bool {
+        let old = state.withLock { state in
+            let old = state
+            state = State()
+            state.hasEnded = true
+            return old
+        }
+        old.pump?.cancel()
+        old.leave?()
+        return !old.hasEnded
+    }
+}

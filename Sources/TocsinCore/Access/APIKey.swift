@@ -1,0 +1,46 @@
+/// An API key: whoever sends it may do what rules with `allow: public` give, and nothing else.
+///
+/// Its text is shown once and never stored, only its digest.
+package struct APIKey: Sendable, Hashable {
+    /// What every key's text begins with, as AppSync's do; no token begins so.
+    package static let prefix = "da2-"
+
+    package var id: TokenID
+    /// What people call it.
+    package var name: String
+    /// SHA-256 of the text, in hexadecimal; unique.
+    package var digest: String
+    package var createdAt: Timestamp
+    package var expiresAt: Timestamp
+    package var revokedAt: Timestamp?
+
+    package init(
+        id: TokenID,
+        name: String,
+        digest: String,
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+        revokedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.digest = digest
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.revokedAt = revokedAt
+    }
+
+    /// Who the bearer is: the key, and no person.
+    package var identity: Identity {
+        Identity(
+            userID: UserID("key-" + id.text),
+            username: name,
+            tokenID: id,
+            expiresAt: expiresAt,
+            provider: .apiKey
+        )
+    }
+
+    /// Whether the key lets its bearer in.
+    package func isGood(at moment: Timestamp) -> Bool { revokedAt == nil && moment < expiresAt }
+}

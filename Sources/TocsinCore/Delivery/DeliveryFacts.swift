@@ -1,0 +1,153 @@
+/// What is known of a message and a user, from which the gates between them are judged.
+package struct DeliveryFacts: Sendable {
+    package var message: Record
+    package var topic: Record?
+    package var userID: UserID
+    package var membership: Membership?
+    package var isMuted: Bool
+    package var devices: [Device]
+    package var deliveries: [Delivery]
+    /// Whether the message is still on its way to devices.
+    package var isFanningOut: Bool
+    package var now: Timestamp
+    package var forecast: (any PushForecast)?
+
+    package init(
+        message: Record,
+        topic: Record?,
+        userID: UserID,
+        membership: Membership? = nil,
+        isMuted: Bool = false,
+        devices: [Device] = [],
+        deliveries: [Delivery] = [],
+        isFanningOut: Bool = false,
+        now: Timestamp,
+        forecast: (any PushForecast)? = nil
+    ) {
+        self.message = message
+        self.topic = topic
+        self.userID = userID
+        self.membership = membership
+        self.isMuted = isMuted
+        self.devices = devices
+        self.deliveries = deliveries
+        self.isFanningOut = isFanningOut
+        self.now = now
+        self.forecast = forecast
+    }
+
+    /// All gates in the order in which a push meets them.
+    package func explanation() -> DeliveryExplanation {
+        let gates = [messageGate, membershipGate, topicPushGate, notificationsGate, expiryGate, devicesGate]
+        let entries = deliveries.map { delivery in
+            DeliveryService.Entry(delivery: delivery, device: devices.first { $0.id == delivery.deviceID })
+        }
+        return DeliveryExplanation(
+            messageID: MessageID(message.id),
+            userID: userID,
+            gates: gates.compactMap(\.self) + devices.flatMap(gates(of:)),
+            deliveries: entries
+        )
+    }
+
+    private typealias Gate = DeliveryExplanation.Gate
+
+    /// By the server's clock.
+    private var committedAt: Timestamp { Timestamp(milliseconds: message["_lastChangedAt"].int ?? 0) }
+    private var topicName: String { topic?["name"].text ?? message["topicId"].text ?? "" }
+
+    private var messageGate: Gate {
+        if message.isDeleted {
+            return Gate(name: .message, passed: false, sentence: "The message was deleted; it is not sent any more.")
+        }
+        guard let topic, !topic.isDeleted else {
+            return Gate(
+                name: .message,
+                passed: false,
+                sentence: "The message's topic was deleted; nothing of it is sent."
+            )
+        }
+        let number = message["number"].int.map { "number \($0)" } ?? "a message"
+        let sentence = "The message is \(number) of the topic \(topicName), stored at \(committedAt.iso8601)."
+        return Gate(name: .message, passed: true, sentence: sentence)
+    }
+
+    private var membershipGate: Gate? {
+        if DirectPushService.isTopic(message["topicId"].text ?? "") { return nil }
+        guard let membership else {
+            return Gate(
+                name: .membership,
+                passed: false,
+                sentence: "The user is not a member of the topic.",
+                advice: "Call subscribeToTopic as this user; later messages are pushed then."
+            )
+        }
+        let since = membership.createdAt.iso8601
+        guard membership.createdAt <= committedAt else {
+            return Gate(
+                name: .membership,
+                passed: false,
+                sentence: "The user became a member at \(since), after the message.",
+                advice: "Nothing: older messages are in the feed, later ones are pushed."
+            )
+        }
+        return Gate(name: .membership, passed: true, sentence: "The user has been a member since \(since).")
+    }
+
+    private var topicPushGate: Gate? {
+        guard let membership else { return nil }
+        guard !membership.push else {
+            return Gate(name: .topicPush, passed: true, sentence: "The user wants pushes of this topic.")
+        }
+        return Gate(
+            name: .topicPush,
+            passed: false,
+            sentence: "The user has muted the topic (\(DeliveryReason.topicMuted.rawValue)).",
+            advice: "Call subscribeToTopic(push: true) as this user."
+        )
+    }
+
+    private var notificationsGate: Gate {
+        guard isMuted else {
+            return Gate(name: .notifications, passed: true, sentence: "The user's notifications are on.")
+        }
+        return Gate(
+            name: .notifications,
+            passed: false,
+            sentence: "The user has switched all pushes off (\(DeliveryReason.notificationsOff.rawValue)).",
+            advice: "Call setNotifications(enabled: true) as this user."
+        )
+    }
+
+    private var expiryGate: Gate? {
+        guard let deadline = forecast?.deadline(of: message) else { return nil }
+        let moment = deadline.iso8601
+        guard deadline <= now else {
+            return Gate(name: .expiry, passed: true, sentence: "It is pushed until \(moment).")
+        }
+        let isDone = !deliveries.isEmpty && deliveries.allSatisfy { $0.status == .accepted }
+        return Gate(
+            name: .expiry,
+            passed: isDone,
+            sentence: isDone ? "It was sent in time; it expired at \(moment)." : "It expired at \(moment).",
+            advice: isDone ? nil : "Publish it anew, or with a later expiresAt."
+        )
+    }
+
+    private var devicesGate: Gate {
+        let active = devices.count { $0.isActive }
+        guard devices.isEmpty else {
+            return Gate(
+                name: .devices,
+                passed: active > 0,
+                sentence: "The user has \(devices.count) devices, \(active) of them active."
+            )
+        }
+        return Gate(
+            name: .devices,
+            passed: false,
+            sentence: "The user has no device (\(DeliveryReason.noDevice.rawValue)).",
+            advice: "Sign in on a phone and let the app call registerPushToken."
+        )
+    }
+}

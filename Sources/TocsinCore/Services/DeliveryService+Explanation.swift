@@ -1,0 +1,66 @@
+extension DeliveryService {
+    /// Every gate between a message and a user's devices.
+    ///
+    /// For whoever may create such messages, about any user; for others about themselves, as far as they may read the
+    /// message. `user` is an id, or the name of a local account that is the caller's or a member of the topic.
+    package func explain(
+        _ message: MessageID,
+        to user: String,
+        caller: Identity
+    ) async throws(ServiceError) -> DeliveryExplanation {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let isAboutSelf = user == caller.userID.text || user == caller.username
+        guard let visible = isAboutSelf ? readable(by: caller) : inspectable(by: caller) else { throw .unauthorized }
+        let userID = isAboutSelf ? caller.userID : UserID(user)
+        let service = self
+        let facts = try await environment.store.reading { reader throws(StoreError) in
+            try service.facts(of: message, where: visible, to: userID, reader)
+        }
+        guard let facts else { throw .unauthorized }
+        return facts.explanation()
+    }
+
+    private func readable(by caller: Identity) -> Predicate? {
+        guard case .allow(let visible) = AccessPolicy.decision(.read, on: messages, for: caller) else { return nil }
+        return visible
+    }
+
+    /// Nil for a message that is absent or not to be seen.
+    private func facts(
+        of message: MessageID,
+        where visible: Predicate,
+        to user: UserID,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> DeliveryFacts? {
+        guard let record = try reader.records(messages, ids: [message.text], where: visible).first else { return nil }
+        let topicID = TopicID(record["topicId"].text ?? "")
+        let (userID, membership) = try member(user, of: topicID, reader)
+        let devices = try reader.devices(of: userID)
+        let rows = try reader.deliveries(of: message, to: devices.map(\.id) + [.missing(of: userID)])
+        return DeliveryFacts(
+            message: record,
+            topic: try reader.records(topics, ids: [topicID.text], where: .always).first,
+            userID: userID,
+            membership: membership,
+            isMuted: try reader.isMuted(userID),
+            devices: devices,
+            deliveries: rows,
+            isFanningOut: try reader.isFanningOut(message),
+            now: environment.time.now(),
+            forecast: forecast
+        )
+    }
+
+    /// The member by id, or by name if the account of that name is a member: who is none stays unknown.
+    private func member(
+        _ user: UserID,
+        of topic: TopicID,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> (UserID, Membership?) {
+        if let membership = try reader.membership(of: user, in: topic) { return (user, membership) }
+        guard let account = try reader.account(named: user.text),
+            let membership = try reader.membership(of: account.id, in: topic)
+        else { return (user, nil) }
+        return (account.id, membership)
+    }
+}

@@ -1,0 +1,10 @@
+/// An update that named another version than the stored one and was merged: what it said of fields that had a value is
+/// lost, and its sender was told of no error (appsync.md 2.8, AUTOMERGE).
+package struct StaleMerge: Sendable, Hashable {
+    package var model: String
+    package var id: String
+    /// What the update named; 0 when it named none.
+    package var namedVersion: Int64
+    /// What was stored.
+    package var storedVersion: Int64
+}

@@ -1,0 +1,25 @@
+package import TocsinCore
+
+extension OutboxWorker: PushForecast {
+    package func outlook(of device: Device) -> PushOutlook {
+        guard let lane = context.providers.lane(of: device) else {
+            return .unreachable(context.providers.obstacle(to: device))
+        }
+        let way = PushOutlook.Way(
+            service: lane.service.rawValue,
+            app: lane.appID.isEmpty ? lane.app : lane.appID,
+            environment: lane.environment
+        )
+        let now = context.time.now()
+        guard let pause = context.gates.pause(of: lane, now: now) else { return .open(way) }
+        return .paused(way, reason: pause.reason, until: pause.until)
+    }
+
+    package func isStale(_ device: Device, now: Timestamp) -> Bool {
+        context.settings.staleSeconds.map { device.lastSeenAt.adding(seconds: $0) < now } ?? false
+    }
+
+    package func deadline(of message: Record) -> Timestamp {
+        PushPayload(message: message, topic: nil).deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+    }
+}

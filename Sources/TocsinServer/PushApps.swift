@@ -1,0 +1,128 @@
+import TocsinAuth
+import TocsinCore
+import TocsinHTTP2
+import TocsinPush
+
+/// Makes the providers of all apps from settings.
+struct PushApps {
+    private let settings: Settings
+    private let transport: HTTP2Transport
+    private let http: any OutgoingHTTP
+    private let time: any TimeSource
+    /// One for each team and key, whichever apps use it.
+    private var tokens: [String: APNsTokenSource] = [:]
+
+    init(settings: Settings, transport: HTTP2Transport, http: any OutgoingHTTP, time: any TimeSource) {
+        self.settings = settings
+        self.transport = transport
+        self.http = http
+        self.time = time
+    }
+
+    mutating func providers() throws(StartError) -> PushProviders {
+        var apps = [try defaultApp()]
+        for app in settings.apps { apps.append(try self.app(app)) }
+        return PushProviders(apps.filter { !$0.providers.isEmpty }, browsers: try webPush())
+    }
+
+    /// The app whose credentials stand outside of apps.
+    ///
+    /// Where it names no bundle, its key is good for every app of the team; a project is everybody's where there is no
+    /// other app.
+    private mutating func defaultApp() throws(StartError) -> PushProviders.App {
+        var app = PushProviders.App(providers: [])
+        if let apple = try apple(settings.apns, Set(PushEnvironment.allCases), of: "APNS_KEY_CONTENTS") {
+            app.providers.append(apple)
+            if settings.apns.bundleID == nil { app.adopts.insert(.apns) }
+        }
+        if let google = try google(settings.fcm, of: "FCM_PRIVATE_KEY") {
+            app.providers.append(google)
+            if settings.apps.isEmpty { app.adopts.insert(.fcm) }
+        }
+        app.aliases = Set([settings.apns.bundleID, settings.fcm.projectID].compactMap(\.self))
+        return app
+    }
+
+    private mutating func app(_ settings: Settings.App) throws(StartError) -> PushProviders.App {
+        var app = PushProviders.App(id: settings.id, providers: [])
+        for key in settings.apns {
+            if let apple = try apple(key.settings, key.environments, of: settings.id) { app.providers.append(apple) }
+            if let bundleID = key.settings.bundleID { app.aliases.insert(bundleID) }
+        }
+        if let fcm = settings.fcm, let google = try google(fcm, of: settings.id) { app.providers.append(google) }
+        if let projectID = settings.fcm?.projectID { app.aliases.insert(projectID) }
+        if settings.isDefault { app.aliases.insert("") }
+        app.aliases.remove(settings.id)
+        return app
+    }
+
+    private mutating func apple(
+        _ apns: Settings.APNs,
+        _ environments: Set<PushEnvironment>,
+        of name: String
+    ) throws(StartError) -> APNsProvider? {
+        guard let teamID = apns.teamID, let keyID = apns.keyID, let key = apns.privateKey else { return nil }
+        let signer = try Self.signer(key, of: name)
+        let fallback: PushEnvironment = apns.isProduction ? .production : .sandbox
+        let source =
+            tokens[teamID + "/" + keyID]
+            ?? APNsTokenSource(teamID: teamID, keyID: keyID, signer: signer, time: time)
+        tokens[teamID + "/" + keyID] = source
+        var credentials = APNsCredentials(
+            teamID: teamID,
+            keyID: keyID,
+            signer: signer,
+            bundleID: apns.bundleID,
+            defaultEnvironment: fallback,
+            environments: environments,
+            origin: apns.endpoint
+        )
+        credentials.mayBeCritical = apns.mayBeCritical
+        return APNsProvider(
+            credentials: credentials,
+            transport: transport,
+            time: time,
+            tokens: source,
+            timeoutSeconds: settings.push.requestTimeoutSeconds
+        )
+    }
+
+    private func google(_ fcm: Settings.FCM, of name: String) throws(StartError) -> FCMProvider? {
+        guard let projectID = fcm.projectID, let email = fcm.clientEmail, let key = fcm.privateKey else { return nil }
+        var credentials = FCMCredentials(
+            projectID: projectID,
+            clientEmail: email,
+            keyID: fcm.privateKeyID,
+            signer: try Self.signer(key, of: name)
+        )
+        if let endpoint = fcm.endpoint { credentials.origin = endpoint }
+        if let endpoint = fcm.tokenEndpoint { credentials.tokenURL = endpoint }
+        return FCMProvider(
+            credentials: credentials,
+            transport: transport,
+            http: http,
+            time: time,
+            timeoutSeconds: settings.push.requestTimeoutSeconds
+        )
+    }
+
+    private func webPush() throws(StartError) -> WebPushProvider? {
+        guard let key = try Wiring.vapidKey(settings), let subject = settings.webPush.subject else { return nil }
+        return WebPushProvider(
+            credentials: WebPushCredentials(signer: key, publicKey: key.publicText, subject: subject),
+            crypto: WebPushCipher(),
+            rules: settings.webPush.rules,
+            transport: transport,
+            time: time,
+            timeoutSeconds: settings.push.requestTimeoutSeconds
+        )
+    }
+
+    private static func signer(_ key: Secret, of name: String) throws(StartError) -> PrivateKey {
+        do {
+            return try PrivateKey(pem: key.contents)
+        } catch {
+            throw StartError("\(name): \(error.description)")
+        }
+    }
+}

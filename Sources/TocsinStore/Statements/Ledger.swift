@@ -1,0 +1,80 @@
+import TocsinCore
+
+/// Reads and ends of single deliveries outside the outbox's own rounds.
+private enum SQL {
+    static let isFanningOut = "SELECT 1 FROM fanouts WHERE message_id = $1 LIMIT 1"
+    static let ofDevice = """
+        SELECT \(Delivery.columns) FROM deliveries AS x
+        WHERE x.device_id = $1 AND x.status IN ('waiting', 'sending')
+        """
+    static let ofUserInTopic = """
+        SELECT \(Delivery.columns) FROM devices AS d CROSS JOIN deliveries AS x
+        WHERE d.user_id = $1 AND x.device_id = d.id AND x.status IN ('waiting', 'sending')
+            AND EXISTS (SELECT 1 FROM messages AS g WHERE g.id = x.message_id AND g.topic_id = $2)
+        """
+    static let settle = """
+        UPDATE deliveries SET status = $3, reason = $4, next_attempt_at = NULL, lease_until = NULL, updated_at = $5
+        WHERE message_id = $1 AND device_id = $2
+        """
+}
+
+extension SQLReading {
+    func deliveries(of message: MessageID, to devices: [DeviceID]) throws(StoreError) -> [Delivery] {
+        var found: [Delivery] = []
+        for chunk in devices.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk, firstParameter: 2)
+            found += try connection.all(
+                """
+                SELECT \(Delivery.columns) FROM deliveries AS x
+                WHERE x.message_id = $1 AND x.device_id IN (\(list.placeholders)) ORDER BY x.device_id
+                """,
+                [.text(message.text)] + list.bindings,
+                Delivery.init
+            )
+        }
+        return found
+    }
+
+    func isFanningOut(_ message: MessageID) throws(StoreError) -> Bool {
+        try connection.first(SQL.isFanningOut, [.text(message.text)]) { $0.int(0) } != nil
+    }
+}
+
+extension SQLWriter {
+    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
+        let open = try connection.all(SQL.ofDevice, [.text(device.text)], Delivery.init)
+        try settle(open, as: .ended, reason: reason, now: now)
+    }
+
+    func settleDeliveries(
+        to user: UserID,
+        of topic: TopicID,
+        as status: DeliveryStatus,
+        reason: DeliveryReason,
+        now: Timestamp
+    ) throws(StoreError) {
+        let open = try connection.all(SQL.ofUserInTopic, [.text(user.text), .text(topic.text)], Delivery.init)
+        try settle(open, as: status, reason: reason.rawValue, now: now)
+    }
+
+    private func settle(
+        _ open: [Delivery],
+        as status: DeliveryStatus,
+        reason: String,
+        now: Timestamp
+    ) throws(StoreError) {
+        for delivery in open {
+            var settled = delivery
+            (settled.status, settled.reason, settled.updatedAt) = (status, reason, now)
+            (settled.nextAttemptAt, settled.leaseUntil) = (nil, nil)
+            try connection.run(
+                SQL.settle,
+                [
+                    .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(status.rawValue),
+                    .text(reason), SQLValue(now),
+                ]
+            )
+            note(.deliveryChanged(settled))
+        }
+    }
+}

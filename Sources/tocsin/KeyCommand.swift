@@ -1,0 +1,78 @@
+import ArgumentParser
+import JSON
+import TocsinCore
+import TocsinServer
+
+/// The command `tocsin key create | list | revoke`.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Manage API keys: their bearers may do what rules with `allow: public` give.",
+        subcommands: [Create.self, List.self, Revoke.self]
+    )
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a new API key, alone on standard output.",
+            discussion: """
+                The key is shown once and not stored. Clients send it as the header x-api-key.
+
+                  tocsin key create --name website --ttl 365d
+                """
+        )
+
+        @Option(help: "What to call it in lists.") var name = "default"
+        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y.") var ttl: Lifetime = Lifetime(
+            seconds: 365 * 86_400
+        )
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds))
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List API keys.")
+
+        @Flag(help: "One JSON object a line.") var json = false
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                for key in try await tool.keys.keys() { print(json ? line(key) : row(key)) }
+            }
+        }
+
+        private func row(_ key: APIKey) -> String {
+            "\(key.id)\t\(key.name)\t"
+                + (key.revokedAt.map { "revoked \($0.iso8601)" } ?? "until \(key.expiresAt.iso8601)")
+        }
+
+        private func line(_ key: APIKey) -> String {
+            JSONLine.text([
+                ("id", .string(key.id.text)), ("name", .string(key.name)),
+                ("createdAt", .string(key.createdAt.iso8601)), ("expiresAt", .string(key.expiresAt.iso8601)),
+                ("revokedAt", key.revokedAt.map { .string($0.iso8601) } ?? .null),
+            ])
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke an API key by its id (see `tocsin key list`)."
+        )
+
+        @Argument(help: "The key's id.") var id: String
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                try await tool.keys.revoke(TokenID(id))
+                print("Revoked API key \(id).")
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import JSON
+import Synchronization
+import Testing
+import TocsinAPI
+import TocsinCore
+import TocsinStore
+
+@Suite("A push token's life")
+struct DeviceLifeTests {
+    private static let alice = APIHarness.identity("alice")
+    private static let bob = APIHarness.identity("bob")
+
+    /// Registers; answers the device, or the whole response when it is refused.
+    private func register(
+        _ api: APIHarness,
+        _ token: String,
+        _ more: String = "platform: \"ios\"",
+        as caller: Identity = DeviceLifeTests.alice
+    ) async throws -> JSONValue {
+        let answer = try await api.run(
+            "mutation { registerPushToken(token: \"\(token)\", \(more)) { device { id kind active environment name } } }",
+            as: caller
+        )
+        return answer["data"]?["registerPushToken"]?["device"] ?? answer
+    }
+
+    private func devices(_ api: APIHarness, of caller: Identity) async throws -> [Device] {
+        try await api.store.read { reader throws(StoreError) in try reader.devices(of: caller.userID) }
+    }
+
+    /// A message with a waiting delivery to a device.
+    private func wait(_ api: APIHarness, for device: String) async throws -> MessageID {
+        let message = try await api.publish("Hello", to: try await api.makeTopic())["id"]?.stringValue ?? ""
+        let delivery = Delivery(
+            id: DeliveryID("x"),
+            messageID: MessageID(message),
+            deviceID: DeviceID(device),
+            platform: .ios,
+            status: .waiting,
+            nextAttemptAt: api.time.now(),
+            updatedAt: api.time.now()
+        )
+        try await api.store.write { writer throws(StoreError) in try writer.save([delivery]) }
+        return MessageID(message)
+    }
+
+    private func rows(_ api: APIHarness, _ message: MessageID) async throws -> [String] {
+        try await api.store.read { reader throws(StoreError) in
+            try reader.deliveries(of: message, status: nil, after: nil, limit: 9).map {
+                "\($0.status.rawValue) \($0.reason ?? "-")"
+            }
+        }
+    }
+
+    @Test("registering again is the same device, also in another spelling; what was not said again stays")
+    func idempotent() async throws {
+        let api = try await APIHarness()
+        let first = try await register(
+            api,
+            "aa11bb22",
+            "platform: \"ios\", environment: \"production\", name: \"Phone\""
+        )
+        let second = try await register(api, "AA11BB22")
+        #expect(first == second, "\(second)")
+        #expect(try await devices(api, of: Self.alice).count == 1)
+    }
+
+    @Test("a token that another user registers moves at once, and what waited for the former owner ends")
+    func moves() async throws {
+        let api = try await APIHarness()
+        let id = try await register(api, "aa11bb22")["id"]?.stringValue ?? ""
+        let message = try await wait(api, for: id)
+        let moved = try await register(api, "aa11bb22", as: Self.bob)
+        #expect(moved["id"] != nil && moved["id"] != .string(id))
+        #expect(try await devices(api, of: Self.alice).isEmpty)
+        #expect(try await devices(api, of: Self.bob).map(\.token) == ["aa11bb22"])
+        #expect(try await rows(api, message) == ["ended TOKEN_MOVED"])
+    }
+
+    @Test("a retired device comes back by registering, and a 410 from before that does not end it again")
+    func revives() async throws {
+        let api = try await APIHarness()
+        let id = DeviceID(try await register(api, "aa11bb22")["id"]?.stringValue ?? "")
+        let answeredAt = api.time.now()
+        let retired = try await api.store.write { writer throws(StoreError) in
+            try writer.retireDevice(id, reason: "Unregistered", registeredBy: answeredAt)
+        }
+        #expect(retired)
+        #expect(try await devices(api, of: Self.alice).map(\.isActive) == [false])
+        #expect(try await register(api, "aa11bb22")["active"] == true)
+        let again = try await api.store.write { writer throws(StoreError) in
+            try writer.retireDevice(id, reason: "Unregistered", registeredBy: answeredAt)
+        }
+        #expect(!again)
+        #expect(try await devices(api, of: Self.alice).map(\.isActive) == [true])
+    }
+
+    @Test("sandbox and production installations of one app stand side by side")
+    func sides() async throws {
+        let api = try await APIHarness()
+        let sandbox = try await register(api, "aa11", "platform: \"ios\", environment: \"sandbox\"")
+        let production = try await register(api, "bb22", "platform: \"ios\", environment: \"production\"")
+        #expect(sandbox["id"] != production["id"])
+        #expect(try await devices(api, of: Self.alice).map(\.environment).count { $0 == .sandbox } == 1)
+    }
+
+    @Test("registering by installation id takes the place of the token's row, whoever had it, and the other way round")
+    func installations() async throws {
+        let api = try await APIHarness()
+        let android = "platform: \"android\""
+        let token = try await register(api, "inst1:APA91b-one", android + ", name: \"Pixel\"")
+        let byID = try await register(api, "inst1", android + ", kind: \"fid\"")
+        #expect(byID["id"] == token["id"] && byID["kind"] == "fid" && byID["name"] == "Pixel")
+        let back = try await register(api, "inst1:APA91b-two", android)
+        #expect(back["id"] == token["id"] && back["kind"] == "token")
+        let taken = try await register(api, "inst1", android + ", kind: \"fid\"", as: Self.bob)
+        #expect(taken["id"] != token["id"])
+        #expect(try await devices(api, of: Self.alice).isEmpty)
+        #expect(try await devices(api, of: Self.bob).map(\.token) == ["inst1"])
+        let other = try await register(api, "inst2:APA91b", android, as: Self.bob)
+        #expect(other["id"] != taken["id"])
+        #expect(try await devices(api, of: Self.bob).count == 2)
+    }
+
+    @Test(
+        "a kind that does not fit is refused with what to do",
+        arguments: [
+            ("aa11", "platform: \"ios\", kind: \"fid\"", "is for android"),
+            ("a:b", "platform: \"android\", kind: \"fid\"", "no Firebase installation id"),
+            ("abc", "platform: \"android\", kind: \"uuid\"", "kind must be token or fid"),
+        ]
+    )
+    func badKinds(token: String, more: String, words: String) async throws {
+        let api = try await APIHarness()
+        let answer = try await register(api, token, more)
+        #expect(answer["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT")
+        #expect(answer["errors"]?[0]?["message"]?.stringValue?.contains(words) == true, "\(answer)")
+    }
+
+    @Test("signing out by token and device id removes both rows, ends what waits, and is told to the outbox")
+    func signsOut() async throws {
+        let api = try await APIHarness()
+        let ended = EndedDevices()
+        api.hub.add { events in
+            for case .deviceEnded(let id, let reason) in events { ended.add("\(id) \(reason)") }
+        }
+        let first = try await register(api, "aa11bb22")["id"]?.stringValue ?? ""
+        let second = try await register(api, "cc33dd44")["id"]?.stringValue ?? ""
+        let foreign = try await register(api, "ee55ff66", as: Self.bob)["id"]?.stringValue ?? ""
+        let message = try await wait(api, for: second)
+        let document = "mutation($t: String!, $d: ID) { unregisterPushToken(token: $t, deviceId: $d) { pushTokens } }"
+        let answer = try await api.run(document, ["t": "AA11BB22", "d": .string(second)])
+        #expect(answer["data"]?["unregisterPushToken"]?["pushTokens"] == [])
+        #expect(try await rows(api, message) == ["ended UNREGISTERED"])
+        #expect(ended.all == ["\(first) UNREGISTERED", "\(second) UNREGISTERED"])
+        _ = try await api.run(document, ["t": "ee55ff66", "d": .string(foreign)])
+        #expect(try await devices(api, of: Self.bob).count == 1)
+    }
+
+    @Test("muting a topic skips what waits and keeps the membership, leaving ends it")
+    func topicPushes() async throws {
+        let api = try await APIHarness()
+        let id = try await register(api, "aa11bb22")["id"]?.stringValue ?? ""
+        let (muted, left) = (try await wait(api, for: id), try await wait(api, for: id))
+        func topic(_ message: MessageID) async throws -> JSONValue {
+            try await api.run("{ getMessage(id: \"\(message)\") { topicId } }")["data"]?["getMessage"]?["topicId"]
+                ?? .null
+        }
+        let mute = "mutation($t: ID!) { subscribeToTopic(topicId: $t, push: false) { push } }"
+        let answer = try await api.run(mute, ["t": try await topic(muted)])
+        #expect(answer["data"]?["subscribeToTopic"]?["push"] == false)
+        #expect(try await rows(api, muted) == ["skipped TOPIC_MUTED"])
+        #expect(try await rows(api, left) == ["waiting -"])
+        _ = try await api.run(
+            "mutation($t: ID!) { unsubscribeFromTopic(topicId: $t) { push } }",
+            ["t": try await topic(left)]
+        )
+        #expect(try await rows(api, left) == ["ended LEFT_TOPIC"])
+    }
+}
+
+/// What the hub told of devices that ended.
+private final class EndedDevices: Sendable {
+    private let seen = Mutex<Set<String>>([])
+
+    var all: Set<String> { seen.withLock { $0 } }
+
+    func add(_ device: String) { seen.withLock { _ = $0.insert(device) } }
+}

@@ -1,0 +1,144 @@
+import Testing
+import TocsinCore
+import TocsinPush
+import TocsinStore
+
+@Suite("Why nothing was sent is a row", .timeLimit(.minutes(1)))
+struct LedgerTests {
+    private func membership(_ user: String, push: Bool = true) -> Membership {
+        Membership(
+            topicID: TopicID("topic-1"),
+            userID: UserID(user),
+            push: push,
+            createdAt: Timestamp(milliseconds: 1_700_000_000_000)
+        )
+    }
+
+    @Test("a member without a device has one row that says so, beside one for each device")
+    func noDevice() async throws {
+        try await OutboxHarness.with { harness in
+            try await harness.add([Device.sample("d1", token: "aa", user: "ann")])
+            let member = membership("bob")
+            try await harness.store.write { writer throws(StoreError) in try writer.save(member) }
+            try await harness.publish("m1")
+            try await harness.running { _ in
+                let rows = try await harness.deliveries { $0.are(2, .accepted, .skipped) }
+                let missing = try #require(rows.first { $0.status == .skipped })
+                #expect(missing.reason == "NO_DEVICE" && missing.platform == nil && missing.attempts == 0)
+                #expect(missing.deviceID.userWithoutDevice == UserID("bob"))
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
+    @Test("a muted topic skips the member's devices with its reason, and nothing is sent")
+    func mutedTopic() async throws {
+        try await OutboxHarness.with { harness in
+            try await harness.add([Device.sample("d1", token: "aa", user: "ann")])
+            let member = membership("ann", push: false)
+            try await harness.store.write { writer throws(StoreError) in try writer.save(member) }
+            try await harness.publish("m1")
+            try await harness.running { _ in
+                let rows = try await harness.deliveries { $0.are(1, .skipped) }
+                #expect(rows.map(\.reason) == ["TOPIC_MUTED"])
+            }
+            #expect(harness.transport.sent.isEmpty)
+        }
+    }
+
+    @Test(
+        "devices not heard of for too long are skipped if the settings say so, and sent to if not",
+        arguments: [true, false]
+    )
+    func stale(isLimited: Bool) async throws {
+        try await OutboxHarness.with { harness in
+            let now = harness.time.now()
+            var fresh = Device.sample("fresh", token: "aa")
+            fresh.lastSeenAt = now
+            var stale = Device.sample("stale", token: "bb")
+            stale.lastSeenAt = now.adding(seconds: -31 * 86_400)
+            var settings = OutboxHarness.settings
+            settings.staleSeconds = isLimited ? 30 * 86_400 : nil
+            try await harness.add([fresh, stale])
+            try await harness.publish("m1")
+            try await harness.running(settings: settings) { _ in
+                let rows = try await harness.deliveries { $0.are(2, .accepted, .skipped) }
+                #expect(rows.map(\.reason) == [nil, isLimited ? "DEVICE_STALE" : nil])
+            }
+            #expect(harness.transport.sent.map(\.token).sorted() == (isLimited ? ["aa"] : ["aa", "bb"]))
+        }
+    }
+
+    @Test("a device signed out after its push was claimed, but before it was handed over, gets nothing")
+    func signedOutBeforeHandOver() async throws {
+        try await OutboxHarness.with { harness in
+            let gate = HeldTokenEndpoint()
+            harness.providers.tokenEndpoint.hold(gate)
+            defer { gate.open() }
+            try await harness.add([
+                Device.sample("stays", token: "stays", platform: .android, user: "ann"),
+                Device.sample("goes", token: "goes", platform: .android, user: "bob"),
+            ])
+            try await harness.publish("m1")
+            try await harness.running { worker in
+                // The pushes wait for the access token: they are claimed, and nothing has left.
+                try await harness.wait { gate.isAsked }
+                try await harness.store.write { writer throws(StoreError) in
+                    try writer.endDeliveries(of: DeviceID("goes"), reason: "UNREGISTERED", now: harness.time.now())
+                    try writer.removeDevice(DeviceID("goes"), reason: "UNREGISTERED")
+                }
+                worker.withdraw(DeviceID("goes"), reason: "UNREGISTERED")
+                gate.open()
+                let rows = try await harness.deliveries { $0.are(2, .accepted, .ended) }
+                let gone = try #require(rows.first { $0.deviceID == DeviceID("goes") })
+                #expect(gone.status == .ended && gone.reason == "UNREGISTERED" && gone.attempts == 0)
+            }
+            #expect(harness.transport.sent.map(\.token) == ["stays"])
+        }
+    }
+
+    @Test("the outbox tells how a device would be reached, and why not when its provider is paused")
+    func outlook() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, _ in .apns(403, "InvalidProviderToken") }
+            let device = Device.sample("d1", token: "aa")
+            try await harness.add([device])
+            try await harness.publish("m1")
+            try await harness.running([.apns]) { worker in
+                let way = PushOutlook.Way(service: "apns", app: "com.example.app", environment: .sandbox)
+                #expect(worker.outlook(of: device) == .open(way))
+                let android = Device.sample("d2", token: "bb", platform: .android)
+                #expect(worker.outlook(of: android) == .unreachable(.providerNotConfigured))
+                try await harness.deliveries { $0.contains { $0.reason == "InvalidProviderToken" } }
+                guard case .paused(way, let reason, _) = worker.outlook(of: device) else {
+                    Issue.record("not paused: \(worker.outlook(of: device))")
+                    return
+                }
+                #expect(reason.contains("InvalidProviderToken"))
+            }
+        }
+    }
+
+    @Test("deliveries are noted while somebody listens, and not before or after")
+    func listening() async throws {
+        try await OutboxHarness.with { harness in
+            let listeners = DeliveryListeners()
+            var settings = OutboxSettings()
+            settings.listeners = listeners
+            try await harness.add([Device.sample("d1", token: "aa")])
+            try await harness.running(settings: settings) { worker in
+                for (index, isHeard) in [false, true, false].enumerated() {
+                    if isHeard { listeners.enter() }
+                    try await harness.publish("m\(index)", number: Int64(index + 1))
+                    worker.wake()
+                    try await harness.deliveries("m\(index)") { $0.are(1, .accepted) }
+                    if isHeard {
+                        try await harness.wait { harness.notedDeliveries == 1 }
+                        listeners.leave()
+                    }
+                    #expect(harness.notedDeliveries == (index == 0 ? 0 : 1))
+                }
+            }
+        }
+    }
+}
