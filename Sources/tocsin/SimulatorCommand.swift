@@ -167,7 +167,8 @@ private struct PushLine {
         let status = push["status"]?.intValue ?? 0
         let token = push["token"]?.stringValue ?? ""
         let payload = push["payload"]
-        let alert = payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+        let alert =
+            payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
             ?? payload?["notification"]
         let shown = ["title", "body"].compactMap { alert?[$0]?.stringValue }.filter { !$0.isEmpty }
         let reason = push["reason"]?.stringValue.map { " \($0)" } ?? ""

@@ -54,7 +54,9 @@ struct WebhookTests {
         return "v1," + result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("registrations, messages and sign-outs are told, signed, after failures too; a receiver that hangs delays none")
+    @Test(
+        "registrations, messages and sign-outs are told, signed, after failures too; a receiver that hangs delays none"
+    )
     func tells() async throws {
         let receiver = try Receiver { path, earlier in
             switch path {
@@ -114,7 +116,9 @@ struct WebhookTests {
             let client = try installation.makeClient(token: try await installation.addUser("ada"))
             _ = try await client.registerPushToken(DeviceRegistration(token: Self.phone, platform: "ios"))
             try await eventually("the event is dead") {
-                try await installation.administer(["webhooks", "list", "--dead"]).contains("\tregister_push_token\tdead\t2\t")
+                try await installation.administer(["webhooks", "list", "--dead"]).contains(
+                    "\tregister_push_token\tdead\t2\t"
+                )
             }
             let answer = try await installation.administer(["webhooks", "retry", "hook"])
             #expect(answer == "1 event is due again.\n")

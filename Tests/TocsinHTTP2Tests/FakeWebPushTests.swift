@@ -174,7 +174,7 @@ struct FakeWebPushTests {
         ("throttled", .retry(PushRetry(.answer, reason: "HTTP 429 TooManyRequests", afterSeconds: 1)), 1),
         ("broken", .retry(PushRetry(.serverFault, reason: "HTTP 500 InternalServerError")), 1),
         ("unavailable", .retry(PushRetry(.serverFault, reason: "HTTP 503 ServiceUnavailable", afterSeconds: 1)), 1),
-        ("redirect", .refused(reason: "HTTP 307"), 1),
+        ("redirect", .refused(reason: "HTTP 307 TemporaryRedirect"), 1),
     ]
 
     @Test("each answer of the service leads to its result", arguments: scripts.indices)

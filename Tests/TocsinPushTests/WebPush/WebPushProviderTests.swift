@@ -92,7 +92,9 @@ struct WebPushProviderTests {
         #expect(notification["data"]?["data"]?["branch"] == "main")
     }
 
-    @Test("of an encrypted message the placeholder is shown, and the page's own code gets the ciphertext whole or not at all")
+    @Test(
+        "of an encrypted message the placeholder is shown, and the page's own code gets the ciphertext whole or not at all"
+    )
     func encrypted() async throws {
         for body in ["0123abcd", String(repeating: "0f", count: 4000)] {
             let fields: [String: FieldValue] = [
