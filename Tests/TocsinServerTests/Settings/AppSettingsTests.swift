@@ -29,6 +29,7 @@ struct AppSettingsTests {
         key_id = "KEYONE1234"
         key_file = "main.p8"
         production = true
+        critical_alerts = true
         [apps.fcm]
         credentials = "google.json"
 
@@ -56,6 +57,7 @@ struct AppSettingsTests {
         let one = try #require(apps.first?.apns.first)
         #expect(one.settings.bundleID == "com.example.one" && one.settings.isProduction)
         #expect(one.environments == [.sandbox, .production])
+        #expect(one.settings.mayBeCritical && apps[1].apns.allSatisfy { !$0.settings.mayBeCritical })
         #expect(apps[0].fcm?.projectID == "demo" && apps[0].fcm?.isConfigured == true)
         #expect(apps[1].apns.map(\.environments) == [[.sandbox], [.production]])
         #expect(apps[1].apns.map(\.settings.keyID) == ["KEYSAND123", "KEYPROD123"])
