@@ -35,7 +35,11 @@ struct SettingsFile {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if name == Self.appsKey, case .array(let apps) = member.value {
+            if name == Self.appsKey {
+                guard case .array(let apps) = member.value else {
+                    problems.append("\(path): apps must be a list of tables. In TOML each begins with [[apps]].")
+                    continue
+                }
                 self.apps = apps
             } else if case .object = member.value {
                 try add(member.value, under: name + "-")

@@ -89,6 +89,7 @@ struct AppSettingsTests {
     }
 
     private static let mistakes: [(name: String, toml: String, expected: [String])] = [
+        ("one table", "[apps]\nid = \"a\"", ["t.toml: apps must be a list of tables"]),
         ("no table", "apps = [1]", ["t.toml: apps[0] must be a table"]),
         ("no id", "[[apps]]\n[apps.fcm]\nproject_id = \"p\"", ["apps[0]: id is missing"]),
         ("a bad id", "[[apps]]\nid = \"a b\"", ["apps[0]: id must be at most 255 bytes without spaces"]),
