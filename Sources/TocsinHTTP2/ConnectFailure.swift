@@ -19,10 +19,16 @@ enum ConnectFailure {
         case ChannelError.connectTimeout(let time):
             return "no connection to \(origin.authority) within \(time.nanoseconds / 1_000_000_000) s"
         case is NIOSSLError, is BoringSSLError:
-            return "TLS with \(origin.authority) failed: \(raw)"
+            return "TLS with \(origin.authority) failed: \(libraryReason(raw))"
         default:
             return "the connection to \(origin.authority) failed: \(raw)"
         }
+    }
+
+    /// The TLS library's own word, as in WRONG_VERSION_NUMBER, without the place in its source that goes with it.
+    private static func libraryReason(_ raw: String) -> Substring {
+        guard let mark = raw.firstRange(of: "OPENSSL_internal:") else { return raw[...] }
+        return raw[mark.upperBound...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }
     }
 
     private static func connection(_ failure: NIOConnectionError, _ origin: Origin) -> String {

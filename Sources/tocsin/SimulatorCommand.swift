@@ -16,34 +16,39 @@ struct SimulatorCommand: AsyncParsableCommand {
             EXAMPLES
               tocsin simulator
               tocsin simulator --json | jq -c 'select(.accepted == false)'
-              tocsin simulator --directory /tmp/sim --apns-port 2197 --ready-file /tmp/ready
-              tocsin simulator --rate apns:TooManyRequests=5% --rate fcm:UNAVAILABLE=1% --fcm-per-minute 600
+              tocsin simulator --directory /tmp/sim --ready-file /tmp/ready
+              tocsin simulator --rate apns:TooManyRequests=5% --fcm-per-minute 600
 
             FAULTS BY DEVICE TOKEN
-            A device token that begins with one of these meets the fault. Where "often" stands, what follows says how \
-            often before it is served as usual: with APNs one digit (5032… fails twice), with FCM a number and a hyphen \
+            A device token that begins with one of these meets the fault. Where a star stands, what follows says how often \
+            before it is served as usual: with APNs one digit (5032… fails twice), with FCM a number and a hyphen \
             (unavailable-2-…); without, always.
 
             \(prefixes)
 
             FAULTS BY RATE AND BY SCRIPT
-            --rate PROVIDER:FAULT=SHARE, or rules of a script. The faults' names are those of the provider, as in \
-            apns:TooManyRequests and fcm:QUOTA_EXCEEDED (of the device; PROJECT_QUOTA_EXCEEDED of the project), and:
+            --rate PROVIDER:FAULT=SHARE, or rules of a script. The faults of apns are Apple's reasons, as in \
+            apns:TooManyRequests. Those of fcm are \(googleFaults). Of both:
 
             \(wireFaults)
 
             A script is JSON; each rule takes only what is needed:
 
-              { "rules": [ { "provider": "apns", "fault": "TooManyRequests", "token": "a1", "share": "5 %",
-                             "skip": 100, "times": 20, "timesPerToken": 1, "request": 7, "forSeconds": 30 },
-                           { "provider": "fcm", "fault": "UNAVAILABLE", "retryAfter": 3 },
-                           { "provider": "apns", "fault": "goaway", "request": 50, "lastStream": 81, "reason": "Shutdown" },
-                           { "provider": "apns", "fault": "Unregistered", "token": "a2", "agoSeconds": 86400 },
-                           { "provider": "apns", "fault": "slow", "lateSeconds": 4 } ],
-                "apns": { "streams": 5, "readBytesPerSecond": 2000, "bundleIds": ["com.example.tocsin"],
+              { "rules": [
+                  { "provider": "apns", "fault": "TooManyRequests",
+                    "token": "a1", "share": "5 %", "skip": 100, "times": 20,
+                    "timesPerToken": 1, "forSeconds": 30 },
+                  { "provider": "fcm", "fault": "UNAVAILABLE", "retryAfter": 3 },
+                  { "provider": "apns", "fault": "goaway", "request": 50,
+                    "lastStream": 81, "reason": "Shutdown" },
+                  { "provider": "apns", "fault": "Unregistered",
+                    "agoSeconds": 86400, "lateSeconds": 4 } ],
+                "apns": { "streams": 5, "readBytesPerSecond": 2000,
+                          "bundleIds": ["com.example.tocsin"],
                           "providerTokenUpdateSeconds": 1200 },
-                "fcm": { "messagesPerMinute": 600, "deviceMessagesPerMinute": 240, "deviceMessagesPerHour": 5000,
-                         "accessTokenSeconds": 3599, "streams": 100, "readBytesPerSecond": 0 },
+                "fcm": { "streams": 100, "readBytesPerSecond": null,
+                         "messagesPerMinute": 600, "deviceMessagesPerMinute": 240,
+                         "deviceMessagesPerHour": 5000, "accessTokenSeconds": 3599 },
                 "lateSeconds": 2, "seed": 1 }
 
             token: how the device's token begins. share: of the pushes it is for. skip, times: let so many through, then \
@@ -127,12 +132,17 @@ struct SimulatorCommand: AsyncParsableCommand {
     private static var prefixes: String {
         ScriptRule.all.map { rule in
             let provider = rule.provider.rawValue.padding(toLength: 4, withPad: " ", startingAt: 0)
-            return "  \(provider) \(padded(rule.prefix)) \(rule.summary)\(rule.isCounted ? ", often" : "")"
+            return "  \(provider) \(padded(rule.prefix)) \(rule.isCounted ? "*" : " ") \(rule.summary)"
         }.joined(separator: "\n")
     }
 
     private static var wireFaults: String {
         FaultNames.wireFaults.map { "  \(padded($0.name)) \($0.summary)" }.joined(separator: "\n")
+    }
+
+    private static var googleFaults: String {
+        let shared = FaultNames.wireFaults.map(\.name)
+        return FaultNames.all(of: .fcm).filter { !shared.contains($0) }.joined(separator: ", ")
     }
 
     private static var control: String {

@@ -94,7 +94,7 @@ enum FailurePage {
             .deletingLastPathComponent().appendingPathComponent("docs/try-every-failure.md").path
     }
 
-    /// Lines such as: | `dead` | 410 Unregistered | the phone goes | `ENDED Unregistered` |
+    /// The rows of the table for a provider: prefix, answer, what the server does, what the ledger shows.
     static func rows(provider: String) throws -> [Row] {
         var section = ""
         var rows: [Row] = []

@@ -54,6 +54,7 @@ struct Rows: StoreReader {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] { [] }
     func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(
         of message: MessageID,
@@ -61,6 +62,9 @@ struct Rows: StoreReader {
         after: DeviceID?,
         limit: Int
     ) throws(StoreError) -> [Delivery] { [] }
+    func deliveries(of message: MessageID, to devices: [DeviceID]) throws(StoreError) -> [Delivery] { [] }
+    func isFanningOut(_ message: MessageID) throws(StoreError) -> Bool { false }
+    func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] { [] }
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }

@@ -77,6 +77,16 @@ struct ConditionTests {
         }
     }
 
+    @Test("a failed TLS handshake is said in the library's word, without a path of the machine that built it")
+    func handshakeReason() async throws {
+        try await Bench.with { bench in
+            bench.simulator.setOutage(.tls, of: .apns)
+            let answer = await bench.send(bench.apnsBatch([deviceToken("aa")]))[0]
+            #expect(answer.reason.hasPrefix("TLS with localhost:"), "\(answer.reason)")
+            #expect(answer.reason.hasSuffix("failed: WRONG_VERSION_NUMBER"), "\(answer.reason)")
+        }
+    }
+
     @Test("an outage with a length ends by itself")
     func outageEnds() async throws {
         let clock = HandClock()

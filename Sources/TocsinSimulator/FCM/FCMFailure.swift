@@ -128,7 +128,8 @@ enum FCMFailure: Error, Sendable {
             details.append(Self.badRequest(field: field, why))
         case .quotaExceeded(let quota, _):
             details.append([
-                "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [Self.violation(quota, projectID)],
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [Self.violation(quota, projectID)],
             ])
         case .unauthenticated:
             details.append(Self.errorInfo("ACCESS_TOKEN_EXPIRED"))

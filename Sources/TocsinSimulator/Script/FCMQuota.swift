@@ -10,7 +10,9 @@ struct FCMQuota: Sendable {
                 beganMilliseconds = now
                 used = 0
             }
-            guard used < limit else { return Int(max(1, (beganMilliseconds + lengthSeconds * 1000 - now + 999) / 1000)) }
+            guard used < limit else {
+                return Int(max(1, (beganMilliseconds + lengthSeconds * 1000 - now + 999) / 1000))
+            }
             used += 1
             return nil
         }

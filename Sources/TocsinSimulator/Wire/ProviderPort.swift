@@ -22,7 +22,7 @@ final class ProviderPort: Sendable {
         self.bind = bind
     }
 
-    /// Opens the port for the first time; 0 takes a free one. Returns its number.
+    /// Opens the port for the first time, 0 being any free one, and gives its number.
     func open(_ wanted: Int, host: String) async throws(SimulatorError) -> Int {
         do {
             let channel = try await bind(wanted).get()
