@@ -127,9 +127,11 @@ CREATE TABLE fanouts (
     lease_until INTEGER,
     node TEXT,
     created_at INTEGER NOT NULL,
+    urgent INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (message_id, first_device)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX fanouts_waiting ON fanouts (created_at, message_id, first_device) WHERE lease_until IS NULL;
+CREATE INDEX fanouts_urgent ON fanouts (created_at, message_id, first_device) WHERE lease_until IS NULL AND urgent = 1;
 CREATE INDEX fanouts_leased ON fanouts (lease_until, created_at) WHERE lease_until IS NOT NULL;
 
 -- What ended while fan-outs were waiting that owe it an outcome. `last_fanout` is the time of the newest of these; the rows

@@ -4,16 +4,19 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [create] [query] [push] [engine] [--seconds N] [--connections N]
+scripts/bench.sh [create] [query] [push] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
 
   create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
-  push     pushes through the HTTP/2 transport to a sink; floor: h2load
+  push     pushes through the HTTP/2 transport to a sink, and the whole way from a committed message to recorded
+           outcomes, a million of them with the memory on the way; floor: h2load; peers: Go's net/http (Debian),
+           aioapns (PyPI)
   engine   the GraphQL engine alone: parse, validate, execute, introspect; peers on the same documents and data:
            graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
            calls for memory are counted, also for each further row
 
-All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64).
+All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64),
+--pushes (1000000) to a topic of --devices (200000) those of push's whole way.
 END
 }
 
@@ -39,6 +42,7 @@ if wants push; then
     install_packages nghttp2-client || step "h2load could not be installed; pushes are measured without their floor."
 fi
 peers="$root/.build-release/peers"
+if wants push; then install_push_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
 products=(tocsin-bench)
 if wants create || wants query || wants push; then products+=(tocsin); fi

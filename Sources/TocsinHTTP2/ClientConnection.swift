@@ -36,12 +36,18 @@ final class ClientConnection: ChannelInboundHandler {
     /// Set when the pool knows the connection; of several addresses tried, only one is adopted.
     private var isAdopted = false
 
+    /// What is to be written next; its memory serves again once TLS has taken the bytes.
+    private var outbound: ByteBuffer?
+
     /// Bytes gathered before one write: several TLS records.
-    private static let writeBytes = 131_072
+    private static let writeBytes = 65_536
 
     init(pool: ConnectionPool) {
         self.pool = pool
-        session = ClientSession(maximumResponseBytes: pool.settings.maximumResponseBytes)
+        session = ClientSession(
+            maximumResponseBytes: pool.settings.maximumResponseBytes,
+            maximumStreams: pool.settings.maximumStreams
+        )
     }
 
     /// Streams that may be opened now.
@@ -140,9 +146,7 @@ extension ClientConnection {
     func flush() {
         guard let context, state != .closed else { return }
         repeat {
-            var out = context.channel.allocator.buffer(capacity: 16_384)
-            while out.readableBytes < Self.writeBytes, session.withNextBytes({ out.writeBytes($0) }) {}
-            guard out.readableBytes > 0 else { break }
+            guard let out = gathered(context.channel.allocator) else { break }
             context.writeAndFlush(wrapOutboundOut(out), promise: nil)
         } while context.channel.isWritable
         if state == .draining, session.openStreams == 0 {
@@ -151,6 +155,16 @@ extension ClientConnection {
             if state != .draining { reason = "\(pool.origin.authority) broke the HTTP/2 protocol" }
             close()
         }
+    }
+
+    /// The next bytes to send, of many frames; `nil` when there are none.
+    private func gathered(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
+        var out = outbound ?? allocator.buffer(capacity: Self.writeBytes / 4)
+        outbound = nil
+        out.clear()
+        while out.readableBytes < Self.writeBytes, session.withNextBytes({ out.writeBytes($0) }) {}
+        outbound = out
+        return out.readableBytes > 0 ? out : nil
     }
 
     /// The pool takes the connection in; `nil`, or why it is of no use any more.

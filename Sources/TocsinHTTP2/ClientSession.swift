@@ -42,18 +42,25 @@ final class ClientSession {
     private(set) var isAccepted = false
     private var knownMaximumStreams = Int.max
 
-    private var slots: [Slot] = []
+    /// A place for each stream there may be; a plain pointer, because each push looks here a dozen times.
+    private let slots: UnsafeMutableBufferPointer<Slot>
+    /// Places before this have been used.
+    private var usedPlaces = 0
     private var free: [Int] = []
     private var lines = RequestLines()
     private let maximumResponseBytes: Int
     private var pointer: OpaquePointer?
 
-    init(maximumResponseBytes: Int) {
+    init(maximumResponseBytes: Int, maximumStreams: Int) {
         self.maximumResponseBytes = maximumResponseBytes
+        slots = .allocate(capacity: max(1, maximumStreams))
+        slots.initialize(repeating: Slot())
         ClientCallbacks.makeSession(&pointer, userData: self)
         let entries = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: 16_384),
+            // RFC 9218 §2.1: no priorities are sent, so that none need be kept in order.
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES.rawValue), value: 1),
         ]
         nghttp2_submit_settings(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         nghttp2_session_set_local_window_size(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 1 << 20)
@@ -61,6 +68,8 @@ final class ClientSession {
 
     deinit {
         nghttp2_session_del(pointer)
+        slots.deinitialize()
+        slots.deallocate()
     }
 
     /// The streams the peer allows now.
@@ -71,8 +80,9 @@ final class ClientSession {
     /// Opens a stream for the run's next request; `false` when the connection takes no more.
     func submitNext(of run: BatchRun) -> Bool {
         let index = run.next
-        let place = free.popLast() ?? slots.count
-        if place == slots.count { slots.append(Slot()) }
+        let place = free.popLast() ?? usedPlaces
+        guard place < slots.count else { return false }
+        usedPlaces = max(usedPlaces, place + 1)
         let mark = UnsafeMutableRawPointer(bitPattern: place + 1)
         let streamID = lines.withLines(run.block, run.batch.requests[index]) { lines in
             ClientCallbacks.submit(pointer, lines, mark)
@@ -126,7 +136,7 @@ final class ClientSession {
     /// Gives up the run's open streams; `false` if there were none.
     func expire(_ run: BatchRun, reason: String) -> Bool {
         var found = false
-        for place in slots.indices where slots[place].run === run && !slots[place].isAnswered {
+        for place in 0..<usedPlaces where slots[place].run === run && !slots[place].isAnswered {
             found = true
             nghttp2_submit_rst_stream(
                 pointer,
@@ -141,7 +151,7 @@ final class ClientSession {
 
     /// Answers every open stream, because the connection is gone.
     func end(reason: String) {
-        for place in slots.indices where slots[place].run != nil {
+        for place in 0..<usedPlaces where slots[place].run != nil {
             answer(place, slots[place].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
             release(place)
         }
@@ -182,10 +192,20 @@ extension ClientSession {
         case .status:
             slots[place].status = value.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
         case .kept(let name):
-            slots[place].headers.append(PushHeader(name, String(decoding: value, as: UTF8.self)))
+            slots[place].headers.append(PushHeader(name, text(value, answering: place)))
         case .dropped:
             break
         }
+    }
+
+    /// A header's value; mostly it repeats what the request's own first header said, and then that text is shared.
+    private func text(_ value: UnsafeBufferPointer<UInt8>, answering place: Int) -> String {
+        let index = slots[place].index
+        if let sent = slots[place].run?.batch.requests[index].headers.first?.value, sent.utf8.count == value.count {
+            let isSame = sent.utf8.withContiguousStorageIfAvailable { $0.elementsEqual(value) }
+            if isSame == true { return sent }
+        }
+        return String(decoding: value, as: UTF8.self)
     }
 
     func data(_ place: Int, _ bytes: UnsafeBufferPointer<UInt8>) {

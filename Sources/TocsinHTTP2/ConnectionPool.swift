@@ -141,7 +141,8 @@ final class ConnectionPool {
 extension ConnectionPool {
     private func connectIfUseful() {
         let usable = connections.filter { $0.state == .ready || $0.state == .opening }
-        guard !isConnecting, usable.count < settings.maximumConnections, usable.allSatisfy(\.isFull) else { return }
+        let limit = key.isSpare ? 1 : settings.maximumConnections
+        guard !isConnecting, usable.count < limit, usable.allSatisfy(\.isFull) else { return }
         guard backoff.isDue(.now()) else {
             guard retry == nil else { return }
             let pause = Double((backoff.notBefore - .now()).nanoseconds) / 1e9

@@ -56,6 +56,8 @@ final class HeaderBlock {
 struct RequestLines {
     private var text: [UInt8] = []
     private var lines: [nghttp2_nv] = []
+    /// The block `lines` begins with.
+    private var block: HeaderBlock?
 
     /// Calls `submit` with all lines of a request; libnghttp2 copies what is not in the block.
     mutating func withLines<Result>(
@@ -69,8 +71,11 @@ struct RequestLines {
             text.append(contentsOf: header.name.utf8)
             text.append(contentsOf: header.value.utf8)
         }
-        lines.removeAll(keepingCapacity: true)
-        lines.append(contentsOf: block.lines)
+        if block === self.block {
+            lines.removeLast(lines.count - block.lines.count)
+        } else {
+            (self.block, lines) = (block, block.lines)
+        }
         return text.withUnsafeMutableBufferPointer { text in
             var cursor = text.baseAddress
             lines[HeaderBlock.pathIndex].value = cursor

@@ -58,6 +58,24 @@ final class SQLiteConnection: SQLConnection {
         }
     }
 
+    func runEach(
+        _ sql: String,
+        rows: Int,
+        bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
+    ) throws(StoreError) -> Int {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        let before = sqlite3_total_changes64(handle)
+        for row in 0..<rows {
+            bind(row, statement)
+            if let code = statement.bindFailure { throw failure(code, sql) }
+            let code = sqlite3_step(statement.pointer)
+            guard code == SQLITE_DONE else { throw failure(code, sql) }
+            sqlite3_reset(statement.pointer)
+        }
+        return Int(sqlite3_total_changes64(handle) - before)
+    }
+
     func execute(script: String) throws(StoreError) {
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code, script) }
@@ -91,78 +109,6 @@ final class SQLiteConnection: SQLConnection {
     private func failure(_ code: Int32, _ sql: String) -> StoreError {
         let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "the connection is closed"
         return SQLiteFailure.storeError(code: code, message: message, sql: sql)
-    }
-}
-
-/// A statement's text as a key: texts are long and differ in length or towards their end, so little of them is hashed.
-private struct StatementText: Hashable {
-    let text: String
-    private static let hashedBytes = 24
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(text.utf8.suffix(Self.hashedBytes).reduce(text.utf8.count) { $0 &* 31 &+ Int($1) })
-    }
-}
-
-/// A prepared statement and which of its parameters stands for each `$n`.
-private final class PreparedStatement {
-    let pointer: OpaquePointer
-    /// SQLite numbers `$n` by first appearance; this is the number of each, by n.
-    private let indexes: [Int32]
-
-    init(_ pointer: OpaquePointer) {
-        self.pointer = pointer
-        let count = sqlite3_bind_parameter_count(pointer)
-        indexes = count == 0 ? [] : (1...count).map { sqlite3_bind_parameter_index(pointer, "$\($0)") }
-    }
-
-    deinit { sqlite3_finalize(pointer) }
-
-    func bind(_ values: [SQLValue], _ sql: String) throws(StoreError) {
-        guard values.count == indexes.count else {
-            throw .statement(code: 25, message: "\(values.count) values for \(indexes.count) parameters", sql: sql)
-        }
-        for (index, value) in zip(indexes, values) {
-            let code = bind(value, at: index)
-            guard code == SQLITE_OK else {
-                throw SQLiteFailure.storeError(code: code, message: String(cString: sqlite3_errstr(code)), sql: sql)
-            }
-        }
-    }
-
-    private func bind(_ value: SQLValue, at index: Int32) -> Int32 {
-        switch value {
-        case .null: sqlite3_bind_null(pointer, index)
-        case .int(let number): sqlite3_bind_int64(pointer, index, number)
-        case .double(let number): sqlite3_bind_double(pointer, index, number)
-        case .text(let text): bind(text, at: index)
-        }
-    }
-
-    private func bind(_ text: String, at index: Int32) -> Int32 {
-        // SQLITE_TRANSIENT (-1): SQLite copies the bytes before the call returns.
-        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        var text = text
-        return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { characters in
-                guard let start = characters.baseAddress else {
-                    return sqlite3_bind_text(pointer, index, "", 0, transient)
-                }
-                return sqlite3_bind_text64(
-                    pointer,
-                    index,
-                    start,
-                    UInt64(characters.count),
-                    transient,
-                    UInt8(SQLITE_UTF8)
-                )
-            }
-        }
-    }
-
-    func reset() {
-        sqlite3_reset(pointer)
-        sqlite3_clear_bindings(pointer)
     }
 }
 

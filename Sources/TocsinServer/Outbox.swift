@@ -70,6 +70,7 @@ final class Outbox: Sendable {
         outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds
         outbox.inFlight = settings.push.inFlight
+        outbox.fcmPerMinute = settings.push.fcmPerMinute
         outbox.stopSeconds = settings.server.stopSeconds
         if settings.push.staleDays > 0 { outbox.staleSeconds = Double(settings.push.staleDays) * 86_400 }
         outbox.retry.lifetimeSeconds = settings.push.lifetimeSeconds

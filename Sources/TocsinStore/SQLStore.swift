@@ -198,7 +198,7 @@ extension SQLStore {
     private func start(_ writer: WriterThread) async throws(StoreError) {
         let ending = ending
         let opened: Result<Void, StoreError> = await withCheckedContinuation { continuation in
-            let isStarted = startThread {
+            let isStarted = startThread("store-writer") {
                 writer.run(opened: { continuation.resume(returning: $0) }, ended: { Self.end(ending) })
             }
             if !isStarted { continuation.resume(returning: .failure(Self.noThread)) }
@@ -206,7 +206,7 @@ extension SQLStore {
         try opened.get()
         for number in 0..<settings.readerCount {
             let reader = ReaderThread(database: database, queue: reads, readers: writer.readers)
-            guard startThread({ reader.run() }) else {
+            guard startThread("store-reader", { reader.run() }) else {
                 for _ in number..<settings.readerCount { writer.readers.arrive() }
                 await close()
                 throw Self.noThread

@@ -44,8 +44,8 @@ enum AllowedImports {
         // Measures every part, each by itself.
         "tocsin-bench": nio.union([
             "CNGHTTP2", "CSQLite", "Dispatch", "Foundation", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOSSL",
-            "TocsinAPI", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite",
-            "TocsinServer", "TocsinSimulator", "TocsinStore",
+            "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush",
+            "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",
         ]),
         // Run while building.
         "embed-files": ["Foundation"],

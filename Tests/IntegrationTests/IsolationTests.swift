@@ -92,6 +92,7 @@ struct Probe {
         read("devices", "", "{ id token name active }"),
         read("memberships", "", "{ topicId userId push }"),
         read("me", "", "{ userId username }"),
+        read("explainDelivery", #"(messageId: "MESSAGE", userId: "ada")"#, "{ userId summary gates { sentence } }"),
         write("updateTopic", #"input: { id: "TOPIC", name: "taken", _version: 1 }"#, topic),
         write("deleteTopic", #"input: { id: "TOPIC", _version: 1 }"#, topic),
         write("createMessage", #"input: { topicId: "TOPIC", type: 1, title: "t", body: "b" }"#, message),
@@ -99,6 +100,9 @@ struct Probe {
         write("deleteMessage", #"input: { id: "MESSAGE", _version: 1 }"#, message),
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
+        read("readState", "", "{ unread topics { topicId } }"),
+        Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
+        Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
         Probe("unsubscribeFromTopic", #"mutation { unsubscribeFromTopic(topicId: "TOPIC") { topicId push } }"#),
         Probe("setNotifications", "mutation { setNotifications(enabled: false) { userId notifications } }"),
         Probe("unregisterPushToken", #"mutation { unregisterPushToken(token: "TOKEN") { userId pushTokens } }"#),
@@ -116,6 +120,7 @@ struct Probe {
 
     static let leftOut = [
         "createTopic": "Tried in a test of its own.",
+        "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }

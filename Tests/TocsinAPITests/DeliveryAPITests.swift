@@ -190,6 +190,7 @@ struct DeliveryAPITests {
     func explaining() async throws {
         let api = try await APIHarness(model: Self.shared)
         let message = try await scene(api)
+        _ = try await register(api, "0123456789abcdef", as: Self.eve)
         try await deliver(api, message, to: [Self.bob])
         func ask(_ user: String, about id: String? = nil, as caller: Identity) async throws -> JSONValue {
             try await api.run(Self.explain, ["m": .string(id ?? message), "u": .string(user)], as: caller)
@@ -207,6 +208,8 @@ struct DeliveryAPITests {
         }
         let eve = try await ask("sub-eve", as: Self.alice)["data"]?["explainDelivery"]
         #expect(eve?["summary"]?.stringValue?.contains("not a member") == true)
+        // Of somebody who never joined the owner learns nothing: no phone, no switch.
+        #expect(eve?["gates"]?.arrayValue?.compactMap { $0["name"] } == ["MESSAGE", "MEMBERSHIP"], "\(eve ?? .null)")
         let absent = try await ask("sub-alice", about: "no-such-message", as: Self.eve)
         #expect(absent["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED")
         for caller in [Self.bob, Self.eve] {

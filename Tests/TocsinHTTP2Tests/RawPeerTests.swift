@@ -178,8 +178,8 @@ struct RawPeerTests {
         try await RawPeer.with(part, transport: { $0.firstBackoffSeconds = 60 }) { peer, transport, batch in
             var batch = batch
             batch.timeoutSeconds = 0.5
-            for _ in 0..<4 { #expect(await send(transport, batch).first?.status == nil) }
-            #expect(peer.connections.withLock { $0 } <= 2)
+            for _ in 0..<8 { #expect(await send(transport, batch).first?.status == nil) }
+            #expect(peer.connections.withLock { $0 } <= 4)
         }
     }
 
@@ -193,6 +193,8 @@ struct RawPeerTests {
             closesOnlyOnce: true
         )
         try await RawPeer.with(part, transport: { $0.firstBackoffSeconds = 60 }) { peer, transport, batch in
+            var batch = batch
+            batch.timeoutSeconds = 30
             let first = await send(transport, batch)
             #expect(["unknown", "notProcessed"].contains(first.first?.kind))
             #expect(await send(transport, batch).map(\.kind) == ["200"])

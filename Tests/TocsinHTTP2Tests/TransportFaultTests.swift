@@ -89,7 +89,7 @@ struct TransportFaultTests {
         try await Bench.with { bench in
             _ = await bench.send(bench.apnsBatch([deviceToken("aa")]))
             async let stalled = bench.send(bench.apnsBatch([deviceToken("57a1")]))
-            while bench.stat("apns", "requests") != 2 { await Task.yield() }
+            while bench.stat("apns", "requests") ?? 0 < 2 { await Task.yield() }
             await bench.simulator.cutConnections()
             #expect(await stalled.map(\.kind) == ["unknown"])
             let answers = await bench.send(bench.apnsBatch([deviceToken("ab")]))
@@ -180,14 +180,14 @@ struct TransportFaultTests {
     func cancelled() async throws {
         try await Bench.with(
             {
-                $0.maximumStreams = 1; $0.slowAnswerSeconds = 1.5
+                $0.maximumStreams = 1; $0.slowAnswerSeconds = 4
             },
             transport: { $0.maximumConnections = 1 }
         ) {
             bench in
             let batch = bench.apnsBatch([deviceToken("510e"), deviceToken("aa"), deviceToken("ab")])
             let sending = Task { await bench.send(batch) }
-            while bench.stat("apns", "requests") != 1 { await Task.yield() }
+            while bench.stat("apns", "requests") ?? 0 < 1 { await Task.yield() }
             sending.cancel()
             #expect(await sending.value.map(\.kind) == ["200", "notProcessed", "notProcessed"])
         }

@@ -51,7 +51,23 @@ install_counter() {
     "$compiler" -O2 -shared -fPIC -o "$1/liballocations.so" "$peer_sources/allocations.c" >&2
 }
 
-# Puts all of them into a folder.
+# Other senders, for `tocsin-bench push`: Go's net/http (Debian's golang) and Python's aioapns (PyPI).
+install_push_peers() {
+    mkdir -p "$1"
+    { install_packages golang-go && step "Building the Go sender" &&
+        GOCACHE="$1/go-cache" go build -o "$1/go-sender" \
+            "$peer_sources/push/sender.go" >&2; } ||
+        step "The Go sender could not be built; its row is left out."
+    if make_python_environment "$1/aioapns" 'aioapns==4.0'; then
+        printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 exec %q %q "$@"\n' \
+            "$1/aioapns/bin/python3" "$peer_sources/push/sender_aioapns.py" >"$1/aioapns-sender"
+        chmod +x "$1/aioapns-sender"
+    else
+        step "aioapns could not be installed; its row is left out."
+    fi
+}
+
+# Puts the engine's peers into a folder.
 install_peers() {
     mkdir -p "$1"
     install_graphql_js "$1" || step "graphql-js could not be installed; its rows are left out."

@@ -108,6 +108,8 @@ package struct Fanout: Sendable, Hashable {
     package var node: String?
     /// When the message was committed: only devices registered by then are served.
     package var createdAt: Timestamp
+    /// Whether it goes before those that are not: a message of priority 5.
+    package var isUrgent: Bool
 
     package init(
         messageID: MessageID,
@@ -117,7 +119,8 @@ package struct Fanout: Sendable, Hashable {
         nextDevice: String = "",
         leaseUntil: Timestamp? = nil,
         node: String? = nil,
-        createdAt: Timestamp
+        createdAt: Timestamp,
+        isUrgent: Bool = false
     ) {
         self.messageID = messageID
         self.topicID = topicID
@@ -127,5 +130,22 @@ package struct Fanout: Sendable, Hashable {
         self.leaseUntil = leaseUntil
         self.node = node
         self.createdAt = createdAt
+        self.isUrgent = isUrgent
+    }
+}
+
+extension Delivery {
+    /// The row of a member who has no device to send to, so that they are not missing without a word.
+    package static func withoutDevice(_ message: MessageID, to user: UserID, at now: Timestamp) -> Delivery {
+        let device = DeviceID.missing(of: user)
+        return Delivery(
+            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            messageID: message,
+            deviceID: device,
+            platform: nil,
+            status: .skipped,
+            reason: DeliveryReason.noDevice.rawValue,
+            updatedAt: now
+        )
     }
 }

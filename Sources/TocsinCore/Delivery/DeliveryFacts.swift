@@ -5,6 +5,8 @@ package struct DeliveryFacts: Sendable {
     package var userID: UserID
     package var membership: Membership?
     package var isMuted: Bool
+    /// Whether the message was never meant for the user, of whom nothing is told then.
+    package var isStranger: Bool
     package var devices: [Device]
     package var deliveries: [Delivery]
     /// Whether the message is still on its way to devices.
@@ -18,6 +20,7 @@ package struct DeliveryFacts: Sendable {
         userID: UserID,
         membership: Membership? = nil,
         isMuted: Bool = false,
+        isStranger: Bool = false,
         devices: [Device] = [],
         deliveries: [Delivery] = [],
         isFanningOut: Bool = false,
@@ -29,6 +32,7 @@ package struct DeliveryFacts: Sendable {
         self.userID = userID
         self.membership = membership
         self.isMuted = isMuted
+        self.isStranger = isStranger
         self.devices = devices
         self.deliveries = deliveries
         self.isFanningOut = isFanningOut
@@ -38,6 +42,14 @@ package struct DeliveryFacts: Sendable {
 
     /// All gates in the order in which a push meets them.
     package func explanation() -> DeliveryExplanation {
+        guard !isStranger else {
+            return DeliveryExplanation(
+                messageID: MessageID(message.id),
+                userID: userID,
+                gates: [messageGate, membershipGate ?? addressGate],
+                deliveries: []
+            )
+        }
         let gates = [messageGate, membershipGate, topicPushGate, notificationsGate, expiryGate, devicesGate]
         let entries = deliveries.map { delivery in
             DeliveryService.Entry(delivery: delivery, device: devices.first { $0.id == delivery.deviceID })
@@ -92,6 +104,11 @@ package struct DeliveryFacts: Sendable {
             )
         }
         return Gate(name: .membership, passed: true, sentence: "The user has been a member since \(since).")
+    }
+
+    /// Of a direct push, which goes to whom it names.
+    private var addressGate: Gate {
+        Gate(name: .membership, passed: false, sentence: "The push was not addressed to this user.")
     }
 
     private var topicPushGate: Gate? {

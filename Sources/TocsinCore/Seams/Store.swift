@@ -152,6 +152,10 @@ package protocol DeliveryReading {
     /// owner left the topic) comes inactive, with the reason and without a token; those of members who muted the topic come
     /// marked so. Registering again does not count as an end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
+    /// The members of a topic of at most so many, none of whom has an active device; nil for all other topics.
+    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]?
+    /// Device ids, rising, that cut a large topic's devices into parts of about so many; none for a topic of few members.
+    func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String]
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
 }
@@ -159,12 +163,23 @@ package protocol DeliveryReading {
 package protocol DeliveryWriting {
     func addFanout(_ fanout: Fanout) throws(StoreError)
     /// Takes fan-outs that nobody holds (no lease, or one that has run out), oldest first, and leases them to the node.
-    func claimFanouts(node: String, now: Timestamp, leaseUntil: Timestamp, limit: Int) throws(StoreError) -> [Fanout]
+    func claimFanouts(
+        node: String,
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int,
+        urgentOnly: Bool
+    ) throws(StoreError) -> [Fanout]
     /// Moves a held fan-out on to `nextDevice` and renews its lease; false when it is no longer held as it says (node and
     /// `leaseUntil`): then another holder has it, and this one must stop. The holder keeps both new values in its copy.
     func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool
     /// Removes a fan-out that has been served, unless another node holds it by now.
     func finish(_ fanout: Fanout) throws(StoreError)
+    /// Removes a held fan-out that has been served; false when it is no longer held as it says.
+    func conclude(_ fanout: Fanout) throws(StoreError) -> Bool
+    /// Divides a held fan-out of which nothing has been served into ranges that begin at these rising ids, under the same
+    /// lease; answers all of them, or none when it is no longer held as it says.
+    func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout]
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
     func save(_ deliveries: [Delivery]) throws(StoreError)
     /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks
@@ -184,6 +199,18 @@ package protocol DeliveryWriting {
     /// Makes deliveries of a message to devices in this state due again, with no attempts counted and a new life time;
     /// answers how many.
     func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
+}
+
+extension DeliveryWriting {
+    /// Takes fan-outs whatever their urgency.
+    package func claimFanouts(
+        node: String,
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [Fanout] {
+        try claimFanouts(node: node, now: now, leaseUntil: leaseUntil, limit: limit, urgentOnly: false)
+    }
 }
 
 package protocol AccountReading {

@@ -14,7 +14,7 @@ extension DeliveryService {
         let userID = isAboutSelf ? caller.userID : UserID(user)
         let service = self
         let facts = try await environment.store.reading { reader throws(StoreError) in
-            try service.facts(of: message, where: visible, to: userID, reader)
+            try service.facts(of: message, where: visible, to: userID, isAboutSelf: isAboutSelf, reader)
         }
         guard let facts else { throw .unauthorized }
         return facts.explanation()
@@ -30,19 +30,25 @@ extension DeliveryService {
         of message: MessageID,
         where visible: Predicate,
         to user: UserID,
+        isAboutSelf: Bool,
         _ reader: any StoreReader
     ) throws(StoreError) -> DeliveryFacts? {
         guard let record = try reader.records(messages, ids: [message.text], where: visible).first else { return nil }
         let topicID = TopicID(record["topicId"].text ?? "")
         let (userID, membership) = try member(user, of: topicID, reader)
-        let devices = try reader.devices(of: userID)
+        var devices = try reader.devices(of: userID)
         let rows = try reader.deliveries(of: message, to: devices.map(\.id) + [.missing(of: userID)])
+        // Of people who never joined, nothing is told but what the message's own rows tell.
+        let isKnown = isAboutSelf || membership != nil
+        if !isKnown { devices.removeAll { device in !rows.contains { $0.deviceID == device.id } } }
+        let isStranger = !isKnown && rows.isEmpty
         return DeliveryFacts(
             message: record,
             topic: try reader.records(topics, ids: [topicID.text], where: .always).first,
             userID: userID,
             membership: membership,
-            isMuted: try reader.isMuted(userID),
+            isMuted: isStranger ? false : try reader.isMuted(userID),
+            isStranger: isStranger,
             devices: devices,
             deliveries: rows,
             isFanningOut: try reader.isFanningOut(message),

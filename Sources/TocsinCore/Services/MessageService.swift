@@ -4,6 +4,9 @@ package struct MessageService: Sendable {
     private let messages: ModelType
     private let topics: ModelType
     private let checks: InputChecks
+    private static let urgentPriority: Int64 = 5
+    /// Topics of so many members are looked through for devices when a message is created.
+    private static let fewMembers = 8
     /// What a message has where its input says nothing.
     static let defaults: RecordInput = ["priority": .int(3)]
     /// A message stays in its topic, whose numbers have no holes.
@@ -118,10 +121,29 @@ package struct MessageService: Sendable {
         if let stored = try writer.insert(record) {
             throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
         }
-        try writer.addFanout(Fanout(messageID: MessageID(draft.id), topicID: draft.topicID, createdAt: now))
         writer.note(.created(record))
-        writer.note(.outboxFilled)
+        try startFanout(of: record, in: draft.topicID, at: now, writer)
         return .success(record)
+    }
+
+    /// Where nobody has a device, what a fan-out would find out is written at once.
+    private func startFanout(
+        of record: Record,
+        in topicID: TopicID,
+        at now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        if let members = try writer.membersIfNoneHasDevice(of: topicID, atMost: Self.fewMembers) {
+            let outcomes = members.map { Delivery.withoutDevice(MessageID(record.id), to: $0, at: now) }
+            if !outcomes.isEmpty { try writer.save(outcomes) }
+            for outcome in outcomes { writer.note(.deliveryChanged(outcome)) }
+            return
+        }
+        let isUrgent = record["priority"].int == Self.urgentPriority
+        try writer.addFanout(
+            Fanout(messageID: MessageID(record.id), topicID: topicID, createdAt: now, isUrgent: isUrgent)
+        )
+        writer.note(.outboxFilled)
     }
 
     /// The message that has the draft's id, or its key in the topic.

@@ -103,9 +103,12 @@ package struct APNsProvider: PushProvider {
     private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
+        let type = pushType(of: order.lane.appID)
+        // Apple ends an app that gets such a push and reports no call.
+        guard type != .voip || !order.payload.options.silent else { return .settle(.skipped(reason: "SILENT_CALL")) }
         let notification = APNsNotification(
             order.payload,
-            type: pushType(of: order.lane.appID),
+            type: type,
             mayBeCritical: credentials.mayBeCritical,
             startingWith: detail
         )

@@ -16,13 +16,13 @@ extension Flight {
         var newest: [DeviceID: (index: Int, number: MessageNumber, committedAt: Timestamp)] = [:]
         for index in entries.indices where fates[index] == nil {
             let device = entries[index].device.id
-            guard let until = brakes[device] else { continue }
-            guard until <= now else {
-                fates[index] = .held(until: until)
+            guard let hold = brakes[device] else { continue }
+            guard hold.until <= now else {
+                fates[index] = .held(until: hold.until, reason: hold.reason)
                 continue
             }
             guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { continue }
-            let later = EntryFate.held(until: now.adding(seconds: behindTheNewestSeconds))
+            let later = EntryFate.held(until: now.adding(seconds: behindTheNewestSeconds), reason: hold.reason)
             if let best = newest[device] {
                 let isNewer = (payload.committedAt, payload.number) > (best.committedAt, best.number)
                 fates[isNewer ? best.index : index] = later

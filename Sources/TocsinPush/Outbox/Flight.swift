@@ -18,14 +18,19 @@ struct Flight: Sendable {
         var redrivenAt: Timestamp?
     }
 
-    /// Starts what may start.
-    init(_ context: OutboxContext, _ entries: [OutboxEntry], _ messages: [MessageID: LoadedMessage]) {
+    /// Starts what may start; the quota of a paced one has been seen to.
+    init(
+        _ context: OutboxContext,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        isPaced: Bool = false
+    ) {
         self.context = context
         self.entries = entries
         self.messages = messages
         let now = context.time.now()
         startedAt = now
-        let plan = Self.plan(context, entries, messages, now: now)
+        let plan = Self.plan(context, entries, messages, now, isPaced)
         fates = plan.fates
         let board = FlightBoard(count: entries.count, unanswered: plan.fates.count { $0 == nil })
         self.board = board
@@ -63,7 +68,8 @@ struct Flight: Sendable {
         _ context: OutboxContext,
         _ entries: [OutboxEntry],
         _ messages: [MessageID: LoadedMessage],
-        now: Timestamp
+        _ now: Timestamp,
+        _ isPaced: Bool
     ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
         var fates = entries.map { fate(of: $0, messages, context, now) }
         holdBraked(entries, messages, context, now, &fates)
@@ -73,6 +79,11 @@ struct Flight: Sendable {
             guard let lane else { continue }
             let owners = indices.map { entries[$0].device.userID }
             let admission = context.gates.admit(lane, owners, now: now)
+            let moment = isPaced ? now : quotaMoment(context, lane, indices.map { entries[$0] }, messages, now)
+            guard moment <= now else {
+                for index in indices { fates[index] = .held(until: moment) }
+                continue
+            }
             for (position, index) in indices.enumerated() {
                 guard admission.places.contains(position) else {
                     fates[index] = .held(until: admission.turn(of: position, now: now))
@@ -89,6 +100,23 @@ struct Flight: Sendable {
             }
         }
         return (fates, orders)
+    }
+
+    /// When the project's quota lets these go: at once if there is an urgent one among them.
+    private static func quotaMoment(
+        _ context: OutboxContext,
+        _ lane: PushLane,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        _ now: Timestamp
+    ) -> Timestamp {
+        guard context.quotas.limits(lane) else { return now }
+        let isUrgent = entries.contains { entry in
+            if case .payload(let payload)? = messages[entry.delivery.messageID] { payload.priority == 5 } else { false }
+        }
+        let latest = isUrgent ? Timestamp(milliseconds: .max) : now
+        let moment = context.quotas.book(entries.count, on: lane, now: now, latest: latest)
+        return isUrgent ? now : moment
     }
 
     /// The fate of an entry that need not be sent; nil for one that must.

@@ -9,14 +9,24 @@ struct FlightLog: Sendable {
         self.flight = flight
     }
 
+    /// Entries with a fate, each with its row, and those without.
+    struct Settled: Sendable {
+        var rows: [SettledEntry]
+        /// The rows' places in the flight.
+        var places: [Int]
+        var open: [Int]
+    }
+
     /// The rows of those among `indices` that have a fate, and the rest.
-    func settle(_ indices: [Int]) -> (rows: [SettledEntry], open: [Int]) {
+    func settle(_ indices: [Int]) -> Settled {
+        var places: [Int] = []
         var settled: [Settlement.Case] = []
         var open: [Int] = []
         for index in indices {
             if let fate = flight.fate(index) {
                 let entry = flight.entries[index]
                 settled.append(Settlement.Case(entry: entry, fate: fate, deadline: flight.deadline(of: entry)))
+                places.append(index)
             } else {
                 open.append(index)
             }
@@ -38,7 +48,7 @@ struct FlightLog: Sendable {
         }
         let abandoned = settled.count { $0.fate == .abandoned }
         if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
-        return (rows, open)
+        return Settled(rows: rows, places: places, open: open)
     }
 
     /// A row for a push whose answer is still awaited, under a lease of its own.
@@ -104,12 +114,12 @@ struct FlightLog: Sendable {
             let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
             await flight.wait(until: moment ?? half)
             moment = nil
-            let (rows, left) = settle(open)
-            flight.markStalled(left)
+            let settled = settle(open)
+            flight.markStalled(settled.open)
             let renewed = context.time.now().adding(seconds: context.settings.leaseSeconds)
-            let renewals = left.map { underWay($0, lease: renewed) }
-            guard let ours = await record(rows, renewals, held: lease) else { return }
-            (open, lease) = (zip(left, ours).compactMap { $1 ? $0 : nil }, renewed)
+            let renewals = settled.open.map { underWay($0, lease: renewed) }
+            guard let ours = await record(settled.rows, renewals, held: lease) else { return }
+            (open, lease) = (zip(settled.open, ours).compactMap { $1 ? $0 : nil }, renewed)
         }
     }
 

@@ -55,8 +55,8 @@ final class LaneGates: Sendable {
     }
 
     /// A device is to be left alone until then.
-    func hold(_ device: DeviceID, until moment: Timestamp, now: Timestamp) {
-        state.withLock { $0.devices.hold(device, until: moment, now: now) }
+    func hold(_ device: DeviceID, _ hold: DeviceBrakes.Hold, now: Timestamp) {
+        state.withLock { $0.devices.hold(device, hold, now: now) }
     }
 
     /// These devices are taken to again.
@@ -67,11 +67,11 @@ final class LaneGates: Sendable {
         }
     }
 
-    /// Those of the devices that are, or lately were, to be left alone, with the moment of its end.
-    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: Timestamp] {
+    /// Those of the devices that are, or lately were, to be left alone.
+    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: DeviceBrakes.Hold] {
         state.withLock { state in
             guard !state.devices.isEmpty else { return [:] }
-            var found: [DeviceID: Timestamp] = [:]
+            var found: [DeviceID: DeviceBrakes.Hold] = [:]
             for device in devices { found[device] = state.devices[device] }
             return found
         }

@@ -8,6 +8,8 @@ struct OutboxClaim: Sendable {
     }
 
     struct Wish: Sendable, Hashable {
+        /// Urgent fan-outs, and fan-outs of any urgency.
+        var urgent: Int
         var fanouts: Int
         var deliveries: Int
     }
@@ -59,10 +61,10 @@ struct OutboxClaim: Sendable {
         let now = context.time.now()
         let lease = now.adding(seconds: context.settings.leaseSeconds)
         let node = context.settings.node
-        let (fanouts, retries) = try await context.store.write { writer throws(StoreError) in
-            var fanouts: [Fanout] = []
-            if wish.fanouts > 0 {
-                fanouts = try writer.claimFanouts(node: node, now: now, leaseUntil: lease, limit: wish.fanouts)
+        let (fanouts, retries) = try await context.store.write {
+            writer throws(StoreError) -> ([Fanout], [Retry]) in
+            let fanouts = try Self.claimed(wish) { limit, urgentOnly throws(StoreError) in
+                try writer.claimFanouts(node: node, now: now, leaseUntil: lease, limit: limit, urgentOnly: urgentOnly)
             }
             var retries: [Retry] = []
             if wish.deliveries > 0 {
@@ -96,6 +98,16 @@ struct OutboxClaim: Sendable {
         claim.nextDue = loaded.1
         claim.jobs = fanouts.map { FanoutJob(fanout: $0, message: loaded.0[$0.messageID] ?? .gone) }
         return claim
+    }
+
+    /// Urgent ones first; those that are left over count among the others.
+    private static func claimed(
+        _ wish: Wish,
+        claim: (_ limit: Int, _ urgentOnly: Bool) throws(StoreError) -> [Fanout]
+    ) throws(StoreError) -> [Fanout] {
+        let urgent = wish.urgent > 0 ? try claim(wish.urgent, true) : []
+        let others = wish.fanouts > 0 ? try claim(wish.fanouts, false) : []
+        return urgent + others
     }
 
     private static func load(

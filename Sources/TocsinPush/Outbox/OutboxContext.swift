@@ -14,6 +14,7 @@ struct OutboxContext: Sendable {
     let report: PushReporting
     let gates: LaneGates
     let control: FlightControl
+    let quotas: SendQuotas
     let boards: BoardList
     let withdrawals: Withdrawals
     /// Tells the schedule when something that was written will be due.
@@ -89,5 +90,27 @@ final class BoardList: Sendable {
             return Array(state.boards.values)
         }
         for board in boards { board.abandon() }
+    }
+}
+
+/// Names the lanes of devices one after the other: neighbours are mostly of one app.
+struct LaneNames {
+    private let context: OutboxContext
+    private var last: (platform: PushPlatform, appID: String, environment: PushEnvironment?, lane: PushLane?)?
+
+    init(_ context: OutboxContext) {
+        self.context = context
+    }
+
+    /// The lane of a device; nil when nothing can be sent to it.
+    mutating func lane(of device: Device) -> PushLane? {
+        if let last, last.platform == device.platform, last.environment == device.environment,
+            last.appID == device.appID
+        {
+            return last.lane
+        }
+        let lane = context.providers.lane(of: device)
+        last = (device.platform, device.appID, device.environment, lane)
+        return lane
     }
 }

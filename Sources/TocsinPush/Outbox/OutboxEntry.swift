@@ -25,7 +25,9 @@ struct OutboxEntry: Sendable {
 enum EntryFate: Sendable, Hashable {
     case result(PushResult)
     /// Not sent now: the lane is paused, or there is no place.
-    case held(until: Timestamp)
+    ///
+    /// The reason is the ledger's, if it has a new one.
+    case held(until: Timestamp, reason: String? = nil)
     /// The message, the topic or the device is gone.
     case ended(reason: String)
     case expired

@@ -8,9 +8,11 @@ struct OutboxSchedule: Sendable {
         /// Something that was written will be due then.
         case due(Timestamp)
         case claimed(OutboxClaim?)
-        /// A page was written; what is left of its fan-out.
-        case advanced(FanoutJob?)
-        /// All answers of a page or of retries have come in.
+        /// Jobs of a page were served as far as written, divided, or lost; what is left of them.
+        case advanced([FanoutJob], left: [FanoutJob])
+        /// All answers of a page have come in, so that there are places; its rows are not written yet.
+        case answered
+        /// All answers of a page or of retries have come in and are written.
         case landed
         case stopping
         case stopDeadline
@@ -18,7 +20,7 @@ struct OutboxSchedule: Sendable {
 
     enum Action: Sendable {
         case claim(OutboxClaim.Wish)
-        case serve(FanoutJob, limit: Int)
+        case serve([FanoutJob], limit: Int)
         case fly(OutboxClaim)
         /// Gives back what was taken too late to be sent.
         case putBack(OutboxClaim)
@@ -33,11 +35,15 @@ struct OutboxSchedule: Sendable {
     private static let blockedSeconds = 0.2
     private static let failedSeconds = 1.0
     private static let leastSeconds = 0.02
+    /// Pages of large fan-outs being read, sent or written at once: enough to keep each of these busy.
+    private static let bulkPages = 8
     private let settings: OutboxSettings
     private var queue = FanoutQueue()
     /// Fan-outs we hold a lease on.
     private var held = 0
+    private var heldUrgent = 0
     private var flights = 0
+    private var bulkUnderWay = 0
     private var isClaiming = false
     private var mayHaveWork = true
     private var isStopping = false
@@ -71,8 +77,11 @@ struct OutboxSchedule: Sendable {
         case .claimed(let claim):
             isClaiming = false
             take(claim, now: now, &actions)
-        case .advanced(let job):
-            if let job { queue.append(job) } else { held -= 1 }
+        case .advanced(let served, let left):
+            hold(served, -1)
+            if served.first?.isFresh == false { bulkUnderWay -= 1 }
+            enqueue(left)
+        case .answered: break
         case .landed: flights -= 1
         case .stopping:
             isStopping = true
@@ -86,8 +95,7 @@ struct OutboxSchedule: Sendable {
             due = now.adding(seconds: Self.failedSeconds)
             return
         }
-        held += claim.jobs.count
-        for job in claim.jobs { queue.append(job) }
+        enqueue(claim.jobs)
         if !claim.retries.isEmpty {
             flights += 1
             actions.append(isStopping ? .putBack(claim) : .fly(claim))
@@ -97,14 +105,42 @@ struct OutboxSchedule: Sendable {
         mayHaveWork = mayHaveWork || claim.mayHaveMore
     }
 
+    private mutating func enqueue(_ jobs: [FanoutJob]) {
+        hold(jobs, 1)
+        for job in jobs { queue.append(job) }
+    }
+
+    private mutating func hold(_ jobs: [FanoutJob], _ sign: Int) {
+        held += sign * jobs.count
+        heldUrgent += sign * jobs.count { $0.fanout.isUrgent }
+    }
+
     private mutating func startPages(_ available: Int, _ actions: inout [Action]) {
         var places = available
-        while flights < settings.flights, places > 0, let job = queue.popFirst() {
-            let limit = job.pageLimit(settings, available: places)
+        while flights < settings.flights, places > 0, let (jobs, limit) = nextPage(places) {
             places -= limit
             flights += 1
-            actions.append(.serve(job, limit: limit))
+            if jobs.first?.isFresh == false { bulkUnderWay += 1 }
+            actions.append(.serve(jobs, limit: limit))
         }
+    }
+
+    /// The jobs that share the next page: small ones together, the rest of a large one alone.
+    ///
+    /// An eighth of all places is kept for urgent ones, and large ones wait until a page of some size can go.
+    private mutating func nextPage(_ places: Int) -> (jobs: [FanoutJob], limit: Int)? {
+        let eighth = settings.inFlight / 8
+        let usual = places - eighth
+        var kinds: Set<FanoutJob.Kind> = [.urgentFresh, .urgentBulk]
+        if usual > 0 { kinds.insert(.fresh) }
+        if bulkUnderWay < Self.bulkPages, usual >= min(settings.pageSize, max(1, eighth)) { kinds.insert(.bulk) }
+        guard let first = queue.popFirst(kinds) else { return nil }
+        var jobs = [first]
+        while first.isFresh, jobs.count < settings.jobsAPage, let next = queue.popFirst([first.kind]) {
+            jobs.append(next)
+        }
+        let wanted = jobs.reduce(0) { $0 + $1.pageLimit(settings) }
+        return (jobs, min(wanted, settings.pageSize, first.fanout.isUrgent ? places : usual))
     }
 
     private mutating func startClaim(_ available: Int, _ actions: inout [Action]) {
@@ -113,17 +149,21 @@ struct OutboxSchedule: Sendable {
         actions.append(.claim(wish))
     }
 
+    /// Urgent fan-outs have places of their own, so that no number of others keeps them from being claimed.
     private func wish(_ available: Int) -> OutboxClaim.Wish? {
-        let fanouts = min(Self.claimedAtOnce, settings.heldFanouts - held)
-        // More than there are places, so that what cannot go does not hide what can.
-        let deliveries = flights < settings.flights && available > 0 ? settings.pageSize : 0
-        return fanouts > 0 || deliveries > 0 ? OutboxClaim.Wish(fanouts: max(0, fanouts), deliveries: deliveries) : nil
+        let wish = OutboxClaim.Wish(
+            urgent: max(0, min(Self.claimedAtOnce, settings.heldFanouts / 4 - heldUrgent)),
+            fanouts: max(0, min(Self.claimedAtOnce, settings.heldFanouts - held)),
+            // More than there are places, so that what cannot go does not hide what can.
+            deliveries: flights < settings.flights && available > 0 ? settings.pageSize : 0
+        )
+        return wish.urgent + wish.fanouts + wish.deliveries > 0 ? wish : nil
     }
 
     /// One alarm is set for the earliest moment; earlier ones may be added, later ones are left to ring in vain.
     private mutating func planTick(_ now: Timestamp, _ available: Int, _ actions: inout [Action]) {
         guard !isClaiming else { return }
-        let isBlocked = mayHaveWork || (queue.count > 0 && available == 0)
+        let isBlocked = mayHaveWork || queue.count > 0
         let wanted = isBlocked ? now.adding(seconds: Self.blockedSeconds) : due
         let latest = now.adding(seconds: settings.pollSeconds)
         let moment = max(now.adding(seconds: Self.leastSeconds), min(wanted ?? latest, latest))

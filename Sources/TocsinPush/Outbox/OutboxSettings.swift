@@ -9,15 +9,27 @@ package struct OutboxSettings: Sendable, Hashable {
     /// Pushes under way at once on this node.
     package var inFlight = 2000
     /// Devices of a page at most.
-    package var pageSize = 1000
+    package var pageSize = 500
+    /// Devices of a fan-out's first page at most, and fan-outs that may share such a page.
+    package var firstPageSize = 100
+    package var jobsAPage = 64
+    /// A fan-out to a large topic is divided into ranges of about so many devices, so that pages of several are under way
+    /// at once, on this node and on others; and into so many at most.
+    package var rangeSize = 5000
+    package var maximumRanges = 16
     /// A page is written down when this time is over, even if some pushes have no answer yet; those follow.
     package var pagePatienceSeconds = 1.0
     /// Fan-outs held at once.
-    package var heldFanouts = 128
+    ///
+    /// A quarter more may be held of urgent ones.
+    package var heldFanouts = 512
     /// Pages and retries under way at once.
     package var flights = 64
     /// The store is asked for due work at least this often.
     package var pollSeconds = 5.0
+    /// Pushes a Firebase project may get in a minute, and the time in which a burst grows to that; 0: no quota.
+    package var fcmPerMinute = 600_000
+    package var fcmRampSeconds = 60.0
     /// What pushes under way get when the server stops.
     package var stopSeconds = 10.0
     /// Whether the store's observer hears of every delivery.

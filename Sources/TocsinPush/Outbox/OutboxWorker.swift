@@ -38,6 +38,7 @@ package final class OutboxWorker: Sendable {
             report: report,
             gates: LaneGates(),
             control: FlightControl(limit: settings.inFlight),
+            quotas: SendQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
             boards: BoardList(),
             withdrawals: Withdrawals(),
             noteDue: { inbox.yield(.due($0)) }
@@ -103,10 +104,10 @@ package final class OutboxWorker: Sendable {
         switch action {
         case .claim(let wish):
             group.addTask { inbox.yield(.claimed(await OutboxClaim.take(wish, context))) }
-        case .serve(let job, let limit):
+        case .serve(let jobs, let limit):
             context.control.reserve(limit)
             group.addTask {
-                await FanoutPage(context: context, job: job, limit: limit).serve { inbox.yield(.advanced($0)) }
+                await FanoutPage(context: context, jobs: jobs, limit: limit) { inbox.yield($0) }.serve()
                 inbox.yield(.landed)
             }
         case .fly(let claim):
@@ -147,12 +148,9 @@ package final class OutboxWorker: Sendable {
     }
 
     private static func fly(_ claim: OutboxClaim, _ context: OutboxContext) async {
+        var lanes = LaneNames(context)
         let entries = claim.retries.map { retry in
-            OutboxEntry(
-                device: retry.device,
-                delivery: retry.delivery,
-                lane: context.providers.lane(of: retry.device)
-            )
+            OutboxEntry(device: retry.device, delivery: retry.delivery, lane: lanes.lane(of: retry.device))
         }
         let flight = Flight(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)

@@ -73,20 +73,27 @@ struct RateBrake: Sendable, Hashable {
 struct DeviceBrakes: Sendable {
     private static let maximumCount = 10_000
     private static let rememberedSeconds = 600.0
-    private var moments: [DeviceID: Timestamp] = [:]
+    private var holds: [DeviceID: Hold] = [:]
 
-    var isEmpty: Bool { moments.isEmpty }
-
-    /// Until when a device is, or lately was, to be left alone.
-    subscript(_ device: DeviceID) -> Timestamp? { moments[device] }
-
-    mutating func hold(_ device: DeviceID, until moment: Timestamp, now: Timestamp) {
-        if moments.count >= Self.maximumCount {
-            moments = moments.filter { $0.value.adding(seconds: Self.rememberedSeconds) > now }
-            guard moments.count < Self.maximumCount else { return }
-        }
-        moments[device] = max(moment, moments[device] ?? moment)
+    /// Until when, and the provider's reason.
+    struct Hold: Sendable, Hashable {
+        var until: Timestamp
+        var reason: String
     }
 
-    mutating func release(_ device: DeviceID) { moments[device] = nil }
+    var isEmpty: Bool { holds.isEmpty }
+
+    /// Until when a device is, or lately was, to be left alone.
+    subscript(_ device: DeviceID) -> Hold? { holds[device] }
+
+    mutating func hold(_ device: DeviceID, _ hold: Hold, now: Timestamp) {
+        if holds.count >= Self.maximumCount {
+            holds = holds.filter { $0.value.until.adding(seconds: Self.rememberedSeconds) > now }
+            guard holds.count < Self.maximumCount else { return }
+        }
+        if let held = holds[device], held.until > hold.until { return }
+        holds[device] = hold
+    }
+
+    mutating func release(_ device: DeviceID) { holds[device] = nil }
 }

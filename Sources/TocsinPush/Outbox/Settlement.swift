@@ -56,8 +56,8 @@ struct Settlement: Sendable {
         let delivery = settled.entry.delivery
         var row = SettledEntry(delivery: delivery)
         switch settled.fate {
-        case .held(let until):
-            row.delivery = waiting(delivery, until: until, reason: delivery.reason, settled.deadline)
+        case .held(let until, let reason):
+            row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)
         case .abandoned:
             row.delivery = waiting(delivery, until: now, reason: delivery.reason, settled.deadline)
         case .ended(let reason):
@@ -196,7 +196,7 @@ extension Settlement {
             switch one.fate {
             case .result(.retry(let retry)) where retry.cause == .deviceQuota:
                 guard let until = row.delivery.nextAttemptAt else { continue }
-                gates.hold(one.entry.device.id, until: until, now: now)
+                gates.hold(one.entry.device.id, DeviceBrakes.Hold(until: until, reason: retry.reason), now: now)
             case .result(.accepted): released.append(one.entry.device.id)
             case .result, .held, .ended, .expired, .abandoned: continue
             }

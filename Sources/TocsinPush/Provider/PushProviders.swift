@@ -65,15 +65,21 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
     package func lane(of device: Device) -> PushLane? {
         let service = PushService(reaching: device.platform)
         guard let app = app(of: device, service), let providers = byService[service]?[app] else { return nil }
-        var asked = device
-        // The credentials know the app by the provider's own name for it.
-        if apps[device.appID] != nil { asked.appID = "" }
+        let asked = device.appID.isEmpty ? device : named(device)
         for provider in providers {
             guard var lane = provider.lane(of: asked), provider.serves(lane) else { continue }
             lane.app = app
             return lane
         }
         return nil
+    }
+
+    /// The device of a known app without that name: the credentials have the provider's own.
+    private func named(_ device: Device) -> Device {
+        guard apps[device.appID] != nil else { return device }
+        var named = device
+        named.appID = ""
+        return named
     }
 
     /// Why there is no lane to a device.

@@ -171,6 +171,7 @@ package enum SettingTable {
             "When a push without an answer is given up."
         ),
         .integer("push-in-flight", \.push.inFlight, 1...100_000, "Pushes under way at once on a node."),
+        .integer("push-fcm-per-minute", \.push.fcmPerMinute, 0...100_000_000, "A Firebase project's quota; 0: none."),
         .seconds(
             "push-lifetime-seconds",
             \.push.lifetimeSeconds,

@@ -151,6 +151,8 @@ package struct Settings: Sendable, Hashable {
         package var requestTimeoutSeconds = 20.0
         /// Pushes under way at once on a node.
         package var inFlight = 2000
+        /// Pushes a Firebase project may get in a minute, 0 for no quota; a burst grows to that within a minute.
+        package var fcmPerMinute = 600_000
         /// After this long a delivery that could not be sent is given up.
         package var lifetimeSeconds = 21_600.0
         /// Attempts of one delivery.

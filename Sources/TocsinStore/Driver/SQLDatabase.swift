@@ -36,6 +36,12 @@ package protocol SQLConnection: AnyObject {
         _ bindings: [SQLValue],
         _ row: (any SQLRow) -> Void
     ) throws(StoreError) -> Int
+    /// Runs a statement that answers no rows once for each of so many rows of parameters; answers how many rows it changed.
+    func runEach(
+        _ sql: String,
+        rows: Int,
+        bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
+    ) throws(StoreError) -> Int
     /// Runs statements without parameters, one after the other.
     func execute(script: String) throws(StoreError)
     /// Whether a transaction is open: some failures end it by themselves.

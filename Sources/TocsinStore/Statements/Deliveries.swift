@@ -110,17 +110,19 @@ extension SQLReading {
 
 extension SQLWriter {
     func save(_ deliveries: [Delivery]) throws(StoreError) {
-        for delivery in deliveries {
-            try connection.run(
-                SQL.save,
-                [
-                    .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.id.text),
-                    .text(delivery.platform?.rawValue ?? Delivery.noPlatform), .text(delivery.status.rawValue),
-                    SQLValue(delivery.reason),
-                    .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil),
-                    SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
-                ]
-            )
+        _ = try connection.runEach(SQL.save, rows: deliveries.count) { row, parameters in
+            let delivery = deliveries[row]
+            parameters.bind(delivery.messageID.text, at: 1)
+            parameters.bind(delivery.deviceID.text, at: 2)
+            parameters.bind(delivery.id.text, at: 3)
+            parameters.bind(delivery.platform?.rawValue ?? Delivery.noPlatform, at: 4)
+            parameters.bind(delivery.status.rawValue, at: 5)
+            parameters.bind(delivery.reason, at: 6)
+            parameters.bind(Int64(delivery.attempts), at: 7)
+            parameters.bind(delivery.storedNextAttempt, at: 8)
+            parameters.bind(delivery.leaseUntil, at: 9)
+            parameters.bind(delivery.providerID, at: 10)
+            parameters.bind(delivery.updatedAt.milliseconds, at: 11)
         }
     }
 

@@ -1,29 +1,45 @@
 import TocsinCore
 
 private enum SQL {
-    static let columns = "message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at"
+    static let columns = """
+        message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at, urgent
+        """
     static let add = """
-        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
     /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
-    static let claim = """
+    private static func claim(_ urgency: String) -> String {
+        """
         UPDATE fanouts SET node = $1, lease_until = $2
         WHERE (message_id, first_device) IN (
             SELECT message_id, first_device FROM (
-                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts WHERE lease_until IS NULL
+                SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
+                    WHERE lease_until IS NULL\(urgency)
                     ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
-                    WHERE lease_until IS NOT NULL AND lease_until <= $3 ORDER BY lease_until LIMIT $4) AS leased
+                    WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency)
+                    ORDER BY lease_until LIMIT $4) AS leased
                 ORDER BY 3, 1, 2 LIMIT $4) AS due)
         RETURNING \(columns)
         """
+    }
+
+    static let claimAny = claim("")
+    static let claimUrgent = claim(" AND urgent = 1")
     static let advance = """
         UPDATE fanouts SET next_device = $1, lease_until = $2
         WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
         """
     static let finish = """
         DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND (node IS NULL OR node = $3)
+        """
+    static let conclude = """
+        DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND node = $3 AND lease_until = $4
+        """
+    static let shorten = """
+        UPDATE fanouts SET last_device = $1
+        WHERE message_id = $2 AND first_device = $3 AND node = $4 AND lease_until = $5 AND next_device = ''
         """
     static let dropLeases = "UPDATE fanouts SET lease_until = NULL, node = NULL WHERE node IS NOT NULL"
 
@@ -52,6 +68,12 @@ private enum SQL {
                 WHERE e.last_fanout >= $2 AND e.active_since <= $2 AND e.user_id = m.user_id)
         ORDER BY m.user_id
         """
+    static let firstMembers = """
+        SELECT m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
+        FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $2
+        """
+    static let deviceCount = "SELECT count(*) FROM devices"
+    static let nextCut = "SELECT id FROM devices WHERE id > $1 ORDER BY id LIMIT 1 OFFSET $2"
     /// Members of a topic up to which going from them to their devices is the shorter way.
     static let fewMembers: Int64 = 4096
 }
@@ -72,6 +94,29 @@ extension SQLReading {
         let ended = try endedDevices(bindings)
         let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
         return try counted(devices)
+    }
+
+    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
+        let members = try connection.all(SQL.firstMembers, [.text(topic.text), .int(Int64(limit + 1))]) { row in
+            (user: UserID(row.text(0)), hasDevice: row.int(1) != 0)
+        }
+        return members.count > limit || members.contains(where: \.hasDevice) ? nil : members.map(\.user)
+    }
+
+    /// A large topic's pages walk over all devices, so all devices are cut.
+    func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] {
+        guard try isLarge(topic) else { return [] }
+        let count = Int(try connection.first(SQL.deviceCount) { $0.int(0) } ?? 0)
+        let parts = min(maximumParts, count / max(1, partSize))
+        guard parts > 1 else { return [] }
+        var cuts: [String] = []
+        let bindings: [SQLValue] = [.int(Int64(count / parts - 1))]
+        while cuts.count < parts - 1,
+            let cut = try connection.first(SQL.nextCut, [.text(cuts.last ?? "")] + bindings, { $0.text(0) })
+        {
+            cuts.append(cut)
+        }
+        return cuts
     }
 
     func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] {
@@ -106,19 +151,43 @@ extension SQLWriter {
             [
                 .text(fanout.messageID.text), .text(fanout.topicID.text), .text(fanout.firstDevice),
                 .text(fanout.lastDevice), .text(fanout.nextDevice), SQLValue(fanout.leaseUntil), SQLValue(fanout.node),
-                SQLValue(fanout.createdAt),
+                SQLValue(fanout.createdAt), SQLValue(fanout.isUrgent),
             ]
         )
+    }
+
+    func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout] {
+        let inside = cuts.filter { cut in
+            fanout.firstDevice.utf8.lexicographicallyPrecedes(cut.utf8)
+                && (fanout.lastDevice.isEmpty || cut.utf8.lexicographicallyPrecedes(fanout.lastDevice.utf8))
+        }
+        guard let first = inside.first else { return [fanout] }
+        let key: [SQLValue] = [
+            .text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node), SQLValue(fanout.leaseUntil),
+        ]
+        guard try connection.run(SQL.shorten, [.text(first)] + key) > 0 else { return [] }
+        var parts = [fanout]
+        for cut in inside {
+            parts[parts.count - 1].lastDevice = cut
+            var part = fanout
+            part.firstDevice = cut
+            // Shortly before the range, so that whichever bound a statement walks from is near.
+            part.nextDevice = String(cut.dropLast())
+            parts.append(part)
+        }
+        for part in parts.dropFirst() { try addFanout(part) }
+        return parts
     }
 
     func claimFanouts(
         node: String,
         now: Timestamp,
         leaseUntil: Timestamp,
-        limit: Int
+        limit: Int,
+        urgentOnly: Bool
     ) throws(StoreError) -> [Fanout] {
         let claimed = try connection.all(
-            SQL.claim,
+            urgentOnly ? SQL.claimUrgent : SQL.claimAny,
             [.text(node), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))],
             Fanout.init
         )
@@ -144,6 +213,16 @@ extension SQLWriter {
         )
     }
 
+    func conclude(_ fanout: Fanout) throws(StoreError) -> Bool {
+        try connection.run(
+            SQL.conclude,
+            [
+                .text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node),
+                SQLValue(fanout.leaseUntil),
+            ]
+        ) > 0
+    }
+
     func dropFanoutLeases() throws(StoreError) {
         try connection.run(SQL.dropLeases)
     }
@@ -159,7 +238,8 @@ extension Fanout {
             nextDevice: row.text(4),
             leaseUntil: row.optionalMoment(5),
             node: row.optionalText(6),
-            createdAt: row.moment(7)
+            createdAt: row.moment(7),
+            isUrgent: row.int(8) != 0
         )
     }
 }

@@ -34,13 +34,20 @@ final class Condition: @unchecked Sendable {
 }
 
 /// Starts a thread that runs `body` once and ends; false when the system has no thread to give.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+///
+/// `name`, of at most 15 bytes, is what the system's tools show.
+func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
     var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
+    let box = Unmanaged.passRetained(
+        Box {
+            nameThread(name)
+            body()
+        }
+    )
     let code = pthread_create(
         &thread,
         nil,
@@ -57,4 +64,12 @@ func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     }
     pthread_detach(thread)
     return true
+}
+
+/// Names the calling thread (proc(5), `comm`); a system without that file does without.
+private func nameThread(_ name: String) {
+    let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = write(descriptor, name, name.utf8.count)
+    close(descriptor)
 }

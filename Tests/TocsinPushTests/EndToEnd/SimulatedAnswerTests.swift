@@ -67,6 +67,13 @@ struct SimulatedRow: Sendable, CustomTestStringConvertible {
         return row
     }
 
+    /// The project's quota is used up: all of its pushes slow down.
+    static func slowed(_ prefix: String, _ reason: String) -> SimulatedRow {
+        var row = waits(prefix, reason, 10)
+        row.outcome.lane = .slowed
+        return row
+    }
+
     /// It may have been accepted.
     static func unknown(_ prefix: String, timeoutSeconds: Double = 20) -> SimulatedRow {
         var row = waits(prefix, "NO_ANSWER", 1)
@@ -107,6 +114,22 @@ struct SimulatedRow: Sendable, CustomTestStringConvertible {
         .notProcessed("60a2f"),
         .unknown("c105f"),
         .unknown("c10af"),
+        .failed("404a", "BadPath"),
+        .failed("405a", "MethodNotAllowed"),
+        .waits("502f", "HTTP 502", 10),
+        .paused("bade", "MissingTopic"),
+        .paused("4030", "MissingProviderToken"),
+        .paused("4031", "BadCertificate"),
+        .paused("4032", "BadCertificateEnvironment"),
+        .failed("bad6", "BadCollapseId"),
+        .failed("bad7", "BadExpirationDate"),
+        .failed("bad8", "BadMessageId"),
+        .failed("bad9", "BadPriority"),
+        .failed("bada", "BadTopic"),
+        .failed("badb", "DuplicateHeaders"),
+        .failed("badc", "InvalidPushType"),
+        .failed("badd", "MissingDeviceToken"),
+        .failed("badf", "PayloadEmpty"),
     ]
 
     static let fcm: [SimulatedRow] = [
@@ -122,6 +145,11 @@ struct SimulatedRow: Sendable, CustomTestStringConvertible {
         .paused("notfound-", "NOT_FOUND"),
         .waits("quota-date-", "QUOTA_EXCEEDED", 10),
         .waits("quota-", "QUOTA_EXCEEDED", 10),
+        .waits("quota-bare-", "QUOTA_EXCEEDED", 63),
+        .slowed("quota-project-", "QUOTA_EXCEEDED"),
+        .waits("unavailable-date-", "UNAVAILABLE", 10),
+        .waits("unheard-", "UNSPECIFIED_ERROR", 10),
+        .waits("gateway-", "HTTP 502", 10),
         .waits("unavailable-", "UNAVAILABLE", 10),
         .waits("overloaded-", "UNAVAILABLE", 10),
         .waits("internal-", "INTERNAL", 10),
@@ -155,6 +183,13 @@ struct SimulatedAnswerTests {
 
     @Test("FCM over HTTP/2: every fault leads where the table says", arguments: SimulatedRow.fcm)
     func fcm(_ row: SimulatedRow) async throws { try await check(row, row.prefix + "phone-of-tim-xxxxxxxx", .android) }
+
+    @Test("every fault that the simulator knows by a token's prefix is in the table")
+    func isWhole() {
+        let known = (SimulatedRow.apns + SimulatedRow.fcm).map(\.prefix)
+        let missing = ScriptRule.all.map(\.prefix).filter { prefix in !known.contains { $0.hasPrefix(prefix) } }
+        #expect(missing == [])
+    }
 
     private func check(_ row: SimulatedRow, _ token: String, _ platform: PushPlatform) async throws {
         var choice = SimulatorBench.Choice()

@@ -99,6 +99,10 @@ struct BrakeTests {
                     }
                 }
                 #expect(harness.transport.sent.count { $0.token == "t0" } == 1)
+                // It waits for the same reason, though it was never sent.
+                let held = try await harness.deliveries("m3").first { $0.status == .waiting }
+                #expect(held?.reason == (platform == .ios ? "TooManyRequests" : "QUOTA_EXCEEDED"))
+                #expect(held?.attempts == 0)
                 let start = harness.time.now()
                 for number in 1...3 { try await harness.deliveries("m\(number)") { $0.are(5, .accepted) } }
                 #expect(harness.time.now().milliseconds - start.milliseconds >= 9000)

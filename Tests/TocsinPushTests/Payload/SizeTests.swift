@@ -92,6 +92,15 @@ struct SizeTests {
         #expect(text.contains("\"messageId\":\"m1\"") && text.contains("\"encrypted\""))
     }
 
+    @Test("a silent message rings no call")
+    func silentCall() async throws {
+        let providers = TestProviders()
+        let fields: [String: FieldValue] = ["push": .json("{\"silent\":true}")]
+        let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
+        let results = await providers.apns.results(payload, to: ["abcd"], appID: "com.example.app.voip")
+        #expect(results == [.skipped(reason: "SILENT_CALL")] && providers.transport.sent.isEmpty)
+    }
+
     @Test("a call's payload may have 5,120 bytes")
     func calls() async throws {
         let providers = TestProviders()

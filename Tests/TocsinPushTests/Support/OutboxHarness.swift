@@ -142,7 +142,10 @@ final class OutboxHarness: Sendable {
         let message = models.message(id, in: topic, number: number, at: now, more)
         try await store.write { writer throws(StoreError) in
             _ = try writer.insert(message)
-            try writer.addFanout(Fanout(messageID: MessageID(id), topicID: TopicID(topic), createdAt: now))
+            let isUrgent = more["priority"] == .int(5)
+            try writer.addFanout(
+                Fanout(messageID: MessageID(id), topicID: TopicID(topic), createdAt: now, isUrgent: isUrgent)
+            )
         }
     }
 

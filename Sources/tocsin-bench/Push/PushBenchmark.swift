@@ -1,5 +1,4 @@
 import Foundation
-import JSON
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -24,7 +23,20 @@ struct PushBenchmark {
         } else {
             print("floor: h2load is not installed (package nghttp2-client)")
         }
-        print(try await transport(sink).printed(floor: floor))
+        let transport = try await transport(sink)
+        print(transport.printed(floor: floor))
+        let whole = try await OutboxBenchmark(options: options, sink: sink).run()
+        print(whole.printed(floor: floor))
+        for peer in PushPeers(folder: options.peers).measure(sink) {
+            print(peer.printed(floor: floor))
+            print(
+                String(
+                    format: "  CPU of one of its pushes: %.1f by our transport, %.1f by our whole way with ledger",
+                    peer.cpuMicroseconds / transport.cpuMicroseconds,
+                    peer.cpuMicroseconds / whole.cpuMicroseconds
+                )
+            )
+        }
     }
 
     private func transport(_ sink: SinkProcess) async throws -> Figures {
@@ -99,42 +111,4 @@ struct PushBenchmark {
         PushHeader("apns-priority", "10", repeats: true), PushHeader("apns-expiration", "1900000000", repeats: true),
         PushHeader("apns-collapse-id", "0197-message", repeats: true),
     ]
-}
-
-/// A `tocsin simulator` that records nothing, in a process of its own, so that its CPU is not the sender's.
-final class SinkProcess {
-    let origin: String
-    let authorityPath: String
-    private let process = Process()
-    private let directory: URL
-
-    init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "tocsin-sink-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let ready = directory.appending(path: "ready")
-        process.executableURL = ServerProcess.binary
-        process.arguments = ["simulator", "--sink", "--directory", directory.path(), "--ready-file", ready.path()]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        let deadline = Date(timeIntervalSinceNow: 20)
-        var found: JSONValue?
-        while found == nil, Date() < deadline, process.isRunning {
-            if let data = try? Data(contentsOf: ready), let value = try? JSONParser.parse([UInt8](data)) {
-                found = value
-            }
-            if found == nil { usleep(20_000) }
-        }
-        guard let origin = found?["apns"]?.stringValue, let authority = found?["authority"]?.stringValue else {
-            process.terminate()
-            throw BenchFailure("the sink did not become ready")
-        }
-        self.origin = origin
-        authorityPath = authority
-    }
-
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-        try? FileManager.default.removeItem(at: directory)
-    }
 }

@@ -1,0 +1,266 @@
+import TocsinCore
+
+/// Serves one page of devices, of one fan-out or of several small ones: reads them, sends, and writes outcomes and progress
+/// in one transaction.
+struct FanoutPage: Sendable {
+    let context: OutboxContext
+    let jobs: [FanoutJob]
+    let limit: Int
+    /// Tells the schedule how far it is: each job is told of once, as soon as its next page may start.
+    let tell: @Sendable (OutboxSchedule.Event) -> Void
+
+    /// A job's part of the page.
+    private struct Share: Sendable {
+        var job: FanoutJob
+        /// Its places among the page's entries.
+        var places: Range<Int>
+        var nextDevice: String
+        var isLast: Bool
+    }
+
+    func serve() async {
+        let lease = context.time.now().adding(seconds: context.settings.leaseSeconds)
+        let held = await renewed(lease)
+        guard let reading = await read(held, lease) else {
+            context.control.unreserve(limit)
+            return tell(.advanced(jobs, left: []))
+        }
+        let isPaced = await paced(reading)
+        if isPaced, context.boards.areAbandoned {
+            context.control.unreserve(limit)
+            return tell(.advanced(jobs, left: held))
+        }
+        let flight = Flight(context, reading.entries, messages(of: held), isPaced: isPaced)
+        context.control.unreserve(limit)
+        await goOnWithoutPage(reading)
+        guard !reading.shares.isEmpty else { return flight.end() }
+        let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
+        await flight.wait(until: patience)
+        tell(.answered)
+        await record(reading.shares, flight)
+        flight.end()
+    }
+
+    /// Waits until a page of a large fan-out may go by its project's quota, without keeping places; false for other pages,
+    /// in which what may not go yet is put off.
+    private func paced(_ reading: Reading) async -> Bool {
+        guard jobs.count == 1, !jobs[0].isFresh, !jobs[0].fanout.isUrgent, let lane = reading.entries.first?.lane,
+            context.quotas.limits(lane), reading.entries.allSatisfy({ $0.lane == lane })
+        else { return false }
+        let now = context.time.now()
+        let latest = Timestamp(milliseconds: .max)
+        let moment = context.quotas.book(reading.entries.count, on: lane, now: now, latest: latest)
+        guard moment > now else { return true }
+        context.control.unreserve(limit)
+        // The task is cancelled only after the last page has landed.
+        try? await context.time.sleep(until: moment)
+        context.control.reserve(limit)
+        return true
+    }
+
+    private func messages(of jobs: [FanoutJob]) -> [MessageID: LoadedMessage] {
+        Dictionary(jobs.map { ($0.fanout.messageID, $0.message) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The jobs with leases of which at least half is left; those that were lost are told of.
+    private func renewed(_ lease: Timestamp) async -> [FanoutJob] {
+        let now = context.time.now()
+        let soon = now.adding(seconds: context.settings.leaseSeconds / 2)
+        guard jobs.contains(where: { $0.fanout.leaseUntil ?? now < soon }) else { return jobs }
+        let jobs = jobs
+        let renewed = await context.writing(until: lease) { writer throws(StoreError) in
+            var renewed: [FanoutJob] = []
+            for job in jobs {
+                let fanout = job.fanout
+                guard try writer.advance(fanout, nextDevice: fanout.nextDevice, leaseUntil: lease) else { continue }
+                var held = job
+                held.fanout.leaseUntil = lease
+                renewed.append(held)
+            }
+            return renewed
+        }
+        return renewed ?? []
+    }
+}
+
+// What is to be sent.
+extension FanoutPage {
+    /// What a page holds, and what must go another way.
+    private struct Reading: Sendable {
+        var entries: [OutboxEntry] = []
+        var shares: [Share] = []
+        /// To be divided at these devices first.
+        var large: [(job: FanoutJob, cuts: [String])] = []
+        var roomless: [FanoutJob] = []
+    }
+
+    /// Reads the jobs' next devices, in their order, as far as there is room.
+    private func read(_ held: [FanoutJob], _ lease: Timestamp) async -> Reading? {
+        guard !held.isEmpty else { return nil }
+        let until = held.compactMap(\.fanout.leaseUntil).min() ?? lease
+        let (settings, room) = (context.settings, limit)
+        let read = await context.reading(until: until) { reader throws(StoreError) in
+            var found: [(job: FanoutJob, devices: [Device], limit: Int)] = []
+            var large: [(job: FanoutJob, cuts: [String])] = []
+            var (left, reached) = (room, 0)
+            for job in held where left > 0 {
+                reached += 1
+                let cuts = try Self.cuts(of: job, settings, reader)
+                guard cuts.isEmpty else {
+                    large.append((job, cuts))
+                    continue
+                }
+                let limit = min(left, job.pageLimit(settings))
+                let devices = job.message == .gone ? [] : try reader.nextDevices(of: job.fanout, limit: limit)
+                found.append((job, devices, limit))
+                left -= devices.count
+            }
+            return (found, large, reached)
+        }
+        guard let (found, large, reached) = read else { return nil }
+        var reading = Reading(large: large, roomless: Array(held[reached...]))
+        for (job, devices, limit) in found { add(devices, of: job, limit: limit, to: &reading) }
+        return reading
+    }
+
+    private static func cuts(
+        of job: FanoutJob,
+        _ settings: OutboxSettings,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [String] {
+        guard job.isFresh, job.fanout.nextDevice.isEmpty, case .payload = job.message else { return [] }
+        return try reader.deviceCuts(
+            of: job.fanout.topicID,
+            partSize: settings.rangeSize,
+            maximumParts: settings.maximumRanges
+        )
+    }
+
+    private func add(_ devices: [Device], of job: FanoutJob, limit: Int, to reading: inout Reading) {
+        let now = context.time.now()
+        let first = reading.entries.count
+        var lanes = LaneNames(context)
+        for device in devices {
+            let delivery = Delivery(
+                id: DeliveryIdentity.id(of: job.fanout.messageID, to: device.id),
+                messageID: job.fanout.messageID,
+                deviceID: device.id,
+                platform: device.platform,
+                status: .sending,
+                updatedAt: now
+            )
+            reading.entries.append(OutboxEntry(device: device, delivery: delivery, lane: lanes.lane(of: device)))
+        }
+        reading.shares.append(
+            Share(
+                job: job,
+                places: first..<reading.entries.count,
+                nextDevice: devices.last?.id.text ?? job.fanout.nextDevice,
+                isLast: devices.count < limit
+            )
+        )
+    }
+
+    /// Gives back the jobs that got no share: lost ones, those for which there was no room, and large ones, divided.
+    private func goOnWithoutPage(_ reading: Reading) async {
+        guard reading.shares.count < jobs.count else { return }
+        let served = Set(reading.shares.map { FanoutKey($0.job.fanout) })
+        let parts = reading.large.isEmpty ? [] : await divided(reading.large)
+        let others = jobs.filter { !served.contains(FanoutKey($0.fanout)) }
+        tell(.advanced(others, left: reading.roomless + parts))
+    }
+
+    /// What names a fan-out, whatever its lease.
+    private struct FanoutKey: Hashable {
+        let message: MessageID
+        let first: String
+
+        init(_ fanout: Fanout) {
+            (message, first) = (fanout.messageID, fanout.firstDevice)
+        }
+    }
+
+    private func divided(_ large: [(job: FanoutJob, cuts: [String])]) async -> [FanoutJob] {
+        let until = large.compactMap(\.job.fanout.leaseUntil).min() ?? context.time.now()
+        let parts = await context.writing(until: until) { writer throws(StoreError) in
+            var parts: [FanoutJob] = []
+            for (job, cuts) in large {
+                for part in try writer.split(job.fanout, at: cuts) { parts.append(job.part(part)) }
+            }
+            return parts
+        }
+        return parts ?? []
+    }
+}
+
+// What has become of it.
+extension FanoutPage {
+    private struct Record: Sendable {
+        var written: [SettledEntry] = []
+        var left: [FanoutJob] = []
+        /// Entries still awaiting an answer whose rows stand as `sending`.
+        var open: [Int] = []
+    }
+
+    private func record(_ shares: [Share], _ flight: Flight) async {
+        let log = FlightLog(flight)
+        let settled = log.settle(Array(flight.entries.indices))
+        flight.markStalled(settled.open)
+        let lease = context.time.now().adding(seconds: context.settings.leaseSeconds)
+        let record = await write(shares, settled, log, lease)
+        tell(.advanced(shares.map(\.job), left: record?.left ?? []))
+        guard let record else { return }
+        log.report(record.written)
+        await log.follow(record.open, lease: lease)
+    }
+
+    /// Writes nothing of a fan-out that is no longer ours, for then its new holder serves these devices.
+    private func write(
+        _ shares: [Share],
+        _ settled: FlightLog.Settled,
+        _ log: FlightLog,
+        _ lease: Timestamp
+    ) async -> Record? {
+        let (settings, now) = (context.settings, context.time.now())
+        let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
+        let underWay = settled.open.map { ($0, log.underWay($0, lease: lease)) }
+        return await context.writing(until: until) { writer throws(StoreError) in
+            var record = Record()
+            var lost: [Range<Int>] = []
+            var others: [Delivery] = []
+            for share in shares {
+                // What is asked about members comes before the fan-out's end, which lets go of what it needs.
+                let outcomes = share.isLast ? try share.job.outcomesWithoutDevice(writer, now: now) : []
+                if let left = try Self.advance(share, lease, writer) {
+                    record.left += left
+                    others += outcomes
+                } else {
+                    lost.append(share.places)
+                }
+            }
+            func isOurs(_ place: Int) -> Bool { !lost.contains { $0.contains(place) } }
+            let rows = lost.isEmpty ? settled.rows : zip(settled.places, settled.rows).filter { isOurs($0.0) }.map(\.1)
+            let open = underWay.filter { isOurs($0.0) }
+            record.open = open.map(\.0)
+            record.written = try FlightLog.retiring(rows, writer)
+            let deliveries = record.written.map(\.delivery) + open.map(\.1) + others
+            if !deliveries.isEmpty { try writer.save(deliveries) }
+            if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
+            // Last: it may end rows of this very page, and says so.
+            try FlightLog.endOthers(of: record.written, writer)
+            return record
+        }
+    }
+
+    /// Moves a share's fan-out on; what is left of it, or nil when it is no longer held.
+    private static func advance(
+        _ share: Share,
+        _ lease: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [FanoutJob]? {
+        let fanout = share.job.fanout
+        if share.isLast { return try writer.conclude(fanout) ? [] : nil }
+        guard try writer.advance(fanout, nextDevice: share.nextDevice, leaseUntil: lease) else { return nil }
+        return [share.job.advanced(to: share.nextDevice, leaseUntil: lease)]
+    }
+}
