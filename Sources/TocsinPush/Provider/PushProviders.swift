@@ -102,6 +102,9 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
     }
 
     private func app(of device: Device, _ service: PushService) -> String? {
-        apps[device.appID] ?? (device.appID.isEmpty ? nil : adopters[service])
+        if let app = apps[device.appID] { return app }
+        // A token for calls names its bundle with Apple's suffix.
+        if service == .apns, let app = APNsPushType.bundleID(of: device.appID).flatMap({ apps[$0] }) { return app }
+        return device.appID.isEmpty ? nil : adopters[service]
     }
 }

@@ -37,9 +37,17 @@ struct SettingsFile {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if name == Self.webhooksKey, case .array(let webhooks) = member.value {
+            if name == Self.webhooksKey {
+                guard case .array(let webhooks) = member.value else {
+                    problems.append("\(path): webhooks must be a list of tables. In TOML each begins with [[webhooks]].")
+                    continue
+                }
                 self.webhooks = webhooks
-            } else if name == Self.appsKey, case .array(let apps) = member.value {
+            } else if name == Self.appsKey {
+                guard case .array(let apps) = member.value else {
+                    problems.append("\(path): apps must be a list of tables. In TOML each begins with [[apps]].")
+                    continue
+                }
                 self.apps = apps
             } else if case .object = member.value {
                 try add(member.value, under: name + "-")

@@ -19,7 +19,7 @@ struct FakeFCM: WireService {
         if request.path == "/token" { return tokenReply(request) }
         recorder.count(&connection, .fcm)
         connection.requests += 1
-        let name = "projects/\(settings.projectID)/messages/0:\(LowercaseUUID.random())"
+        let name = "projects/\(settings.projectID)/messages/0:\(recorder.makeID())"
         guard settings.recording else {
             recorder.acceptedUnread(.fcm)
             return .answer(Self.answer(name))

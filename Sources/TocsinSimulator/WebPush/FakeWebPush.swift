@@ -29,7 +29,7 @@ struct FakeWebPush: WireService {
         }
         connection.requests += 1
         let id = request.path.hasPrefix("/push/") ? String(request.path.dropFirst("/push/".count)) : ""
-        let location = "\(browsers.origins.first ?? "")/message/\(LowercaseUUID.random())"
+        let location = "\(browsers.origins.first ?? "")/message/\(recorder.makeID())"
         var record = PushRecord(.webpush, connection: connection.id, request: request, providerID: location)
         record.token = id
         do throws(WebPushRefusal) {
