@@ -39,7 +39,8 @@ struct SettingsFile {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
             if name == Self.webhooksKey {
                 guard case .array(let webhooks) = member.value else {
-                    problems.append("\(path): webhooks must be a list of tables. In TOML each begins with [[webhooks]].")
+                    let advice = "In TOML each begins with [[webhooks]]."
+                    problems.append("\(path): webhooks must be a list of tables. \(advice)")
                     continue
                 }
                 self.webhooks = webhooks
