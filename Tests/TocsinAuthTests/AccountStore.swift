@@ -71,4 +71,6 @@ struct Rows: StoreReader {
     func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? { nil }
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }
+    func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp? { nil }
+    func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent] { [] }
 }
