@@ -47,6 +47,7 @@ struct Rows: StoreReader {
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
     func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
     func memberships(of user: UserID) throws(StoreError) -> [Membership] { [] }
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? { nil }

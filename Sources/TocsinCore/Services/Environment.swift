@@ -58,6 +58,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package var recordKeyBytes = 1024
     package var tokenBytes = 4096
     package var devicesPerUser = 100
+    /// Deleted ones are not counted.
+    package var topicsPerOwner = 10_000
     package var defaultPage = 100
     package var maximumPage = 1000
     /// Nesting, comparisons, and characters of a text in a filter.

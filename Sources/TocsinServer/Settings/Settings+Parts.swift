@@ -81,6 +81,7 @@ extension Settings.Limits {
         services.bodyBytes = messageBytes
         services.idCharacters = clientIDCharacters
         services.devicesPerUser = devicesPerOwner
+        services.topicsPerOwner = topicsPerOwner
         services.defaultPage = pageRows
         services.maximumPage = pageMaximumRows
         services.filterDepth = filterDepth

@@ -37,19 +37,14 @@ struct SettingsFile {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if name == Self.webhooksKey {
-                guard case .array(let webhooks) = member.value else {
-                    let advice = "In TOML each begins with [[webhooks]]."
-                    problems.append("\(path): webhooks must be a list of tables. \(advice)")
+            if name == Self.appsKey || name == Self.webhooksKey {
+                guard case .array(let tables) = member.value else {
+                    problems.append(
+                        "\(path): \(name) must be a list of tables. In TOML each begins with [[\(name)]]."
+                    )
                     continue
                 }
-                self.webhooks = webhooks
-            } else if name == Self.appsKey {
-                guard case .array(let apps) = member.value else {
-                    problems.append("\(path): apps must be a list of tables. In TOML each begins with [[apps]].")
-                    continue
-                }
-                self.apps = apps
+                if name == Self.appsKey { apps = tables } else { webhooks = tables }
             } else if case .object = member.value {
                 try add(member.value, under: name + "-")
             } else if let text = Self.text(of: member.value) {
