@@ -87,12 +87,22 @@ struct DirectPushTests {
         let receipt = answer["data"]?["sendPush"]
         #expect(receipt?["devices"] == 1 && receipt?["unknownTokens"] == 1, "\(answer)")
         let skipped = receipt?["message"]?["deliveries"]?["items"]?.arrayValue?.first { $0["status"] == "SKIPPED" }
-        #expect(skipped?["reason"] == "UNKNOWN_TOKEN")
+        #expect(skipped?["reason"] == "UNKNOWN_TOKEN" && skipped?["platform"] == "none")
         let id = MessageID(receipt?["messageId"]?.stringValue ?? "")
         let rows = try await api.store.read { reader throws(StoreError) in
             try reader.deliveries(of: id, status: nil, after: nil, limit: 10)
         }
         #expect(!rows.contains { $0.deviceID.text.contains("f00d") })
+    }
+
+    @Test("a user without a device gets nothing, with a row that says so")
+    func noDevice() async throws {
+        let api = try await harness()
+        let answer = try await push(api, "userId: \"nobody\", title: \"t\"")
+        let receipt = answer["data"]?["sendPush"]
+        #expect(receipt?["devices"] == 0 && receipt?["unknownTokens"] == 0, "\(answer)")
+        let rows = receipt?["message"]?["deliveries"]?["items"]
+        #expect(rows == [["platform": "none", "status": "SKIPPED", "reason": "NO_DEVICE"]], "\(answer)")
     }
 
     @Test("people reach their own devices and nobody else's")

@@ -68,5 +68,9 @@ struct Rows: StoreReader {
     func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] { [] }
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
+    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? { nil }
+    func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }
+    func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp? { nil }
+    func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent] { [] }
 }

@@ -78,6 +78,8 @@ package enum DeliveryReason: String, Sendable, Hashable, CaseIterable {
     case noDevice = "NO_DEVICE"
     /// The device has not been heard of for longer than the server's settings allow.
     case deviceStale = "DEVICE_STALE"
+    /// A token that no device has, or none that the sender may reach.
+    case unknownToken = "UNKNOWN_TOKEN"
     case unregistered = "UNREGISTERED"
     case tokenMoved = "TOKEN_MOVED"
     case leftTopic = "LEFT_TOPIC"

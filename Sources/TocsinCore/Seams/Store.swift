@@ -20,13 +20,14 @@ package protocol Store: Sendable {
 }
 
 /// Everything a read may ask.
-package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, AccountReading,
-    ReadMarkReading
+package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
+    AccountReading, ReadMarkReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
-    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting, ReadMarkWriting
+    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
+    ReadMarkWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)

@@ -121,8 +121,24 @@ package struct DirectPushService: Sendable {
         }
         try writer.save(deliveries)
         writer.note(.created(record))
+        for delivery in deliveries { writer.note(.deliveryChanged(delivery)) }
+        try environment.raise(.pushRequested(Self.request(order, record, number)), writer)
         if deliveries.contains(where: { $0.status == .waiting }) { writer.note(.outboxFilled) }
         return .success(try receipt(record, writer))
+    }
+
+    private static func request(
+        _ order: Order,
+        _ record: Record,
+        _ number: MessageNumber
+    ) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(messageID: MessageID(record.id))
+        request.owner = record["owner"].text
+        request.userID = order.userID
+        request.number = number
+        request.priority = record["priority"].int
+        request.tokenCount = order.tokens.isEmpty ? nil : order.tokens.count
+        return request
     }
 
     private func existing(
@@ -161,11 +177,10 @@ package struct DirectPushService: Sendable {
     private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
         let limit = Self.maximumTokens + environment.limits.devicesPerUser
         let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
-        let unknown = rows.count { $0.reason == Self.unknownToken }
-        return Receipt(message: message, devices: rows.count - unknown, unknownTokens: unknown)
+        let unknown = rows.count { $0.reason == DeliveryReason.unknownToken.rawValue }
+        let missing = rows.count { $0.deviceID.userWithoutDevice != nil }
+        return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
     }
-
-    private static let unknownToken = "UNKNOWN_TOKEN"
 }
 
 extension DirectPushService {
@@ -182,7 +197,8 @@ extension DirectPushService {
         if let user = order.userID {
             for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
         }
-        for token in order.tokens {
+        for given in order.tokens {
+            let token = environment.canonicalToken(given)
             // Hexadecimal is only a spelling of bytes; devices have it in lower case.
             var found = try reader.devices(token: token)
             if found.isEmpty { found = try reader.devices(token: token.lowercased()).filter { $0.platform == .ios } }
@@ -190,30 +206,27 @@ extension DirectPushService {
             if reached.isEmpty { unknown.insert(token) }
             for device in reached { devices[device.id] = device }
         }
-        let known = devices.values.filter { order.platforms.contains($0.platform) }.map { device in
-            var delivery = row(of: message, to: device.id, device.platform, now)
-            if device.isActive { return delivery }
-            delivery.status = .ended
-            delivery.reason = device.disabledReason ?? "DEVICE_INACTIVE"
-            delivery.nextAttemptAt = nil
-            return delivery
+        var rows = devices.values.filter { order.platforms.contains($0.platform) }.map { device in
+            let row = row(of: message, to: device.id, device.platform, now)
+            return device.isActive ? row : row.final(.ended, device.disabledReason ?? "DEVICE_INACTIVE")
         }
-        return known
-            + unknown.sorted().map { token in
-                // The token itself is not kept: it may be somebody's.
-                let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
-                var delivery = row(of: message, to: stand, Self.platform(of: token), now)
-                delivery.status = .skipped
-                delivery.reason = Self.unknownToken
-                delivery.nextAttemptAt = nil
-                return delivery
-            }
+        // The token itself is not kept: it may be somebody's.
+        rows += unknown.sorted().map { token in
+            let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
+            return row(of: message, to: stand, nil, now).final(.skipped, DeliveryReason.unknownToken.rawValue)
+        }
+        if let user = order.userID, !devices.values.contains(where: { $0.userID == user }) {
+            let missing = row(of: message, to: .missing(of: user), nil, now)
+            rows.append(missing.final(.skipped, DeliveryReason.noDevice.rawValue))
+        }
+        return rows
     }
 
+    /// A row that waits.
     private func row(
         of message: MessageID,
         to device: DeviceID,
-        _ platform: PushPlatform,
+        _ platform: PushPlatform?,
         _ now: Timestamp
     ) -> Delivery {
         Delivery(
@@ -226,9 +239,14 @@ extension DirectPushService {
             updatedAt: now
         )
     }
+}
 
-    /// Apple's tokens are hexadecimal, Google's are not: a guess, for a row that nothing is sent by.
-    private static func platform(of token: String) -> PushPlatform {
-        token.allSatisfy(\.isHexDigit) ? .ios : .android
+extension Delivery {
+    fileprivate func final(_ status: DeliveryStatus, _ reason: String) -> Delivery {
+        var delivery = self
+        delivery.status = status
+        delivery.reason = reason
+        delivery.nextAttemptAt = nil
+        return delivery
     }
 }

@@ -30,4 +30,10 @@ enum APNsPushType: String, Sendable, Hashable, CaseIterable {
         let suffix = bundleID.flatMap { topic.hasPrefix($0) ? topic.dropFirst($0.utf8.count) : nil } ?? ""
         self = Self.allCases.first { !suffix.isEmpty && $0.topicSuffix == suffix } ?? .alert
     }
+
+    /// What is before the suffix of a topic; nil where there is none.
+    static func bundleID(of topic: String) -> String? {
+        allCases.map(\.topicSuffix).first { !$0.isEmpty && topic.hasSuffix($0) }
+            .map { String(topic.dropLast($0.utf8.count)) }
+    }
 }

@@ -111,7 +111,7 @@ struct AppReading {
             let replacesKey = own.contains { isKey($0.key) }
             var merged = JSONObject(common.filter { !replacesKey || !isKey($0.key) }.map { ($0.key, $0.value) })
             for member in own { merged[member.key] = member.value }
-            let part = part(merged, name, SettingTable.apns)
+            let part = part(merged, name, SettingTable.appleOfApps)
             open.remove(environment)
             guard part.isWhole else { continue }
             keys.append(Settings.App.AppleKey(settings: part.settings.apns, environments: [environment]))
@@ -120,7 +120,7 @@ struct AppReading {
         // Beside tables for single sides the common one may hold just what they share.
         let isUsed = members["apns"] != nil && !open.isEmpty && (!hasSides || common["key-id"] != nil)
         if isUsed {
-            let part = part(common, "apns", SettingTable.apns)
+            let part = part(common, "apns", SettingTable.appleOfApps)
             if part.isWhole {
                 keys.insert(Settings.App.AppleKey(settings: part.settings.apns, environments: open), at: 0)
             }

@@ -5,6 +5,7 @@ import JSON
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
+import TocsinPush
 
 extension Settings {
     /// The front's settings.
@@ -55,6 +56,13 @@ extension Settings {
     }
 
     private static func milliseconds(_ seconds: Double) -> Int { Int(seconds * 1000) }
+}
+
+extension Settings.WebPush {
+    /// Which hosts pushes to browsers may go to.
+    var rules: WebPushAddressRules {
+        WebPushAddressRules(allowsPrivateAddresses: allowsPrivateAddresses, hosts: hosts)
+    }
 }
 
 extension Settings.Server {

@@ -154,9 +154,9 @@ enum LowercaseUUID {
 
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    static func random() -> String {
-        var bits = UInt64.random(in: .min ... .max)
-        let rest = UInt64.random(in: .min ... .max)
+    static func random(_ numbers: inout SeededNumbers) -> String {
+        var bits = numbers.next()
+        let rest = numbers.next()
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for place in 0..<32 {

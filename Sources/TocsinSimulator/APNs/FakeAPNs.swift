@@ -27,7 +27,7 @@ struct FakeAPNs: WireService {
             return .answer(WireAnswer(status: 200))
         }
         connection.requests += 1
-        let id = request.value("apns-id") ?? LowercaseUUID.random()
+        let id = request.value("apns-id") ?? recorder.makeID()
         var record = PushRecord(.apns, connection: connection.id, request: request, providerID: id)
         record.token = APNsRequest.deviceToken(inPath: request.path).map(String.init) ?? ""
         do throws(APNsRefusal) {
@@ -70,6 +70,8 @@ struct FakeAPNs: WireService {
             return .goAway(answer, GoAway(reason: APNsReason.shutdown.rawValue))
         case .fcm(let failure):
             return refuse(APNsRefusal(.internalServerError, "scripted: \(failure.name)"), &record)
+        case .webPush(let refusal):
+            return refuse(APNsRefusal(.internalServerError, "scripted: \(refusal.reason)"), &record)
         case .late(let effect, let seconds):
             return play(effect, push, &record).delayed(seconds: seconds)
         case .wire(let fault):
@@ -96,7 +98,7 @@ struct FakeAPNs: WireService {
 
     private func answer(_ status: Int, _ record: PushRecord, body: JSONValue? = nil) -> WireAnswer {
         var answer = WireAnswer(status: status, headers: [("apns-id", record.providerID)])
-        if settings.development { answer.headers.append(("apns-unique-id", LowercaseUUID.random())) }
+        if settings.development { answer.headers.append(("apns-unique-id", recorder.makeID())) }
         if let body {
             answer.headers.append(("content-type", "application/json"))
             answer.body = body.serialized()

@@ -19,7 +19,7 @@ struct FakeFCM: WireService {
         if request.path == "/token" { return tokenReply(request) }
         recorder.count(&connection, .fcm)
         connection.requests += 1
-        let name = "projects/\(settings.projectID)/messages/0:\(LowercaseUUID.random())"
+        let name = "projects/\(settings.projectID)/messages/0:\(recorder.makeID())"
         guard settings.recording else {
             recorder.acceptedUnread(.fcm)
             return .answer(Self.answer(name))
@@ -72,7 +72,7 @@ struct FakeFCM: WireService {
         switch effect {
         case .fcm(let failure):
             return refuse(failure, &record)
-        case .apns, .unregistered, .unheardReason, .shutdown:
+        case .apns, .unregistered, .unheardReason, .shutdown, .webPush:
             return refuse(.internalError, &record)
         case .late(let effect, let seconds):
             return play(effect, arrival, &record).delayed(seconds: seconds)

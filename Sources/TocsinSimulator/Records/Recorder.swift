@@ -13,6 +13,8 @@ final class Recorder: Sendable {
 
     private let state: Mutex<State>
     private let settings: SimulatorSettings
+    /// Ids need be new, not secret; the system's numbers cost more than all of an answer's rest.
+    private let numbers = Mutex(SeededNumbers(seed: .random(in: .min ... .max)))
 
     init(settings: SimulatorSettings) {
         self.settings = settings
@@ -25,6 +27,9 @@ final class Recorder: Sendable {
             return WireConnection(id: state.connections)
         }
     }
+
+    /// A new id, in the form of a UUID.
+    func makeID() -> String { numbers.withLock { LowercaseUUID.random(&$0) } }
 
     /// Counts the connection among the provider's, once.
     func count(_ connection: inout WireConnection, _ provider: SimulatedProvider) {

@@ -17,7 +17,7 @@ struct ProviderRuleTests {
         var device = Device.sample(
             "d\(1000 + number)",
             token: token(prefix, number),
-            user: "u\(number % 50)",
+            user: "u\(number / 20)",
             registeredAt: now.adding(seconds: -86_400)
         )
         device.environment = .sandbox

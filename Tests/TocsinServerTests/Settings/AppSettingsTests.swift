@@ -29,6 +29,7 @@ struct AppSettingsTests {
         key_id = "KEYONE1234"
         key_file = "main.p8"
         production = true
+        critical_alerts = true
         [apps.fcm]
         credentials = "google.json"
 
@@ -56,6 +57,7 @@ struct AppSettingsTests {
         let one = try #require(apps.first?.apns.first)
         #expect(one.settings.bundleID == "com.example.one" && one.settings.isProduction)
         #expect(one.environments == [.sandbox, .production])
+        #expect(one.settings.mayBeCritical && apps[1].apns.allSatisfy { !$0.settings.mayBeCritical })
         #expect(apps[0].fcm?.projectID == "demo" && apps[0].fcm?.isConfigured == true)
         #expect(apps[1].apns.map(\.environments) == [[.sandbox], [.production]])
         #expect(apps[1].apns.map(\.settings.keyID) == ["KEYSAND123", "KEYPROD123"])
@@ -87,6 +89,7 @@ struct AppSettingsTests {
     }
 
     private static let mistakes: [(name: String, toml: String, expected: [String])] = [
+        ("one table", "[apps]\nid = \"a\"", ["t.toml: apps must be a list of tables"]),
         ("no table", "apps = [1]", ["t.toml: apps[0] must be a table"]),
         ("no id", "[[apps]]\n[apps.fcm]\nproject_id = \"p\"", ["apps[0]: id is missing"]),
         ("a bad id", "[[apps]]\nid = \"a b\"", ["apps[0]: id must be at most 255 bytes without spaces"]),
