@@ -145,7 +145,10 @@ let package = Package(
         ),
         tests(
             "TocsinHTTP2Tests",
-            ["JSON", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"), nio("NIOPosix")]
+            [
+                "JSON", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", nio("NIOCore"),
+                nio("NIOPosix"),
+            ]
         ),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),

@@ -176,6 +176,23 @@ CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'wait
 CREATE INDEX deliveries_leased ON deliveries (lease_until) WHERE status = 'sending';
 CREATE INDEX deliveries_open_by_device ON deliveries (device_id) WHERE status IN ('waiting', 'sending');
 
+-- What webhooks are still to be told, or could not be; what was delivered leaves no row.
+CREATE TABLE webhook_events (
+    id TEXT NOT NULL PRIMARY KEY,
+    webhook TEXT NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    attempts INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    lease_until INTEGER,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_events_due ON webhook_events (webhook, next_attempt_at) WHERE status = 'waiting';
+CREATE INDEX webhook_events_leased ON webhook_events (webhook, lease_until) WHERE status = 'sending';
+CREATE INDEX webhook_events_by_age ON webhook_events (created_at);
+
 -- Local accounts.
 
 CREATE TABLE users (

@@ -32,6 +32,9 @@ enum ConnectFailure {
     }
 
     private static func connection(_ failure: NIOConnectionError, _ origin: Origin) -> String {
+        if [failure.dnsAError, failure.dnsAAAAError].contains(where: { $0 is PublicAddressResolver.NoPublicAddress }) {
+            return "\(origin.authority) has no public address"
+        }
         guard let first = failure.connectionErrors.first else {
             return "the host name of \(origin.authority) was not found"
         }

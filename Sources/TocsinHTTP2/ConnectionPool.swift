@@ -163,7 +163,9 @@ extension ConnectionPool {
         let isAddress = (try? SocketAddress(ipAddress: origin.host, port: origin.port)) != nil
         let serverName = isAddress ? nil : origin.host
         let isSecure = origin.isSecure
+        let resolver = key.refusesPrivateAddresses ? PublicAddressResolver(loop: loop) : nil
         ClientBootstrap(group: loop)
+            .resolver(resolver)
             .connectTimeout(.nanoseconds(Int64(settings.connectTimeoutSeconds * 1e9)))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.writeBufferWaterMark, value: .init(low: 65_536, high: 262_144))

@@ -9,6 +9,7 @@ enum ResponseHeader {
         case 7 where name.first == UInt8(ascii: ":"): self = name.elementsEqual(":status".utf8) ? .status : .dropped
         case 4: self = Self.kept("date", ifEqualTo: name)
         case 7: self = Self.kept("apns-id", ifEqualTo: name)
+        case 8: self = Self.kept("location", ifEqualTo: name)
         case 11: self = Self.kept("retry-after", ifEqualTo: name)
         case 12: self = Self.kept("content-type", ifEqualTo: name)
         case 14: self = Self.kept("apns-unique-id", ifEqualTo: name)

@@ -24,6 +24,8 @@ package struct PushPool: Hashable, Sendable {
     package var generation: Int
     /// APNs with token authentication allows one stream until the first request has been accepted.
     package var opensWithOneStream: Bool
+    /// Whether the origin was named by a client, so that it must not lead into this machine's own network.
+    package var refusesPrivateAddresses: Bool
     /// Connections of its own beside the usual ones, for what failed there.
     package var isSpare: Bool
 
@@ -32,12 +34,14 @@ package struct PushPool: Hashable, Sendable {
         credential: String,
         generation: Int = 0,
         opensWithOneStream: Bool = false,
+        refusesPrivateAddresses: Bool = false,
         isSpare: Bool = false
     ) {
         self.origin = origin
         self.credential = credential
         self.generation = generation
         self.opensWithOneStream = opensWithOneStream
+        self.refusesPrivateAddresses = refusesPrivateAddresses
         self.isSpare = isSpare
     }
 }
@@ -103,7 +107,7 @@ package enum PushAnswer: Sendable, Hashable {
 /// A provider's answer.
 package struct PushResponse: Sendable, Hashable {
     package var status: Int
-    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`).
+    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`, `location`).
     package var headers: [PushHeader]
     /// At most 16 KiB.
     package var body: [UInt8]

@@ -20,6 +20,7 @@ package final class Application: Sendable {
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
+    private let webhooks: WebhookWorker
     private let feed: LiveFeed
     private let health: Health
     private let server: HTTPServer<TocsinGraphQL>
@@ -62,12 +63,15 @@ package final class Application: Sendable {
         )
         hub.add { events in for event in events { authenticator.observe(event) } }
 
+        let receivers = try Webhooks.made(from: settings)
         let environment = ServiceEnvironment(
             store: store,
             time: time,
             identifiers: identifiers,
             limits: settings.limits.ofServices,
             models: settings.models,
+            webPush: try Wiring.webPushRegistrar(settings),
+            webhooks: receivers.isEmpty ? nil : WebhookRegistry(webhooks: receivers, identifiers: identifiers),
             staleMerges: { [logger] merge in
                 logger.notice(
                     "an update of another version was merged: fields that had a value keep it",
@@ -99,6 +103,15 @@ package final class Application: Sendable {
         )
         let outbox = outbox
         hub.add { events in outbox.hear(events) }
+        webhooks = WebhookWorker(
+            webhooks: receivers,
+            environment: environment,
+            http: http,
+            policy: Outbox.outboxSettings(settings).retry,
+            report: { [logger] in Webhooks.write($0, to: logger) }
+        )
+        let webhooks = webhooks
+        hub.add { events in if events.contains(.webhooksFilled) { webhooks.wake() } }
         let services = Services(
             environment: environment,
             schema: schema,
@@ -151,11 +164,13 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        let (feed, outbox, revocations, reaper, logger) = (feed, outbox, revocations, reaper, logger)
+        let (feed, outbox, webhooks, revocations, reaper) = (feed, outbox, webhooks, revocations, reaper)
+        let logger = logger
         await revocations.look()
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }
+        jobs.add { await webhooks.run() }
         jobs.add {
             await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
         }
@@ -176,6 +191,7 @@ package final class Application: Sendable {
         health.stop()
         let grace = Int(settings.server.stopSeconds)
         outbox.stop()
+        webhooks.stop()
         feed.stop()
         await server.shutdown(graceSeconds: grace)
         await jobs.end()

@@ -65,7 +65,7 @@ final class Outbox: Sendable {
     /// Asks `run` to give pushes under way their time and return.
     func stop() { worker.stop() }
 
-    private static func outboxSettings(_ settings: Settings) -> OutboxSettings {
+    static func outboxSettings(_ settings: Settings) -> OutboxSettings {
         var outbox = OutboxSettings()
         outbox.node = settings.server.nodeName
         outbox.leaseSeconds = settings.push.leaseSeconds

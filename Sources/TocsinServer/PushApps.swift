@@ -22,7 +22,7 @@ struct PushApps {
     mutating func providers() throws(StartError) -> PushProviders {
         var apps = [try defaultApp()]
         for app in settings.apps { apps.append(try self.app(app)) }
-        return PushProviders(apps.filter { !$0.providers.isEmpty })
+        return PushProviders(apps.filter { !$0.providers.isEmpty }, browsers: try webPush())
     }
 
     /// The app whose credentials stand outside of apps.
@@ -101,6 +101,18 @@ struct PushApps {
             credentials: credentials,
             transport: transport,
             http: http,
+            time: time,
+            timeoutSeconds: settings.push.requestTimeoutSeconds
+        )
+    }
+
+    private func webPush() throws(StartError) -> WebPushProvider? {
+        guard let key = try Wiring.vapidKey(settings), let subject = settings.webPush.subject else { return nil }
+        return WebPushProvider(
+            credentials: WebPushCredentials(signer: key, publicKey: key.publicText, subject: subject),
+            crypto: WebPushCipher(),
+            rules: settings.webPush.rules,
+            transport: transport,
             time: time,
             timeoutSeconds: settings.push.requestTimeoutSeconds
         )

@@ -98,6 +98,19 @@ package struct Tool: Sendable {
         }
     }
 
+    /// Events that wait for webhooks or were given up, the oldest first.
+    package func webhookEvents(status: WebhookEvent.Status?) async throws(ServiceError) -> [WebhookEvent] {
+        try await store.reading { reader throws(StoreError) in try reader.webhookEvents(status: status, limit: 1000) }
+    }
+
+    /// Makes events that were given up due again; answers how many.
+    package func redriveWebhookEvents(of webhook: String?) async throws(ServiceError) -> Int {
+        let now = SystemTime().now()
+        return try await store.writing { writer throws(StoreError) in
+            .success(try writer.redriveWebhookEvents(of: webhook, now: now))
+        }
+    }
+
     private static func sentence(for error: ServiceError) -> String {
         switch error {
         case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text), .badCursor(let text):

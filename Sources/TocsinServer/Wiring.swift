@@ -50,6 +50,24 @@ enum Wiring {
         }
     }
 
+    static func vapidKey(_ settings: Settings) throws(StartError) -> VAPIDKey? {
+        guard let key = settings.webPush.privateKey else { return nil }
+        do {
+            return try VAPIDKey(privateText: key.contents)
+        } catch {
+            throw StartError("VAPID_PRIVATE_KEY: \(error.description)")
+        }
+    }
+
+    /// What browsers' subscriptions are checked by, whether or not pushes to them can be signed.
+    static func webPushRegistrar(_ settings: Settings) throws(StartError) -> WebPushRegistrar {
+        WebPushRegistrar(
+            applicationServerKey: try vapidKey(settings)?.publicText,
+            crypto: WebPushCipher(),
+            rules: settings.webPush.rules
+        )
+    }
+
     static func executor(
         _ schema: APISchema,
         sealer: any Sealer,

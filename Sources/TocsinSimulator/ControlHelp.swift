@@ -17,9 +17,11 @@ package enum ControlHelp {
         POST /_script
                a script, as JSON; its rules replace those before
         POST /_outage?provider=P&kind=K
-               an outage of apns, fcm or token; &seconds=N ends it, kind=none too
+               an outage of apns, fcm, token or webpush; &seconds=N ends it, kind=none too
         POST /_connections?provider=P&do=D
                goaway (&reason=R&lastStream=N) or cut, on all open connections
+        POST /_subscribe?script=S
+               a browser subscribes; with a script, such as gone, its pushes meet a fault
         POST /_expire
                ends all access tokens: FCM answers 401 to them
         POST /_reset

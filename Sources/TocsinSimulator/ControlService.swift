@@ -5,6 +5,7 @@ struct ControlService: WireService {
     let controls: ProviderControls
     let providerTokens: ProviderTokenRules
     let accessTokens: AccessTokens
+    let browsers: WebPushBrowsers
 
     var opensWithOneStream: Bool { false }
     var limits: SimulatorLimits.Wire { SimulatorLimits.Wire(streams: 100) }
@@ -32,6 +33,7 @@ struct ControlService: WireService {
             case ("POST", "/_outage"): return try setOutage(query)
             case ("POST", "/_connections"): return try tellConnections(query)
             case ("POST", "/_phone"): return try setPhone(query)
+            case ("POST", "/_subscribe"): return try subscribe(query)
             case ("POST", "/_expire"):
                 accessTokens.endAll()
                 return json(stats)
@@ -54,6 +56,7 @@ struct ControlService: WireService {
             "apns": .object(apns),
             "fcm": .object(recorder.counts(.fcm).json),
             "token": .object(accessTokens.json),
+            "webpush": .object(recorder.counts(.webpush).json),
         ]
     }
 
@@ -72,6 +75,15 @@ struct ControlService: WireService {
     private func apply(_ body: [UInt8]) throws(ScriptError) -> WireReply {
         controls.apply(try SimulatorScript(text: body))
         return json(controls.conditions.json)
+    }
+
+    /// A browser subscribes: answers its subscription as a page would send it to a server.
+    private func subscribe(_ query: [String: String]) throws(ScriptError) -> WireReply {
+        do throws(SimulatorError) {
+            return json(try browsers.subscribe(script: query["script"], serverKey: query["key"]))
+        } catch {
+            throw ScriptError(error.description)
+        }
     }
 
     private func setOutage(_ query: [String: String]) throws(ScriptError) -> WireReply {

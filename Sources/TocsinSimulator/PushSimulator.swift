@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Fake APNs, FCM and Google token endpoint on loopback, that refuse what the real ones refuse.
+/// Fake APNs, FCM, Google token endpoint and push service of browsers on loopback, that refuse what the real ones refuse.
 package final class PushSimulator: Sendable {
     /// How it was set up.
     package let settings: SimulatorSettings
@@ -13,6 +13,7 @@ package final class PushSimulator: Sendable {
     private let recorder: Recorder
     private let providerTokens: ProviderTokenRules
     private let accessTokens: AccessTokens
+    private let browsers: WebPushBrowsers
     private let controls: ProviderControls
     private let control = Mutex<(any Channel)?>(nil)
 
@@ -26,6 +27,7 @@ package final class PushSimulator: Sendable {
         let conditions = controls.conditions
         providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
         accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
+        browsers = WebPushBrowsers(serverKey: Base64URL.encode(keys.vapidKey.point))
     }
 
     /// Opens the ports; returns where they are.
@@ -38,6 +40,7 @@ package final class PushSimulator: Sendable {
         )
         let apns = try await open(.apns, settings.apnsPort, listener, apnsService, allowsHTTP1: false)
         let fcm = try await open(.fcm, settings.fcmPort, listener, fcmService, allowsHTTP1: true)
+        let webPush = try await open(.webpush, settings.webPushPort, listener, webPushService, allowsHTTP1: false)
         do {
             let channel = try await listener.listenHTTP1(
                 host: settings.host,
@@ -45,7 +48,7 @@ package final class PushSimulator: Sendable {
                 service: controlService
             ).get()
             control.withLock { $0 = channel }
-            return try announce(apns: apns, fcm: fcm, control: channel.localAddress?.port ?? 0)
+            return try announce(apns: apns, fcm: fcm, webPush: webPush, control: channel.localAddress?.port ?? 0)
         } catch let error as SimulatorError {
             throw error
         } catch {
@@ -74,6 +77,15 @@ package final class PushSimulator: Sendable {
 
     private var fcmService: FakeFCM {
         FakeFCM(settings: settings, tokens: accessTokens, conditions: controls.conditions, recorder: recorder)
+    }
+
+    private var webPushService: FakeWebPush {
+        FakeWebPush(settings: settings, browsers: browsers, conditions: controls.conditions, recorder: recorder)
+    }
+
+    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a script, one that meets it.
+    package func makeSubscription(script: String? = nil, serverKey: String? = nil) throws(SimulatorError) -> JSONValue {
+        try browsers.subscribe(script: script, serverKey: serverKey)
     }
 
     /// Closes the ports and all connections.
@@ -160,7 +172,12 @@ package final class PushSimulator: Sendable {
     package var accountEmail: String { SimulatorKeys.accountEmail(projectID: settings.projectID) }
 
     private var controlService: ControlService {
-        ControlService(controls: controls, providerTokens: providerTokens, accessTokens: accessTokens)
+        ControlService(
+            controls: controls,
+            providerTokens: providerTokens,
+            accessTokens: accessTokens,
+            browsers: browsers
+        )
     }
 
     private func tlsContext() throws(SimulatorError) -> NIOSSLContext? {
@@ -180,7 +197,12 @@ package final class PushSimulator: Sendable {
         }
     }
 
-    private func announce(apns: Int, fcm: Int, control: Int) throws(SimulatorError) -> SimulatorAddresses {
+    private func announce(
+        apns: Int,
+        fcm: Int,
+        webPush: Int,
+        control: Int
+    ) throws(SimulatorError) -> SimulatorAddresses {
         let scheme = settings.tls ? "https" : "http"
         let controlURL = "http://\(settings.host):\(control)"
         let tokenURL = settings.tls ? "https://localhost:\(fcm)/token" : "\(controlURL)/token"
@@ -190,11 +212,15 @@ package final class PushSimulator: Sendable {
         accessTokens.audiences.withLock { $0 = [tokenURL] + others }
         try keys.writeAccount(projectID: settings.projectID, tokenURI: tokenURL)
         let apnsURL = "\(scheme)://localhost:\(apns)"
+        let webPushURL = "\(scheme)://localhost:\(webPush)"
+        browsers.listen(at: [webPushURL, "\(scheme)://\(settings.host):\(webPush)"])
         let fcmURL = "\(scheme)://localhost:\(fcm)"
         return SimulatorAddresses(
             apns: apnsURL,
             fcm: fcmURL,
             token: tokenURL,
+            webPush: webPushURL,
+            vapidKey: browsers.serverKey,
             control: controlURL,
             authorityPath: keys.authorityPath,
             environment: [
@@ -206,6 +232,9 @@ package final class PushSimulator: Sendable {
                 ("GOOGLE_APPLICATION_CREDENTIALS", keys.accountPath),
                 ("FCM_ENDPOINT", fcmURL),
                 ("FCM_TOKEN_ENDPOINT", tokenURL),
+                ("VAPID_PRIVATE_KEY_FILE", keys.vapidKeyPath),
+                ("VAPID_SUBJECT", "mailto:simulator@example.com"),
+                ("WEBPUSH_ALLOW_PRIVATE_ADDRESSES", "true"),
                 ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
             ]
         )

@@ -6,6 +6,10 @@ package struct SimulatorAddresses: Sendable {
     package let fcm: String
     /// The token endpoint's whole URL.
     package let token: String
+    /// Origin of the fake push service of browsers.
+    package let webPush: String
+    /// The public key that browsers subscribe with, in base64url.
+    package let vapidKey: String
     /// Origin of the control listener.
     package let control: String
     /// The CA that signed the providers' certificate.
@@ -19,6 +23,7 @@ package struct SimulatorAddresses: Sendable {
             "# Fake APNs      \(apns)",
             "# Fake FCM       \(fcm)",
             "# Token endpoint \(token)",
+            "# Fake Web Push \(webPush)",
             "# Control        \(control)/ lists what it does",
             "# Give a server these settings, and register devices with any token (a table of scripted ones: --help):",
         ]

@@ -8,6 +8,8 @@ package struct SimulatorSettings: Sendable {
     package var apnsPort = 0
     /// Port of the fake FCM and of the token endpoint; 0 takes any free one.
     package var fcmPort = 0
+    /// Port of the fake push service of browsers; 0 takes any free one.
+    package var webPushPort = 0
     /// Port of the control listener, plain HTTP/1.1; 0 takes any free one.
     package var controlPort = 0
     /// Apple team id that provider tokens must carry as `iss`.

@@ -22,7 +22,8 @@ struct SimulatorCommand: AsyncParsableCommand {
             FAULTS BY DEVICE TOKEN
             A device token that begins with one of these meets the fault. Where a star stands, what follows says how often \
             before it is served as usual: with APNs one digit (5032… fails twice), with FCM a number and a hyphen \
-            (unavailable-2-…); without, always.
+            (unavailable-2-…); without, always. With browsers (webpush) the prefix is the script that POST \
+            /_subscribe is given (gone, unavailable-2).
 
             \(prefixes)
 
@@ -110,6 +111,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         if let readyFile = places.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !output.json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
+        Terminal.print("# Fake push service of browsers at \(addresses.webPush)")
         Terminal.print("# Fake APNs at \(apns), fake FCM at \(fcm), control at \(control)")
         Terminal.print("# Start a server in a shell with these:")
         for line in exports { Terminal.print(line) }
@@ -131,7 +133,7 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     private static var prefixes: String {
         ScriptRule.all.map { rule in
-            let provider = rule.provider.rawValue.padding(toLength: 4, withPad: " ", startingAt: 0)
+            let provider = rule.provider.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
             return "  \(provider) \(padded(rule.prefix)) \(rule.isCounted ? "*" : " ") \(rule.summary)"
         }.joined(separator: "\n")
     }
@@ -158,7 +160,8 @@ extension SimulatorAddresses {
     /// All addresses, and the environment of a server that uses them.
     fileprivate var json: JSONValue {
         [
-            "apns": .string(apns), "fcm": .string(fcm), "token": .string(token), "control": .string(control),
+            "apns": .string(apns), "fcm": .string(fcm), "token": .string(token),
+            "webPush": .string(webPush), "vapidKey": .string(vapidKey), "control": .string(control),
             "authority": .string(authorityPath),
             "environment": .object(JSONObject(environment.map { ($0.name, .string($0.value)) })),
         ]
@@ -174,7 +177,9 @@ private struct PushLine {
         let status = push["status"]?.intValue ?? 0
         let token = push["token"]?.stringValue ?? ""
         let payload = push["payload"]
-        let alert = payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+        let alert =
+            payload?["aps"]?["alert"] ?? payload?["message"]?["notification"] ?? payload?["message"]?["data"]
+            ?? payload?["notification"]
         let shown = ["title", "body"].compactMap { alert?[$0]?.stringValue }.filter { !$0.isEmpty }
         let reason = push["reason"]?.stringValue.map { " \($0)" } ?? ""
         let detail = push["detail"]?.stringValue.map { " (\($0))" } ?? ""

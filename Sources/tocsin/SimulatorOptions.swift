@@ -14,6 +14,9 @@ struct SimulatorPlaces: ParsableArguments {
     @Option(help: "Port of the fake FCM and its token endpoint; 0 takes a free one.")
     var fcmPort = 0
 
+    @Option(help: "Port of the fake push service of browsers; 0 takes a free one.")
+    var webPushPort = 0
+
     @Option(help: "Port of the control address; 0 takes a free one.")
     var controlPort = 0
 
@@ -30,7 +33,7 @@ struct SimulatorPlaces: ParsableArguments {
     var threads = 1
 
     func validate() throws {
-        for port in [apnsPort, fcmPort, controlPort] where !(0...65535).contains(port) {
+        for port in [apnsPort, fcmPort, webPushPort, controlPort] where !(0...65535).contains(port) {
             throw ValidationError("\(port) is no port. Give a number from 0 to 65535.")
         }
         guard (1...64).contains(threads) else { throw ValidationError("Give 1 to 64 threads.") }
@@ -39,6 +42,7 @@ struct SimulatorPlaces: ParsableArguments {
     func apply(to settings: inout SimulatorSettings) {
         settings.apnsPort = apnsPort
         settings.fcmPort = fcmPort
+        settings.webPushPort = webPushPort
         settings.controlPort = controlPort
         settings.tls = !clearText
         settings.threads = threads

@@ -16,7 +16,7 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, MigrateCommand.self,
-                    SettingsCommand.self, SchemaCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

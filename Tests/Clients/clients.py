@@ -4,7 +4,9 @@ sockets that open them as Amplify's clients do. Use: clients.py BINARY"""
 import asyncio
 import base64
 import json
+import pathlib
 import sys
+import tempfile
 
 import aiohttp
 import botocore.credentials
@@ -34,6 +36,16 @@ from tocsin import CREATE_MESSAGE, ON_CREATE_MESSAGE, Checks, Server
 LIST = gql("query ListTopics { listTopics { items { id name _version } nextToken } }")
 CREATE_TOPIC = gql("mutation CreateTopic($n: String!) { createTopic(input: {name: $n}) { id name owner _version } }")
 FOLLOW = gql(ON_CREATE_MESSAGE)
+LIST_NOTICES = gql("{ listNotices { items { text } } }")
+FOLLOW_NOTICES = gql("subscription { onCreateNotice { text } }")
+CREATE_NOTICE = 'mutation { createNotice(input: {text: "open"}) { text } }'
+# A model that bearers of a key may read, beside those that are shipped.
+NOTICE = """
+type Notice @model @auth(rules: [{ allow: public, operations: [read] }, { allow: owner }]) {
+  id: ID!
+  text: String!
+}
+"""
 SECONDS = 15
 
 
@@ -42,6 +54,7 @@ class Suite:
         self.server = server
         self.token = server.add_user("alice")
         self.other = server.add_user("bob")
+        self.key = server.create_key()
         self.topic = server.create_topic(self.token, "alerts")
         self.bearer = {"Authorization": f"Bearer {self.token}"}
         self.titles = 0
@@ -99,9 +112,20 @@ class Suite:
                 assert error.errors[0]["errorType"] == "UnauthorizedException", error.errors
 
     def http_api_key(self):
-        transport = RequestsHTTPTransport(url=self.server.address + "/graphql", headers={"x-api-key": self.token})
-        with Client(transport=transport) as session:
-            assert session.execute(LIST)["listTopics"]["items"]
+        url = self.server.address + "/graphql"
+        for credential, document in ((self.token, LIST), (self.key, LIST_NOTICES)):
+            with Client(transport=RequestsHTTPTransport(url=url, headers={"x-api-key": credential})) as session:
+                assert session.execute(document)
+        for key, document, error_type in (
+            (self.key, LIST, "Unauthorized"),
+            ("da2-" + 26 * "a", LIST_NOTICES, "UnauthorizedException"),
+        ):
+            try:
+                with Client(transport=RequestsHTTPTransport(url=url, headers={"x-api-key": key})) as session:
+                    session.execute(document)
+                raise AssertionError("served")
+            except TransportQueryError as error:
+                assert error.errors[0]["errorType"] == error_type, error.errors
 
     # graphql-transport-ws
 
@@ -200,8 +224,29 @@ class Suite:
             async with Client(transport=transport) as session:
                 await self._follow_two(session)
 
+    async def appsync_api_key(self):
+        """A key follows a model that is public, on both paths, and nothing else."""
+        for path in ("/graphql/realtime", "/graphql"):
+            auth = AppSyncApiKeyAuthentication(host=self.server.host, api_key=self.key)
+            transport = AppSyncWebsocketsTransport(url=self.server.sockets + path, auth=auth)
+            async with Client(transport=transport) as session:
+                try:
+                    await anext(session.subscribe(FOLLOW))
+                    raise AssertionError("heard of messages")
+                except TransportQueryError as error:
+                    assert error.errors[0]["errors"][0]["errorType"] == "Unauthorized", error.errors
+                generator = session.subscribe(FOLLOW_NOTICES)
+                heard = asyncio.ensure_future(anext(generator))
+                for _ in range(60):
+                    await asyncio.to_thread(self.server.post, self.token, CREATE_NOTICE)
+                    if (await asyncio.wait([heard], timeout=0.5))[0]:
+                        break
+                assert heard.result() == {"onCreateNotice": {"text": "open"}}
+                await generator.aclose()
+
     async def appsync_refusals(self):
-        for transport in self._appsync_transports("wrong"):
+        unknown = (t for credential in ("wrong", "da2-" + 26 * "a") for t in self._appsync_transports(credential))
+        for transport in unknown:
             try:
                 async with Client(transport=transport) as session:
                     await anext(session.subscribe(FOLLOW))
@@ -376,7 +421,11 @@ async def run(suite, checks, binary):
 def main():
     binary = sys.argv[1]
     checks = Checks()
-    server = Server(binary)
+    with tempfile.NamedTemporaryFile("w", suffix=".graphql") as schema:
+        shipped = pathlib.Path(__file__).parents[2] / "schema" / "model.graphql"
+        schema.write(shipped.read_text() + NOTICE)
+        schema.flush()
+        server = Server(binary, "--schema", schema.name)
     try:
         asyncio.run(run(Suite(server), checks, binary))
     finally:

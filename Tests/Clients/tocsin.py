@@ -40,6 +40,10 @@ class Server:
         self._administer("user", "add", name)
         return self._administer("token", "create", "--user", name)
 
+    def create_key(self):
+        """A new API key."""
+        return self._administer("key", "create")
+
     def post(self, token, query, **variables):
         """The data of a query or a mutation."""
         body = json.dumps({"query": query, "variables": variables}).encode()

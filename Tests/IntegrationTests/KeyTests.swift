@@ -104,6 +104,7 @@ struct KeyTests {
                 #expect(answer.status == 401, "\(wrong)")
                 let error = try answer.json["errors"]?.arrayValue?.first
                 #expect(error?["errorType"] == "UnauthorizedException", "\(answer.body)")
+                #expect(error?["message"] == "You are not authorized to make this call.", "\(wrong): \(answer.body)")
             }
             let lines = try await installation.administer(["key", "list", "--json"]).split(separator: "\n")
                 .map { try JSONParser.parse(String($0)) }

@@ -21,10 +21,14 @@ struct MissingCredentialsTests {
                 try await client.publish(topic: "alerts", title: "Second").id,
             ]
             for id in ids { try await Self.expectSkipped(id, client) }
-            #expect(Self.warnings(installation) == ["apns", "fcm"], "\(installation.log)")
+            #expect(Self.warnings(installation) == ["apns", "fcm", "webpush"], "\(installation.log)")
             let ready = try await installation.http("/readyz")
             #expect(ready.status == 200)
-            #expect(try ready.json["push"] == ["apns": "not configured", "fcm": "not configured"])
+            #expect(
+                try ready.json["push"] == [
+                    "apns": "not configured", "fcm": "not configured", "webpush": "not configured",
+                ]
+            )
             #expect(try await installation.simulator?.pushes().isEmpty == true)
 
             installation.environment = installation.simulator?.environment ?? [:]

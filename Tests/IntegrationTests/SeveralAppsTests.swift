@@ -90,11 +90,12 @@ struct SeveralAppsTests {
         let id = try await client.publish(topic: "alerts", title: "Again").id
         let output = try await eventually("the pause is explained") { () -> String? in
             let explained = try await installation.tocsin(["explain", id, "ada"], token: ada)
-            return explained.output.contains("NO    Pushes by apns are paused: BadEnvironmentKey")
-                ? explained.output : nil
+            // The other phones' pushes may be a little behind.
+            let isSettled = ["NO    Pushes by apns are paused: BadEnvironmentKey", "accepted for 2 of 4"]
+                .allSatisfy { explained.output.contains($0) }
+            return isSettled ? explained.output : nil
         }
         #expect(output.contains("It is reached by apns for \(Self.second), production."), "\(output)")
-        #expect(output.contains("accepted for 2 of 4"), "\(output)")
     }
 
     @Test("settings check tells every mistake of every app at once, and settings shows no key")

@@ -47,6 +47,7 @@ struct Rows: StoreReader {
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
     func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
     func memberships(of user: UserID) throws(StoreError) -> [Membership] { [] }
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? { nil }
@@ -70,4 +71,6 @@ struct Rows: StoreReader {
     func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? { nil }
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] { [] }
     func nextDue() throws(StoreError) -> Timestamp? { nil }
+    func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp? { nil }
+    func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent] { [] }
 }

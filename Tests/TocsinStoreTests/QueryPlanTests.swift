@@ -110,6 +110,7 @@ struct QueryPlanTests {
         let steps = try await plans { writer throws(StoreError) in
             _ = try writer.message(models.message, topic: TopicID("t1"), key: "k")
             _ = try writer.takeNumber(of: TopicID("t1"))
+            _ = try writer.hasTopics(10_000, owner: "u::ann")
             _ = try writer.records(models.message, ids: ["a", "b"], where: .always)
             _ = try writer.memberships(of: UserID("ann"))
             _ = try writer.membership(of: UserID("ann"), in: TopicID("t1"))

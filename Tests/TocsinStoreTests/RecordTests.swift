@@ -48,6 +48,24 @@ struct RecordTests {
         }
     }
 
+    @Test("an owner's topics are counted without those of others and the deleted", arguments: TestDatabase.available)
+    func topicCount(database: TestDatabase) async throws {
+        var deleted = models.topic("t3")
+        deleted["_deleted"] = .bool(true)
+        let topics = [models.topic("t1"), models.topic("t2"), deleted, models.topic("t4", owner: "v::bob")]
+        try await database.withStore { store in
+            try await store.insert(topics)
+            let answers = try await store.read { reader throws(StoreError) in
+                [
+                    try reader.hasTopics(1, owner: "u::ann"), try reader.hasTopics(2, owner: "u::ann"),
+                    try reader.hasTopics(3, owner: "u::ann"), try reader.hasTopics(2, owner: "v::bob"),
+                    try reader.hasTopics(1, owner: "nobody"),
+                ]
+            }
+            #expect(answers == [true, true, false, false, false])
+        }
+    }
+
     @Test("models that share a table do not see each other's records", arguments: TestDatabase.available)
     func sharedTable(database: TestDatabase) async throws {
         let other = TestModels.model("Other", [("text", .text)], indexes: [])

@@ -67,6 +67,8 @@ public enum AuthenticationOutcome<Caller: Sendable>: Sendable {
 }
 
 /// What a request would run.
+///
+/// Its kinds are cases of its own, so that transports can tell them apart without importing the engine.
 public enum OperationLookup: Sendable {
     /// It reads.
     case query

@@ -132,7 +132,7 @@ package final class LiveFeed: Sendable {
         }
         for group in groups where group.interest.includes(record) {
             let response = await self.response(for: record, in: group)
-            let number = record["number"].int ?? 0
+            let number = record.number ?? 0
             // What was committed before a member joined is not its to hear, unless it replays.
             for member in group.snapshot where member.joinedAfter < commit { member.offer(response, number: number) }
         }
@@ -141,7 +141,7 @@ package final class LiveFeed: Sendable {
     private func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)
         var cursor: String?
-        if let topic = record["topicId"].text, let number = record["number"].int {
+        if let topic = record["topicId"].text, let number = record.number {
             cursor = MessageCursor(topicID: TopicID(topic), number: number).text(sealer: cursors)
         }
         return SharedResponse(body: body, cursor: cursor)
@@ -165,7 +165,7 @@ package final class LiveFeed: Sendable {
             }
             var handedOver = 0
             for record in page {
-                last = record["number"].int ?? last
+                last = record.number ?? last
                 guard group.interest.includes(record) else { continue }
                 let response = await response(for: record, in: group)
                 if Task.isCancelled { return }

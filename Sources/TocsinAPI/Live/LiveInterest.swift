@@ -9,7 +9,7 @@ enum RecordChange: Hashable, Sendable {
         case .created: self = .created
         case .updated: self = .updated
         case .deleted: self = .deleted
-        case .outboxFilled, .deliveryChanged, .deviceEnded, .accessEnded: return nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: return nil
         }
     }
 }
@@ -56,7 +56,7 @@ extension DomainEvent {
     var record: Record? {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .deliveryChanged, .deviceEnded, .accessEnded: nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: nil
         }
     }
 }

@@ -18,6 +18,10 @@ enum DeviceResolvers {
                 try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) }
             )
         }
+        map.root("Query.webPushKey") { invocation throws(ServiceError) in
+            guard let key = invocation.context.services.devices.webPushKey else { return .null }
+            return .leaf(.string(key))
+        }
         map.root("Query.memberships") { invocation throws(ServiceError) in
             let context = invocation.context
             let memberships = try await context.services.memberships.memberships(caller: context.caller)

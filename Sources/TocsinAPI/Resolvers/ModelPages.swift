@@ -69,7 +69,7 @@ struct ModelPages {
     func order(by sortFields: [String], ascending isAscending: Bool? = nil) -> [ModelQuery.Order] {
         let ascending = isAscending ?? (arguments["sortDirection"]?.stringValue != "DESC")
         let isOfIndex = !sortFields.isEmpty && sortFields != [ModelType.makingTime]
-        let number = isOfIndex ? model.position(of: "number") : nil
+        let number = isOfIndex ? model.numberPosition : nil
         let last = number ?? model.keyPosition
         return (sortFields.map { model.position(of: $0) } + [last]).compactMap(\.self)
             .map { ModelQuery.Order(field: $0, ascending: ascending) }

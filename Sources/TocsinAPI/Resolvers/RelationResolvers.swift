@@ -17,7 +17,9 @@ struct RelationResolvers {
         case .one(let keyFields):
             registerOne(coordinate, RelationGuard(relation, of: model), keyFields, to: target, in: &map)
         case .many(let field, let index):
-            registerMany(coordinate, RelationGuard(relation, of: model), field, index, to: target, in: &map)
+            guard let position = model.position(of: field) else { return }
+            let related = RelatedPages.Source(target: target, position: position, index: index)
+            registerMany(coordinate, RelationGuard(relation, of: model), related, in: &map)
         }
     }
 
@@ -56,21 +58,14 @@ struct RelationResolvers {
     private func registerMany(
         _ coordinate: String,
         _ relation: RelationGuard,
-        _ field: String,
-        _ index: ModelIndex,
-        to target: ModelType,
+        _ source: RelatedPages.Source,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
-        guard let position = relation.model.position(of: field),
-            let partition = target.position(of: index.partitionField)
-        else {
-            return
-        }
+        guard let partition = source.target.position(of: source.index.partitionField) else { return }
         map.batch(coordinate) { parents, invocation throws(GraphQLError) in
-            let values = parents.map { $0.record?.values[position] ?? .null }
+            let values = parents.map { $0.record?.values[source.position] ?? .null }
             let pages = try await invocation.serving { () throws(ServiceError) in
-                try await RelatedPages(target: target, partition: partition, index: index, invocation: invocation)
-                    .resolve(values)
+                try await RelatedPages(source: source, partition: partition, invocation: invocation).resolve(values)
             }
             return relation.guarded(pages, of: parents, invocation)
         }
@@ -109,12 +104,22 @@ private struct RelationGuard: Sendable {
 
 /// The pages of one `@hasMany` field.
 private struct RelatedPages {
-    let target: ModelType
+    /// Where a parent's records are.
+    struct Source: Sendable {
+        let target: ModelType
+        /// The field of the parent whose value they have.
+        let position: Int
+        /// The index of theirs that has this value.
+        let index: ModelIndex
+    }
+
+    let source: Source
+    /// The field of theirs that has the parent's value.
     let partition: Int
-    let index: ModelIndex
     let invocation: FieldInvocation<RequestContext>
 
     func resolve(_ values: [FieldValue]) async throws(ServiceError) -> [ResolvedValue<APIObject>] {
+        let (target, index) = (source.target, source.index)
         let pages = ModelPages(model: target, invocation: invocation)
         let order = pages.order(by: index.sortFields)
         var query = RelatedQuery(

@@ -51,55 +51,35 @@ struct OwnFields {
 
 /// Makes the stored model of a declaration: declared fields, generated ones, and ours that have a column.
 struct ModelTypeFactory {
-    let declaration: ModelDeclaration
-    let own: OwnFields
+    private let declaration: ModelDeclaration
+    private let own: OwnFields
+    private let timestamps: ModelType.Timestamps
+    /// The columns that the model's table has of its own, by field.
+    private let columns: [String: String]
 
-    func make() -> ModelType {
-        let layout = ShippedTables.layout(of: declaration.name)
-        var columns = layout.columns
+    init(declaration: ModelDeclaration, own: OwnFields) {
+        self.declaration = declaration
+        self.own = own
+        timestamps = ModelType.Timestamps(
+            created: declaration.operations.createdAt ?? "createdAt",
+            updated: declaration.operations.updatedAt ?? "updatedAt"
+        )
+        var columns = ShippedTables.layout(of: declaration.name).columns
         // The row is named by the joined key then, and an `id` is a field like others.
         if !declaration.hasSimpleKey { columns["id"] = nil }
-        let operations = declaration.operations
-        let timestamps = ModelType.Timestamps(
-            created: operations.createdAt ?? "createdAt",
-            updated: operations.updatedAt ?? "updatedAt"
-        )
         let (created, updated) = (columns.removeValue(forKey: "createdAt"), columns.removeValue(forKey: "updatedAt"))
         columns[timestamps.created] = created
         columns[timestamps.updated] = updated
-        var fields = declaration.valueFields.map { declared in
-            var field = self.field(
-                declared.name,
-                declared.namedType,
-                declared.isList,
-                declared.isRequired,
-                .declared,
-                columns
-            )
-            field.defaultValue = declared.defaultValue
-            if declared.isEmbedded { field.kind = .json }
-            return field
-        }
-        let generated = [
-            (timestamps.created, "AWSDateTime", true), (timestamps.updated, "AWSDateTime", true),
-            ("_version", "Int", true), ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true),
-            ("owner", "String", false),
-            (ModelType.makingTime, "AWSTimestamp", true), (ModelType.revisionTime, "AWSTimestamp", false),
-        ]
-        let owners = declaration.implicitOwners.filter { $0 != "owner" }.map { ($0, "String", false) }
-        for (name, type, isRequired) in generated + owners where !declaration.declares(name) {
-            fields.append(field(name, type, false, isRequired, .generated, columns))
-        }
-        fields += ownFields(columns)
-        if !declaration.hasSimpleKey {
-            fields.append(field(ModelType.joinedKey, "ID", false, true, .generated, [ModelType.joinedKey: "id"]))
-        }
+        self.columns = columns
+    }
+
+    func make() -> ModelType {
         let ruled = declaration.valueFields.compactMap { field in field.rules.map { (field.name, $0) } }
         return ModelType(
             name: declaration.name,
             plural: declaration.plural,
-            table: layout.table,
-            fields: fields,
+            table: ShippedTables.layout(of: declaration.name).table,
+            fields: declaredFields + generatedFields + ownFields + keyFields,
             indexes: declaration.indexes,
             relations: declaration.relations,
             rules: declaration.rules,
@@ -109,30 +89,53 @@ struct ModelTypeFactory {
         )
     }
 
+    private var declaredFields: [ModelField] {
+        declaration.valueFields.map { declared in
+            var field = self.field(declared.name, declared.namedType, isRequired: declared.isRequired, .declared)
+            field.isList = declared.isList
+            if declared.isList || declared.isEmbedded { field.kind = .json }
+            field.defaultValue = declared.defaultValue
+            return field
+        }
+    }
+
+    private var generatedFields: [ModelField] {
+        let generated = [
+            (timestamps.created, "AWSDateTime", true), (timestamps.updated, "AWSDateTime", true),
+            ("_version", "Int", true), ("_deleted", "Boolean", false), ("_lastChangedAt", "AWSTimestamp", true),
+            ("owner", "String", false),
+            (ModelType.makingTime, "AWSTimestamp", true), (ModelType.revisionTime, "AWSTimestamp", false),
+        ]
+        let owners = declaration.implicitOwners.filter { $0 != "owner" }.map { ($0, "String", false) }
+        return (generated + owners).filter { !declaration.declares($0.0) }
+            .map { name, type, isRequired in field(name, type, isRequired: isRequired, .generated) }
+    }
+
     /// Fields that our schema adds and the table has a column for; those in the create input are the client's.
-    private func ownFields(_ columns: [String: String]) -> [ModelField] {
+    private var ownFields: [ModelField] {
         let inputs = own.inputFields[declaration.name] ?? []
         let shown = own.typeFields[declaration.name] ?? []
         let inputNames = Set(inputs.map(\.name))
         let generated = shown.filter { columns[$0.name] != nil && !inputNames.contains($0.name) }
         let names = Set(shown.filter(\.isRequired).map(\.name))
-        return generated.map { field($0.name, $0.namedType, false, $0.isRequired, .generated, columns) }
-            + inputs.map { field($0.name, $0.namedType, false, names.contains($0.name), .declared, columns) }
+        return generated.map { field($0.name, $0.namedType, isRequired: $0.isRequired, .generated) }
+            + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
     }
 
-    private func field(
-        _ name: String,
-        _ typeName: String,
-        _ isList: Bool,
-        _ isRequired: Bool,
-        _ role: ModelField.Role,
-        _ columns: [String: String]
-    ) -> ModelField {
+    /// The text that names a row where the key is not its `id` alone.
+    private var keyFields: [ModelField] {
+        if declaration.hasSimpleKey { return [] }
+        var key = field(ModelType.joinedKey, "ID", isRequired: true, .generated)
+        key.storage = .column("id")
+        return [key]
+    }
+
+    private func field(_ name: String, _ typeName: String, isRequired: Bool, _ role: ModelField.Role) -> ModelField {
         ModelField(
             name: name,
             typeName: typeName,
-            kind: isList ? .json : Self.kind(of: typeName),
-            isList: isList,
+            kind: Self.kind(of: typeName),
+            isList: false,
             isRequired: isRequired,
             storage: columns[name].map(ModelField.Storage.column) ?? .extra(name),
             role: role

@@ -57,25 +57,12 @@ struct RelationLinker {
                 "@hasMany on \(field.name) names the field \(source), which \(model.name) does not declare."
             )
         }
-        let index: ModelIndex
-        if let name = relation.indexName {
-            guard let found = models[target].indexes.first(where: { $0.name == name }) else {
-                return note(relation, "@hasMany names the index \(name), which \(models[target].name) does not have.")
-            }
-            index = found
-        } else if let reference = relation.references.first {
-            guard models[target].field(reference).map({ $0.relation == nil }) == true else {
-                return note(
-                    relation,
-                    "@hasMany references \(reference), which \(models[target].name) does not declare."
-                )
-            }
-            index = ensureIndex(on: reference, for: "\(model.name).\(field.name)", in: target)
-        } else {
-            let name = Self.implicitName(model.name, field.name)
-            addField(name, type: model.field(source)?.namedType ?? "ID", to: target)
-            index = ensureIndex(on: name, for: "\(model.name).\(field.name)", in: target)
+        let implicit = Self.implicitName(model.name, field.name)
+        if relation.indexName == nil, relation.references.isEmpty {
+            addField(implicit, type: model.field(source)?.namedType ?? "ID", to: target)
         }
+        let reference = relation.references.first ?? implicit
+        guard let index = index(relation, on: reference, for: "\(model.name).\(field.name)", in: target) else { return }
         models[number].relations.append(
             ModelRelation(
                 fieldName: field.name,
@@ -84,6 +71,25 @@ struct RelationLinker {
                 rules: field.rules
             )
         )
+    }
+
+    /// The index of the other side that finds a parent's records: the one named, or one on the field that refers to it.
+    private mutating func index(
+        _ relation: ModelDeclaration.Relation,
+        on reference: String,
+        for coordinate: String,
+        in target: Int
+    ) -> ModelIndex? {
+        if let name = relation.indexName {
+            if let found = models[target].indexes.first(where: { $0.name == name }) { return found }
+            note(relation, "@hasMany names the index \(name), which \(models[target].name) does not have.")
+            return nil
+        }
+        guard models[target].field(reference).map({ $0.relation == nil }) == true else {
+            note(relation, "@hasMany references \(reference), which \(models[target].name) does not declare.")
+            return nil
+        }
+        return ensureIndex(on: reference, for: coordinate, in: target)
     }
 
     private mutating func ensureIndex(on field: String, for relation: String, in target: Int) -> ModelIndex {

@@ -23,6 +23,12 @@ package enum Digest {
         return hmacSHA256(purpose + [1], key: extracted)
     }
 
+    /// HKDF-SHA256 of at most 32 bytes (RFC 5869 §2).
+    package static func hkdf(_ key: [UInt8], salt: [UInt8], information: [UInt8], count: Int) -> [UInt8] {
+        let extracted = hmacSHA256(key, key: salt)
+        return Array(hmacSHA256(information + [1], key: extracted).prefix(count))
+    }
+
     /// Whether both are the same, in a time that tells only their lengths.
     package static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0

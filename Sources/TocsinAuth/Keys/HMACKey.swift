@@ -15,11 +15,23 @@ package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
     package init(secret: [UInt8]) throws(KeyError) {
         guard secret.count >= Self.minimumBytes else {
             throw KeyError(
-                "The HS256 secret has \(secret.count) bytes; with fewer than \(Self.minimumBytes) it can be guessed. "
+                "The secret has \(secret.count) bytes; with fewer than \(Self.minimumBytes) it can be guessed. "
                     + "Use \(Self.recommendedBytes) or more: openssl rand -base64 32."
             )
         }
         self.secret = secret
+    }
+
+    /// Reads a webhook's secret: `whsec_` and base 64, as Standard Webhooks writes it, else the bytes of the text.
+    package init(webhookSecret text: String) throws(KeyError) {
+        guard text.hasPrefix("whsec_") else {
+            try self.init(secret: Array(text.utf8))
+            return
+        }
+        guard let bytes = Base64URL.decodedPasted(String(text.dropFirst(6))) else {
+            throw KeyError("What follows whsec_ is not base 64.")
+        }
+        try self.init(secret: bytes)
     }
 
     /// A key of 32 derived bytes.

@@ -5,7 +5,7 @@ package import TocsinCore
 ///
 /// It never shows what it holds.
 package struct PrivateKey: Signer, CustomStringConvertible {
-    private let handle: KeyHandle
+    let handle: KeyHandle
     /// ES256 or RS256, by the kind of the key.
     package let kind: SignatureAlgorithm
 
@@ -15,6 +15,12 @@ package struct PrivateKey: Signer, CustomStringConvertible {
     /// The error says what the text is instead and what to do.
     package init(pem: String) throws(KeyError) {
         handle = try PrivateKeyText(pem).handle()
+        kind = try handle.algorithm()
+    }
+
+    /// The private half of a pair.
+    init(_ pair: P256Key) throws(KeyError) {
+        handle = pair.handle
         kind = try handle.algorithm()
     }
 

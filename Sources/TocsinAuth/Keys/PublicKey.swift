@@ -3,7 +3,7 @@ package import TocsinCore
 
 /// A public key that checks signatures of its one algorithm.
 package struct PublicKey: Sendable {
-    private let handle: KeyHandle
+    let handle: KeyHandle
     /// ES256 or RS256, by the kind of the key.
     package let algorithm: SignatureAlgorithm
 
@@ -27,6 +27,14 @@ package struct PublicKey: Sendable {
         }
         handle = try Self.read(DER.publicKey(algorithm: DER.ecPublicKeyP256, bits: [4] + x + y))
         algorithm = try handle.algorithm()
+    }
+
+    /// A P-256 key from an uncompressed point: 4, x, y (SEC 1 §2.3.3).
+    package init(point: [UInt8]) throws(KeyError) {
+        guard point.count == P256Key.pointCount, point[0] == 4 else {
+            throw KeyError("A P-256 point has 65 bytes, the first of them 4.")
+        }
+        try self.init(x: Array(point[1...32]), y: Array(point[33...]))
     }
 
     /// Whether `signature` is this key's for `bytes`; ES256 signatures as r‖s.

@@ -85,3 +85,11 @@ package struct Membership: Sendable, Hashable {
         self.createdAt = createdAt
     }
 }
+
+/// What registering browsers takes.
+package protocol WebPushRegistering: Sendable {
+    /// The key that browsers subscribe with; nil when Web Push is not set up.
+    var applicationServerKey: String? { get }
+    /// The one form of a token of the platform `web`; throws `badInput` for a subscription that cannot be pushed to.
+    func canonicalToken(_ token: String) throws(ServiceError) -> String
+}

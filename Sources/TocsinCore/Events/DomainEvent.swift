@@ -5,6 +5,8 @@ package enum DomainEvent: Sendable, Hashable {
     case deleted(Record)
     /// Fan-outs or due deliveries wait for the outbox.
     case outboxFilled
+    /// Events wait for webhooks.
+    case webhooksFilled
     case deliveryChanged(Delivery)
     /// A device was removed: nothing more goes to its token for its former owner, for this reason.
     case deviceEnded(DeviceID, reason: String)

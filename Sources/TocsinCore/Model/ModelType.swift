@@ -22,6 +22,9 @@ package final class ModelType: Sendable {
     package let timestamps: Timestamps
     /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
     package let keyPosition: Int?
+    /// Position of the number that the server gives a message in its topic; nil for other models, whose fields of that name
+    /// are the client's.
+    package let numberPosition: Int?
     private let positions: [String: Int]
     /// Positions of what every record is asked for.
     let places: Places
@@ -79,6 +82,7 @@ package final class ModelType: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
+        numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         places = Places(
             owner: positions["owner"],
             version: positions["_version"],

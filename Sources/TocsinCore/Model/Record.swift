@@ -31,6 +31,8 @@ package struct Record: Sendable, Hashable {
     package var isDeleted: Bool { model.places.deleted.map { values[$0] == .bool(true) } ?? false }
     /// Milliseconds since 1970.
     package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
+    /// The number in its topic, of messages only.
+    package var number: MessageNumber? { model.numberPosition.flatMap { values[$0].int } }
 
     private func text(at position: Int?) -> String? { position.flatMap { values[$0].text } }
 

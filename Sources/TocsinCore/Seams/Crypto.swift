@@ -21,3 +21,25 @@ package protocol Sealer: Sendable {
     /// The bytes, or nil when the text was changed or sealed for another scope.
     func open(_ text: String, scope: String) -> [UInt8]?
 }
+
+/// What a browser's subscription says of its keys (RFC 8291 §3).
+package struct WebPushReceiver: Sendable, Hashable {
+    /// A point on P-256, uncompressed: 65 bytes.
+    package var publicKey: [UInt8]
+    /// 16 bytes that the browser shares with us alone.
+    package var authSecret: [UInt8]
+
+    package init(publicKey: [UInt8], authSecret: [UInt8]) {
+        self.publicKey = publicKey
+        self.authSecret = authSecret
+    }
+}
+
+/// Encrypts pushes so that only one browser can read them.
+package protocol WebPushCrypto: Sendable {
+    /// The keys as `PushSubscription.toJSON()` gives them, in base 64 for URLs; nil unless the first is a point on P-256 and
+    /// the second has 16 bytes.
+    func receiver(p256dh: String, auth: String) -> WebPushReceiver?
+    /// The whole body of a push with `Content-Encoding: aes128gcm`, one record, under keys of its own.
+    func encrypted(_ plaintext: [UInt8], for receiver: WebPushReceiver) throws(KeyError) -> [UInt8]
+}

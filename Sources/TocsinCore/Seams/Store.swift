@@ -20,13 +20,14 @@ package protocol Store: Sendable {
 }
 
 /// Everything a read may ask.
-package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, AccountReading,
-    ReadMarkReading
+package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
+    AccountReading, ReadMarkReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
-    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, AccountWriting, ReadMarkWriting
+    StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
+    ReadMarkWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)
@@ -41,6 +42,8 @@ package protocol ModelReading {
     func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record]
     /// The message of a topic with the caller's dedupe key.
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record?
+    /// Whether an owner has this many topics, deleted ones left out.
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool
     /// The last number handed out in a topic; nil when there is no such topic.
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
 }

@@ -47,8 +47,9 @@ package struct DeviceService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
-        try check(registration)
         var registration = registration
+        registration.token = try canonical(registration.token, registration.platform)
+        try check(registration)
         // Hexadecimal is only a spelling of bytes: one phone, one row.
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
         let (environment, wanted) = (environment, registration)
@@ -65,6 +66,7 @@ package struct DeviceService: Sendable {
             for device in others + [previous].compactMap({ $0 }).filter({ $0.userID != caller.userID }) {
                 try writer.endDeliveries(of: device.id, reason: reason, now: now)
                 try writer.removeDevice(device.id, reason: reason)
+                try environment.raise(.unregistered(device, reason: reason), writer)
             }
             let isOwn = previous?.userID == caller.userID
             let id = isOwn ? previous?.id : nil
@@ -81,6 +83,9 @@ package struct DeviceService: Sendable {
                 kind: wanted.kind
             )
             try writer.save(device)
+            if !isOwn || previous?.isActive != true || previous?.token != device.token {
+                try environment.raise(.registered(device), writer)
+            }
             return .success((device, try writer.devices(of: caller.userID)))
         }
     }
@@ -95,18 +100,22 @@ package struct DeviceService: Sendable {
     ) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
-        let time = environment.time
+        let environment = environment
+        let spellings = Set([token, token.lowercased(), environment.canonicalToken(token)])
         return try await environment.store.writing { writer throws(StoreError) in
-            let spellings = Set([token, token.lowercased()])
             let reason = DeliveryReason.unregistered.rawValue
             for device in try writer.devices(of: caller.userID)
             where spellings.contains(device.token) || device.id == deviceID {
-                try writer.endDeliveries(of: device.id, reason: reason, now: time.now())
+                try writer.endDeliveries(of: device.id, reason: reason, now: environment.time.now())
                 try writer.removeDevice(device.id, reason: reason)
+                try environment.raise(.unregistered(device, reason: reason), writer)
             }
             return .success(try writer.devices(of: caller.userID))
         }
     }
+
+    /// The key that browsers subscribe with; nil when Web Push is not set up.
+    package var webPushKey: String? { environment.webPush?.applicationServerKey }
 
     /// The caller's devices.
     package func devices(caller: Identity) async throws(ServiceError) -> [Device] {
@@ -131,6 +140,13 @@ package struct DeviceService: Sendable {
         try await environment.store.writing { writer throws(StoreError) in
             .success(try writer.setMuted(!areWanted, of: caller.userID, now: time.now()))
         }
+    }
+
+    /// One browser, one row, however its subscription was written down.
+    private func canonical(_ token: String, _ platform: PushPlatform) throws(ServiceError) -> String {
+        guard platform == .web, let webPush = environment.webPush else { return token }
+        try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
+        return try webPush.canonicalToken(token)
     }
 
     private func check(_ registration: Registration) throws(ServiceError) {

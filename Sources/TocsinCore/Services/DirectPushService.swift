@@ -122,8 +122,23 @@ package struct DirectPushService: Sendable {
         try writer.save(deliveries)
         writer.note(.created(record))
         for delivery in deliveries { writer.note(.deliveryChanged(delivery)) }
+        try environment.raise(.pushRequested(Self.request(order, record, number)), writer)
         if deliveries.contains(where: { $0.status == .waiting }) { writer.note(.outboxFilled) }
         return .success(try receipt(record, writer))
+    }
+
+    private static func request(
+        _ order: Order,
+        _ record: Record,
+        _ number: MessageNumber
+    ) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(messageID: MessageID(record.id))
+        request.owner = record["owner"].text
+        request.userID = order.userID
+        request.number = number
+        request.priority = record["priority"].int
+        request.tokenCount = order.tokens.isEmpty ? nil : order.tokens.count
+        return request
     }
 
     private func existing(
@@ -182,7 +197,8 @@ extension DirectPushService {
         if let user = order.userID {
             for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
         }
-        for token in order.tokens {
+        for given in order.tokens {
+            let token = environment.canonicalToken(given)
             // Hexadecimal is only a spelling of bytes; devices have it in lower case.
             var found = try reader.devices(token: token)
             if found.isEmpty { found = try reader.devices(token: token.lowercased()).filter { $0.platform == .ios } }

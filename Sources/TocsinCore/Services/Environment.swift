@@ -5,6 +5,10 @@ package struct ServiceEnvironment: Sendable {
     package var identifiers: any IdentifierSource
     package var limits: ServiceLimits
     package var models: ModelSettings
+    /// Nil: browsers register as they do at FCM alone.
+    package var webPush: (any WebPushRegistering)?
+    /// Nil: nobody is told.
+    package var webhooks: (any WebhookRaising)?
     /// Is told of each update that was merged, after its commit: nobody else learns of it.
     package var staleMerges: (@Sendable (StaleMerge) -> Void)?
     private let changes = ChangeClock()
@@ -15,6 +19,8 @@ package struct ServiceEnvironment: Sendable {
         identifiers: any IdentifierSource,
         limits: ServiceLimits = ServiceLimits(),
         models: ModelSettings = ModelSettings(),
+        webPush: (any WebPushRegistering)? = nil,
+        webhooks: (any WebhookRaising)? = nil,
         staleMerges: (@Sendable (StaleMerge) -> Void)? = nil
     ) {
         self.store = store
@@ -23,6 +29,14 @@ package struct ServiceEnvironment: Sendable {
         self.limits = limits
         self.models = models
         self.staleMerges = staleMerges
+        self.webPush = webPush
+        self.webhooks = webhooks
+    }
+
+    /// A token as devices have it, for a look-up: a browser's subscription in its one form, others as they are.
+    package func canonicalToken(_ token: String) -> String {
+        // What is no subscription that could have been registered is looked up as it is, and not found.
+        (try? webPush?.canonicalToken(token)) ?? token
     }
 
     /// The time of a change; to be read inside a write.
@@ -44,6 +58,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package var recordKeyBytes = 1024
     package var tokenBytes = 4096
     package var devicesPerUser = 100
+    /// Deleted ones are not counted.
+    package var topicsPerOwner = 10_000
     package var defaultPage = 100
     package var maximumPage = 1000
     /// Nesting, comparisons, and characters of a text in a filter.

@@ -51,6 +51,7 @@ package struct InputChecks: Sendable {
                 try checkText(text, field: name, maximumBytes: maximumBytes(of: name, in: model))
             }
         }
+        guard model.name == "Message" else { return }
         if values["key"] == .text("") { throw .badRequest("key must not be empty; leave it out instead.") }
         if let priority = values["priority"]?.int, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")

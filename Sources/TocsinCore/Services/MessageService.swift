@@ -123,7 +123,21 @@ package struct MessageService: Sendable {
         }
         writer.note(.created(record))
         try startFanout(of: record, in: draft.topicID, at: now, writer)
+        try environment.raise(.pushRequested(Self.request(record, draft, number)), writer)
         return .success(record)
+    }
+
+    private static func request(
+        _ record: Record,
+        _ draft: Draft,
+        _ number: MessageNumber
+    ) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(messageID: MessageID(draft.id))
+        request.topicID = draft.topicID
+        request.owner = record["owner"].text
+        request.number = number
+        request.priority = record["priority"].int
+        return request
     }
 
     /// Where nobody has a device, what a fan-out would find out is written at once.

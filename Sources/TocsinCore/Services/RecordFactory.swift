@@ -103,7 +103,7 @@ package struct RecordFactory: Sendable {
         model.fields.allSatisfy { field in
             guard isChangeable(field) else { return true }
             if let given = input[field.name], !given.isNull { return given == stored[field.name] }
-            if [model.timestamps.created, model.timestamps.updated, "arn"].contains(field.name) { return true }
+            if [model.timestamps.created, model.timestamps.updated].contains(field.name) { return true }
             if model.ownerRules.contains(where: { $0.field == field.name }) { return true }
             return stored[field.name] == (defaults[field.name] ?? field.defaultValue ?? .null)
         }

@@ -10,7 +10,7 @@ package struct TopicService: Sendable {
         checks = InputChecks(limits: environment.limits)
     }
 
-    /// Creates a topic and its creator's membership.
+    /// Creates a topic and its creator's membership, unless its owner has as many topics as one may have.
     package func create(
         _ input: RecordInput,
         condition: Predicate = .always,
@@ -33,8 +33,17 @@ package struct TopicService: Sendable {
                 return .failure(.unauthorized)
             }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
+            guard try hasRoom(for: record, writer) else {
+                let maximum = environment.limits.topicsPerOwner
+                return .failure(.limit("You may have at most \(maximum) topics; delete one first."))
+            }
             if let stored = try writer.insert(record) {
-                return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
+                return factory.outcome(
+                    ofRepeating: input,
+                    stored: stored,
+                    caller: caller,
+                    defaults: ["arn": record["arn"]]
+                )
             }
             if caller.isPerson {
                 try writer.save(
@@ -44,5 +53,13 @@ package struct TopicService: Sendable {
             writer.note(.created(record))
             return .success(record)
         }
+    }
+
+    /// Whether the owner may have one topic more, or has this one already.
+    private func hasRoom(for topic: Record, _ writer: any StoreWriter) throws(StoreError) -> Bool {
+        guard let owner = topic.owner, try writer.hasTopics(environment.limits.topicsPerOwner, owner: owner) else {
+            return true
+        }
+        return try !writer.records(model, ids: [topic.id], where: .always).isEmpty
     }
 }

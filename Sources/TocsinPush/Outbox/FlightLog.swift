@@ -164,8 +164,7 @@ struct FlightLog: Sendable {
         var counts: [PushService: [DeliveryStatus: Int]] = [:]
         for row in rows {
             let delivery = row.delivery
-            guard let platform = delivery.platform else { continue }
-            let service = PushService(reaching: platform)
+            let service = row.service
             counts[service, default: [:]][delivery.status, default: 0] += 1
             let reason = delivery.reason ?? ""
             if let retirement = row.retirement {

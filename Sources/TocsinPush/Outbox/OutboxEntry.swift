@@ -46,6 +46,7 @@ enum LoadedMessage: Sendable, Hashable {
 
 /// An entry's next row, and what else is to be written with it.
 struct SettledEntry: Sendable {
+    var service: PushService
     var delivery: Delivery
     var retirement: Retirement?
     /// Where the device turned out to be, to be noted with it.

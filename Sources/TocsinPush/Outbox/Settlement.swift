@@ -54,7 +54,7 @@ struct Settlement: Sendable {
 
     private func row(_ settled: Case) -> SettledEntry {
         let delivery = settled.entry.delivery
-        var row = SettledEntry(delivery: delivery)
+        var row = SettledEntry(service: PushService(reaching: settled.entry.device), delivery: delivery)
         switch settled.fate {
         case .held(let until, let reason):
             row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)

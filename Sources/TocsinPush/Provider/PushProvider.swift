@@ -1,14 +1,20 @@
 package import TocsinCore
 
 /// Whose push service it is.
-package enum PushService: String, Sendable, Hashable, CaseIterable {
+package enum PushService: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case apns, fcm
+    /// Browsers, each at a push service of its own choice.
+    case webPush = "webpush"
 
-    /// The service that reaches a platform.
-    package init(reaching platform: PushPlatform) {
-        switch platform {
+    /// As logs and health reports name it.
+    package var description: String { rawValue }
+
+    /// The service that reaches a device: browsers by their own subscription, or by a token that FCM gave them.
+    package init(reaching device: Device) {
+        switch device.platform {
         case .ios: self = .apns
-        case .android, .web: self = .fcm
+        case .android: self = .fcm
+        case .web: self = WebPushSubscription.isOne(device.token) ? .webPush : .fcm
         }
     }
 }
@@ -17,7 +23,7 @@ package enum PushService: String, Sendable, Hashable, CaseIterable {
 package struct PushLane: Sendable, Hashable {
     package var service: PushService
     package var platform: PushPlatform
-    /// The bundle id at APNs, the project at FCM.
+    /// The bundle id at APNs, the project at FCM, the origin of a browser's push service.
     package var appID: String
     /// APNs only.
     package var environment: PushEnvironment?

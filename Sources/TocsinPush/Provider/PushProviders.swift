@@ -29,9 +29,12 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
     /// The app of each name.
     private var apps: [String: String] = [:]
     private var adopters: [PushService: String] = [:]
+    /// Browsers know the server by one key, whatever their app is called.
+    private let browsers: (any PushProvider)?
 
     /// Several apps; an id wins over an alias, and an alias of two apps means neither.
-    package init(_ list: [App]) {
+    package init(_ list: [App], browsers: (any PushProvider)? = nil) {
+        self.browsers = browsers
         var claims: [String: Set<String>] = [:]
         for app in list {
             for alias in app.aliases { claims[alias, default: []].insert(app.id) }
@@ -46,7 +49,11 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
 
     /// One app, which every device is of.
     package init(_ providers: [any PushProvider]) {
-        self.init([App(providers: providers, adopts: Set(PushService.allCases))])
+        let others = providers.filter { $0.service != .webPush }
+        self.init(
+            [App(providers: others, adopts: Set(PushService.allCases))],
+            browsers: providers.first { $0.service == .webPush }
+        )
     }
 
     package init(arrayLiteral providers: any PushProvider...) {
@@ -54,16 +61,20 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
     }
 
     /// Whether any app has credentials for a service.
-    package func has(_ service: PushService) -> Bool { byService[service] != nil }
+    package func has(_ service: PushService) -> Bool {
+        service == .webPush ? browsers != nil : byService[service] != nil
+    }
 
     /// The provider of a lane.
     package subscript(_ lane: PushLane) -> (any PushProvider)? {
-        byService[lane.service]?[lane.app]?.first { $0.serves(lane) }
+        if lane.service == .webPush { return browsers }
+        return byService[lane.service]?[lane.app]?.first { $0.serves(lane) }
     }
 
     /// The lane to a device; nil when nothing can be sent to it.
     package func lane(of device: Device) -> PushLane? {
-        let service = PushService(reaching: device.platform)
+        let service = PushService(reaching: device)
+        if service == .webPush { return browsers?.lane(of: device) }
         guard let app = app(of: device, service), let providers = byService[service]?[app] else { return nil }
         let asked = device.appID.isEmpty ? device : named(device)
         for provider in providers {
@@ -84,7 +95,7 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
 
     /// Why there is no lane to a device.
     package func obstacle(to device: Device) -> DeliveryReason {
-        let service = PushService(reaching: device.platform)
+        let service = PushService(reaching: device)
         guard let ofApps = byService[service] else { return .providerNotConfigured }
         guard let app = app(of: device, service), !app.isEmpty || ofApps[app] != nil else { return .appNotConfigured }
         return ofApps[app] == nil ? .providerNotConfigured : .appNotConfigured

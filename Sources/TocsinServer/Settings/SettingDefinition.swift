@@ -29,6 +29,9 @@ package struct SettingDefinition: Sendable {
     /// The field as text, secrets masked; nil: not set.
     let text: @Sendable (Settings) -> String?
 
+    /// Keys that begin with these have variables without `TOCSIN_`.
+    static let ownPrefixes = ["apns-", "fcm-", "vapid-", "webpush-"]
+
     /// `--key`.
     package var flag: String { "--" + key }
     /// The default as text; nil: none.
@@ -47,7 +50,7 @@ package struct SettingDefinition: Sendable {
         self.apply = apply
         self.text = text
         let name = String(key.map { $0 == "-" ? "_" : $0 }).uppercased()
-        variable = key.hasPrefix("apns-") || key.hasPrefix("fcm-") ? name : "TOCSIN_" + name
+        variable = Self.ownPrefixes.contains(where: key.hasPrefix) ? name : "TOCSIN_" + name
     }
 
     /// The same with another variable than the one that follows from the key.

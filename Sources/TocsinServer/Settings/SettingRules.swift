@@ -57,6 +57,23 @@ enum SettingRules {
         keyProblem(text, .rs256, "a service account's key is for RS256; give private_key of its key file")
     }
 
+    static func vapidKeyProblem(_ text: String) -> SettingProblem? {
+        do throws(KeyError) {
+            _ = try VAPIDKey(privateText: text)
+            return nil
+        } catch {
+            return SettingProblem(error.description)
+        }
+    }
+
+    static func subjectProblem(_ text: String) -> SettingProblem? {
+        let isMail = text.hasPrefix("mailto:") && text.dropFirst(7).split(separator: "@").count == 2
+        guard isMail || (text.hasPrefix("https://") && hasHost(text)),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "write mailto: with your address, or an https address" }
+        return nil
+    }
+
     static func hmacProblem(_ text: String) -> SettingProblem? {
         do throws(KeyError) {
             _ = try HMACKey(secret: Array(text.utf8))

@@ -8,6 +8,7 @@ package enum SettingTable {
     /// The settings by the headings of the README and of the manual page.
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
+        ("Push to browsers, webhooks", webPush),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits), ("Identities, versions and sync", models),
         ("Content of pushes", pushContent),
@@ -144,6 +145,33 @@ package enum SettingTable {
             \.fcm.tokenEndpoint,
             "In place of the key file's token_uri.",
             check: SettingRules.addressProblem
+        ),
+    ]
+
+    static let webPush: [SettingDefinition] = [
+        .secret(
+            "vapid-private-key",
+            \.webPush.privateKey,
+            "The key browsers know this server by: 43 characters of base64url, or PEM; tocsin vapid create makes a pair.",
+            check: SettingRules.vapidKeyProblem
+        ),
+        .optional("vapid-public-key", \.webPush.publicKey, "Its public half, to be checked; not needed."),
+        .optional(
+            "vapid-subject",
+            \.webPush.subject,
+            "Whom push services turn to: mailto:YOU@HOST or https://HOST.",
+            check: SettingRules.subjectProblem
+        ),
+        .list("webpush-hosts", \.webPush.hosts, "Hosts of the only push services to use, with commas; any unless set."),
+        .flag(
+            "webpush-allow-private-addresses",
+            \.webPush.allowsPrivateAddresses,
+            "Whether push services may be at loopback and private addresses, for tests."
+        ),
+        .flag(
+            "webhooks-allow-loopback",
+            \.webhooksAllowLoopback,
+            "Whether [[webhooks]] of the settings file may be at http addresses of this machine (docs/webhooks.md)."
         ),
     ]
 

@@ -66,6 +66,7 @@ extension Settings {
         package var messageBytes = 256 << 10
         package var clientIDCharacters = 64
         package var devicesPerOwner = 100
+        package var topicsPerOwner = 10_000
 
         // Sockets
         /// Bytes of one message from a client.

@@ -5,6 +5,7 @@ import JSON
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
+import TocsinPush
 
 extension Settings {
     /// The front's settings.
@@ -57,6 +58,13 @@ extension Settings {
     private static func milliseconds(_ seconds: Double) -> Int { Int(seconds * 1000) }
 }
 
+extension Settings.WebPush {
+    /// Which hosts pushes to browsers may go to.
+    var rules: WebPushAddressRules {
+        WebPushAddressRules(allowsPrivateAddresses: allowsPrivateAddresses, hosts: hosts)
+    }
+}
+
 extension Settings.Server {
     /// This node's name in leases and logs.
     var nodeName: String {
@@ -73,6 +81,7 @@ extension Settings.Limits {
         services.bodyBytes = messageBytes
         services.idCharacters = clientIDCharacters
         services.devicesPerUser = devicesPerOwner
+        services.topicsPerOwner = topicsPerOwner
         services.defaultPage = pageRows
         services.maximumPage = pageMaximumRows
         services.filterDepth = filterDepth

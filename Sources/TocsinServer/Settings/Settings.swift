@@ -9,9 +9,14 @@ package struct Settings: Sendable, Hashable {
     package var signIn = SignIn()
     package var apns = APNs()
     package var fcm = FCM()
+    package var webPush = WebPush()
     /// Apps with credentials of their own, from the settings file; those above are the default app's.
     package var apps: [App] = []
     package var push = Push()
+    /// Who is told of events; from the settings file.
+    package var webhooks: [Webhook] = []
+    /// Whether webhooks may be at `http://` addresses of this machine, for tests.
+    package var webhooksAllowLoopback = false
     package var limits = Limits()
     package var models = ModelSettings()
 
@@ -116,6 +121,23 @@ package struct Settings: Sendable, Hashable {
 
         /// Whether access tokens can be asked for.
         package var isConfigured: Bool { projectID != nil && clientEmail != nil && privateKey != nil }
+    }
+
+    /// Push to browsers.
+    package struct WebPush: Sendable, Hashable {
+        /// 32 bytes in base64url, or PEM.
+        package var privateKey: Secret?
+        /// Its public half, for people who want to be sure that it is.
+        package var publicKey: String?
+        /// Whom a push service may turn to: `mailto:` or `https:`.
+        package var subject: String?
+        /// If any is given, browsers may only use push services at these hosts and below.
+        package var hosts: [String] = []
+        /// Whether push services may be at loopback and private addresses, for tests.
+        package var allowsPrivateAddresses = false
+
+        /// Whether pushes can be signed.
+        package var isConfigured: Bool { privateKey != nil && subject != nil }
     }
 
     /// An app with credentials of its own.

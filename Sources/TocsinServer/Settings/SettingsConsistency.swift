@@ -10,6 +10,7 @@ struct SettingsConsistency {
         checkSignIn(settings.signIn)
         checkAPNs(settings.apns)
         checkFCM(settings.fcm)
+        checkWebPush(settings.webPush)
         checkDefaultApp(settings)
         let push = settings.push
         if push.leaseSeconds < 2 * push.requestTimeoutSeconds {
@@ -96,6 +97,31 @@ struct SettingsConsistency {
             ],
             hint: " (or name a key file in GOOGLE_APPLICATION_CREDENTIALS)"
         )
+    }
+
+    private mutating func checkWebPush(_ webPush: Settings.WebPush) {
+        checkWhole(
+            "Push to browsers",
+            [("VAPID_PRIVATE_KEY", webPush.privateKey != nil), ("VAPID_SUBJECT", webPush.subject != nil)],
+            hint: " (VAPID_SUBJECT=mailto:you@example.com)"
+        )
+        if let text = webPush.publicKey {
+            let key = webPush.privateKey.flatMap { try? VAPIDKey(privateText: $0.contents) }
+            if let key, key.publicText != text {
+                problems.append(
+                    "VAPID_PUBLIC_KEY is not the public half of VAPID_PRIVATE_KEY, which is \(key.publicText). Set both of "
+                        + "one pair, or the private key alone."
+                )
+            } else if webPush.privateKey == nil {
+                problems.append("VAPID_PUBLIC_KEY is set, but not VAPID_PRIVATE_KEY, with which pushes are signed.")
+            }
+        }
+        if webPush.allowsPrivateAddresses {
+            warnings.append(
+                "WEBPUSH_ALLOW_PRIVATE_ADDRESSES is on: whoever may register a browser can make this server call machines of "
+                    + "its own network. Use it for tests only."
+            )
+        }
     }
 
     private mutating func checkDefaultApp(_ settings: Settings) {

@@ -8,6 +8,8 @@ import TOMLKit
 struct SettingsFile {
     let path: String
     private(set) var values: [String: String] = [:]
+    /// The tables under `webhooks`, for `WebhookReading`.
+    private(set) var webhooks: [JSONValue] = []
     /// The tables under `apps`, each for `AppReading`.
     private(set) var apps: [JSONValue] = []
     private(set) var problems: [String] = []
@@ -35,12 +37,14 @@ struct SettingsFile {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if name == Self.appsKey {
-                guard case .array(let apps) = member.value else {
-                    problems.append("\(path): apps must be a list of tables. In TOML each begins with [[apps]].")
+            if name == Self.appsKey || name == Self.webhooksKey {
+                guard case .array(let tables) = member.value else {
+                    problems.append(
+                        "\(path): \(name) must be a list of tables. In TOML each begins with [[\(name)]]."
+                    )
                     continue
                 }
-                self.apps = apps
+                if name == Self.appsKey { apps = tables } else { webhooks = tables }
             } else if case .object = member.value {
                 try add(member.value, under: name + "-")
             } else if let text = Self.text(of: member.value) {
@@ -54,6 +58,7 @@ struct SettingsFile {
         }
     }
 
+    private static let webhooksKey = "webhooks"
     private static let appsKey = "apps"
 
     private static func parsed(_ contents: [UInt8], path: String) throws(SettingProblem) -> JSONValue {

@@ -4,6 +4,7 @@ import TocsinCore
 extension SettingsGathering {
     /// Reads the files that settings name, and checks what is in them.
     mutating func readNamedFiles() {
+        readWebhooks()
         if let path = settings.fcm.credentialsPath {
             readGoogleCredentials(path, name: origin(of: "fcm-credentials"))
         }
@@ -26,6 +27,17 @@ extension SettingsGathering {
                 problems.append("\(name): \(path) has no certificate in PEM.")
             }
         }
+    }
+
+    private mutating func readWebhooks() {
+        guard let file, !file.webhooks.isEmpty else { return }
+        var copy = self
+        let reading = WebhookReading(file, allowsLoopback: settings.webhooksAllowLoopback) { path, name in
+            copy.read(path, name: name, isSecret: true).map { String(decoding: $0, as: UTF8.self).trimmed }
+        }
+        problems = copy.problems + reading.problems
+        warnings = copy.warnings
+        settings.webhooks = reading.webhooks
     }
 
     private mutating func readGoogleCredentials(_ path: String, name: String) {
@@ -57,7 +69,7 @@ extension SettingsGathering {
             warnings.append("\(variable) \(advice)")
         }
         let known = variables.union(SettingTable.foreignVariables).union(SettingTable.retired.map(\.variable))
-        let prefixes = ["TOCSIN_", "APNS_", "FCM_"]
+        let prefixes = ["TOCSIN_", "APNS_", "FCM_", "VAPID_", "WEBPUSH_"]
         for name in environment.keys.sorted() where !known.contains(name) && prefixes.contains(where: name.hasPrefix) {
             warnings.append(
                 "\(name) is not a setting and has no effect.\(NearestName.hint(for: name, among: variables))"

@@ -70,6 +70,8 @@ struct FakeAPNs: WireService {
             return .goAway(answer, GoAway(reason: APNsReason.shutdown.rawValue))
         case .fcm(let failure):
             return refuse(APNsRefusal(.internalServerError, "scripted: \(failure.name)"), &record)
+        case .webPush(let refusal):
+            return refuse(APNsRefusal(.internalServerError, "scripted: \(refusal.reason)"), &record)
         case .late(let effect, let seconds):
             return play(effect, push, &record).delayed(seconds: seconds)
         case .wire(let fault):

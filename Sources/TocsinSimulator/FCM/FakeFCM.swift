@@ -72,7 +72,7 @@ struct FakeFCM: WireService {
         switch effect {
         case .fcm(let failure):
             return refuse(failure, &record)
-        case .apns, .unregistered, .unheardReason, .shutdown:
+        case .apns, .unregistered, .unheardReason, .shutdown, .webPush:
             return refuse(.internalError, &record)
         case .late(let effect, let seconds):
             return play(effect, arrival, &record).delayed(seconds: seconds)

@@ -6,7 +6,7 @@ import COpenSSL
 final class PrivateKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    private init(owning pointer: OpaquePointer) {
+    init(owning pointer: OpaquePointer) {
         self.pointer = pointer
     }
 

@@ -9,9 +9,12 @@ struct SimulatorKeys: Sendable {
     let apnsKey: PrivateKey
     /// What Google gives a service account: signs assertions.
     let accountKey: PrivateKey
+    /// The application server's key that browsers subscribe with.
+    let vapidKey: PrivateKey
 
     var authorityPath: String { folder + "/ca.pem" }
     var apnsKeyPath: String { folder + "/apns.p8" }
+    var vapidKeyPath: String { folder + "/vapid-key.pem" }
     var accountPath: String { folder + "/service-account.json" }
 
     init(folder: String) throws(SimulatorError) {
@@ -21,6 +24,7 @@ struct SimulatorKeys: Sendable {
         let serverKey = try Self.key(folder + "/server-key.pem") { () throws(SimulatorError) in try .makeP256() }
         apnsKey = try Self.key(folder + "/apns.p8") { () throws(SimulatorError) in try .makeP256() }
         accountKey = try Self.key(folder + "/account-key.pem") { () throws(SimulatorError) in try .makeRSA2048() }
+        vapidKey = try Self.key(folder + "/vapid-key.pem") { () throws(SimulatorError) in try .makeP256() }
         _ = try Self.certificate(folder + "/ca.pem") { () throws(SimulatorError) in
             try Certificate.makeAuthority(key: authorityKey)
         }

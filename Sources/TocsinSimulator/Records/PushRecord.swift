@@ -13,7 +13,7 @@ struct PushRecord: Sendable {
     var timeMilliseconds: Int64 = 0
     var token = ""
     /// Read again when somebody asks.
-    private let body: [UInt8]
+    var body: [UInt8]
     private(set) var isAccepted = false
     /// 0 when no answer was given.
     private(set) var status = 0

@@ -18,6 +18,7 @@ package enum FaultNames {
         case .apns: APNsReason.allCases.map(\.rawValue) + [unheard] + wire.map(\.name)
         case .fcm: google.map(\.name) + wire.map(\.name)
         case .token: []
+        case .webpush: WebPushRefusal.scripted.map(\.refusal.reason) + wire.map(\.name)
         }
     }
 
@@ -43,6 +44,8 @@ package enum FaultNames {
             return google.first { $0.name == name }.map { .fcm($0.make(options.retryAfter ?? .none)) }
         case .token:
             return nil
+        case .webpush:
+            return WebPushRefusal.scripted.first { $0.refusal.reason == name }.map { .webPush($0.refusal) }
         }
     }
 

@@ -20,7 +20,8 @@ package enum Outage: String, Sendable, CaseIterable {
     case tls
 
     func effect(_ provider: SimulatedProvider) -> ScriptEffect {
-        switch self {
+        if provider == .webpush, let refusal = WebPushRefusal.outage(self) { return .webPush(refusal) }
+        return switch self {
         case .unavailable: provider == .apns ? .apns(.serviceUnavailable) : .fcm(.unavailable(.seconds(1)))
         case .broken: provider == .apns ? .apns(.internalServerError) : .fcm(.internalError)
         case .throttled: provider == .apns ? .apns(.tooManyRequests) : .fcm(.quotaExceeded(.project, .seconds(1)))

@@ -8,6 +8,7 @@ enum ScriptEffect: Sendable {
     /// 503 Shutdown, then GOAWAY.
     case shutdown
     case fcm(FCMFailure)
+    case webPush(WebPushRefusal)
     case wire(WireFault)
     /// The answer is decided at once and comes this much later.
     indirect case late(ScriptEffect, seconds: Double)

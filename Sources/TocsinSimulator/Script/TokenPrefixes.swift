@@ -21,7 +21,7 @@ package struct ScriptRule: Sendable {
         case .apns:
             guard let digit = rest.first?.wholeNumberValue else { return nil }
             return max(1, digit)
-        case .fcm, .token:
+        case .fcm, .token, .webpush:
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             return rest.dropFirst(digits.count).first == "-" ? Int(digits) : nil
         }
@@ -36,11 +36,13 @@ package enum SimulatedProvider: String, Sendable, CaseIterable {
     case fcm
     /// Google's OAuth token endpoint.
     case token
+    /// The push service of a browser.
+    case webpush
 }
 
 extension ScriptRule {
     /// Every scripted token prefix; `--help` and the documentation print it.
-    package static let all: [ScriptRule] = apns + fcm
+    package static let all: [ScriptRule] = apns + fcm + webPush
 
     private static func apns(
         _ prefix: String,
@@ -173,6 +175,7 @@ extension ScriptRule {
     /// The first rule whose prefix the token has.
     static func rule(for token: String, of provider: SimulatedProvider) -> ScriptRule? {
         guard let first = token.utf8.first else { return nil }
+        if provider == .webpush { return webPush.first { token.hasPrefix($0.prefix) } }
         return (provider == .apns ? apnsByFirstByte : fcmByFirstByte)[first]?.first { token.hasPrefix($0.prefix) }
     }
 

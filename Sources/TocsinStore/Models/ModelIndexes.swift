@@ -14,7 +14,7 @@ struct ModelIndexes {
         return model.indexes.compactMap { index in
             guard !Self.isShipped(index, of: model) else { return nil }
             let fields = ([index.partitionField] + index.sortFields).compactMap { model.position(of: $0) }
-            let ending = index.sortFields.isEmpty ? nil : model.position(of: "number")
+            let ending = index.sortFields.isEmpty ? nil : model.numberPosition
             let columns = (fields + [ending ?? model.keyPosition].compactMap(\.self)).map { statements.expressions[$0] }
             let scope = statements.discriminatorCondition.map { " WHERE \($0)" } ?? ""
             let definition = "ON \"\(model.table.name)\" (\(columns.joined(separator: ", ")))\(scope)"

@@ -185,6 +185,7 @@ extension SQLWriter {
 
     func dropLeases() throws(StoreError) {
         try dropFanoutLeases()
+        try dropWebhookLeases()
         try connection.run(SQL.dropLeases)
     }
 

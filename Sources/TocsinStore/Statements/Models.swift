@@ -2,6 +2,13 @@ import TocsinCore
 
 private enum SQL {
     static let lastNumber = "SELECT last_number FROM topics WHERE id = $1"
+    /// The first count reads an index alone and settles it for all who have few topics, deleted ones included.
+    static let hasTopics = """
+        SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM topics WHERE owner = $1 LIMIT $2) AS part) < $2 THEN 0
+            WHEN (SELECT count(*) FROM
+                (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
+            ELSE 1 END
+        """
     static let setNumber = "UPDATE topics SET last_number = $2 WHERE id = $1"
 }
 
@@ -51,6 +58,10 @@ extension SQLReading {
             statements.selection + " WHERE topic_id = $1 AND key = $2",
             [.text(topic.text), .text(key)]
         ) { statements.record($0) }
+    }
+
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
+        try connection.first(SQL.hasTopics, [.text(owner), .int(Int64(count))]) { $0.int(0) } == 1
     }
 
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {

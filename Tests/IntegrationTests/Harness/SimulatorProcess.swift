@@ -21,8 +21,26 @@ struct SimulatorProcess {
         )
         let ready = try JSONParser.parse(try await process.contents(of: readyFile))
         control = ready["control"]?.stringValue ?? ""
+        vapidKey = ready["vapidKey"]?.stringValue ?? ""
         let members = ready["environment"]?.objectValue ?? [:]
         environment = Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.stringValue ?? "") })
+    }
+
+    /// The key that browsers subscribe with.
+    let vapidKey: String
+
+    /// A browser subscribes, and meets a scripted fault if one is named.
+    func subscribe(script: String? = nil) async throws -> JSONValue {
+        let result = try await ChildProcess.run(
+            "/usr/bin/curl",
+            [
+                "--silent", "--show-error", "--max-time", "10", "--request", "POST",
+                "\(control)/_subscribe" + (script.map { "?script=\($0)" } ?? ""),
+            ],
+            environment: TestBinary.environment,
+            folder: folder
+        )
+        return try JSONParser.parse(result.output)
     }
 
     /// The pushes seen so far.

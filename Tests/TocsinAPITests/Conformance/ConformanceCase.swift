@@ -32,19 +32,24 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
-        return try files.flatMap { try read($0) }
+        let shared = folder.appending(path: "shared/documents.json")
+        let documents = try JSONParser.parse([UInt8](Data(contentsOf: shared))).objectValue ?? [:]
+        return try files.flatMap { try read($0, documents) }
     }
 
-    private static func read(_ file: URL) throws -> [ConformanceCase] {
+    private static func read(_ file: URL, _ shared: JSONObject) throws -> [ConformanceCase] {
         let content = try JSONParser.parse([UInt8](Data(contentsOf: file)))
         let modelName = content["model"]?.stringValue
+        var documents = shared
+        for document in content["documents"]?.objectValue ?? [:] { documents[document.key] = document.value }
+        let known = documents
         return try (content["cases"]?.arrayValue ?? []).map { value in
             ConformanceCase(
                 file: file.deletingPathExtension().lastPathComponent,
                 name: value["name"]?.stringValue ?? "without a name",
                 model: try (value["model"]?.stringValue ?? modelName).flatMap(model),
                 settings: settings(value["settings"] ?? content["settings"]),
-                documents: content["documents"]?.objectValue ?? [:],
+                documents: known,
                 steps: value["steps"]?.arrayValue ?? []
             )
         }

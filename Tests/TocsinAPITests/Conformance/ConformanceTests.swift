@@ -25,12 +25,22 @@ struct ConformanceTests {
         await api.store.close()
     }
 
-    @Test("there are enough cases, each with its own name and at least one step")
+    /// What a step may say; a word that is misspelt would ask for nothing.
+    private static let words: Set<String> = [
+        "as", "query", "document", "variables", "reap", "advance", "standard", "subscribe", "events", "data", "error",
+        "errors",
+    ]
+
+    @Test("there are enough cases, each with its own name and at least one step, in known words")
     func complete() throws {
         let cases = try ConformanceCase.all()
         #expect(cases.count >= 150)
         #expect(Set(cases.map(\.testDescription)).count == cases.count)
         #expect(cases.allSatisfy { !$0.steps.isEmpty })
+        for item in cases {
+            let words = item.steps.flatMap { $0.objectValue?.keys ?? ["no object"] }
+            #expect(Self.words.isSuperset(of: words), "\(item.testDescription)")
+        }
     }
 
     private func take(

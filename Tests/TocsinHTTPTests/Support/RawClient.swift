@@ -3,7 +3,7 @@ import NIOPosix
 
 /// A bare socket: sends what it is told and reads what comes, byte by byte if need be.
 ///
-/// It closes itself after ten seconds, so that no test hangs.
+/// It closes itself after a minute, so that no test hangs.
 final class RawClient {
     struct Closed: Error, CustomStringConvertible {
         let seen: String
@@ -22,7 +22,12 @@ final class RawClient {
     }
 
     /// `reads: false` leaves everything in the system's buffers until `startReading`.
-    static func connect(port: Int, reads: Bool = true, receiveBuffer: Int? = nil) async throws -> RawClient {
+    static func connect(
+        host: String = "127.0.0.1",
+        port: Int,
+        reads: Bool = true,
+        receiveBuffer: Int? = nil
+    ) async throws -> RawClient {
         let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: reads)
@@ -32,7 +37,7 @@ final class RawClient {
                 }
             }
         if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
-        let channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+        let channel = try await bootstrap.connect(host: host, port: port).get()
         let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in timeout.cancel() }
         return RawClient(channel, stream)

@@ -8,6 +8,7 @@ import TocsinHTTP
 struct TestServer {
     let server: HTTPServer<EchoService>
     let service: EchoService
+    let host: String
     let port: Int
 
     /// Runs `body` against a server, then stops it.
@@ -23,7 +24,7 @@ struct TestServer {
         let service = EchoService()
         let server = make(service, routes: routes, settings: settings, logger: logger)
         let address = try await server.start()
-        let running = TestServer(server: server, service: service, port: address.port)
+        let running = TestServer(server: server, service: service, host: address.host, port: address.port)
         do {
             try await body(running)
         } catch {
@@ -50,7 +51,7 @@ struct TestServer {
         )
     }
 
-    func connect() async throws -> RawClient { try await RawClient.connect(port: port) }
+    func connect() async throws -> RawClient { try await RawClient.connect(host: host, port: port) }
 
     /// `nil` when nobody listens.
     func connectIfListening() async throws -> RawClient? {

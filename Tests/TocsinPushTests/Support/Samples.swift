@@ -1,5 +1,6 @@
 import JSON
 import Synchronization
+import TocsinAuth
 import TocsinCore
 import TocsinPush
 
@@ -71,7 +72,7 @@ struct TestModels: Sendable {
     }
 }
 
-/// Both providers over one scripted transport.
+/// All providers over one scripted transport.
 struct TestProviders: Sendable {
     var time = ManualTime()
     let transport = ScriptedTransport()
@@ -109,12 +110,32 @@ struct TestProviders: Sendable {
         )
     }
 
+    var webPush: WebPushProvider {
+        WebPushProvider(
+            credentials: WebPushCredentials(signer: signer, publicKey: "PUBLIC", subject: "mailto:a@b.example"),
+            crypto: PlainCrypto(),
+            rules: WebPushAddressRules(),
+            transport: transport,
+            time: time
+        )
+    }
+
     func provider(_ service: PushService) -> any PushProvider {
         switch service {
         case .apns: apns
         case .fcm: fcm
+        case .webPush: webPush
         }
     }
+}
+
+/// Leaves texts as they are, so that tests can read them.
+struct PlainCrypto: WebPushCrypto {
+    func receiver(p256dh: String, auth: String) -> WebPushReceiver? {
+        WebPushCipher().receiver(p256dh: p256dh, auth: auth)
+    }
+
+    func encrypted(_ plaintext: [UInt8], for receiver: WebPushReceiver) throws(KeyError) -> [UInt8] { plaintext }
 }
 
 /// Gives access tokens `token-1`, `token-2`… or what the script says, and counts the calls.
@@ -173,8 +194,9 @@ extension PushProvider {
         deadline: Timestamp? = nil
     ) async -> [PushResult?] {
         let results = Mutexed([PushResult?](repeating: nil, count: tokens.count))
-        let platform = platform ?? (service == .apns ? .ios : .android)
-        let device = Device.sample("d", token: "t", platform: platform, appID: appID)
+        let platform = platform ?? (service == .apns ? .ios : service == .fcm ? .android : .web)
+        let tokens = service == .webPush ? tokens.map { Browser.subscription("https://push.example/p/\($0)") } : tokens
+        let device = Device.sample("d", token: tokens[0], platform: platform, appID: appID)
         guard let lane = lane(of: device) else { return [] }
         let order = PushOrder(
             payload: payload,
@@ -213,5 +235,12 @@ extension Device {
             registeredAt: registeredAt,
             lastSeenAt: registeredAt
         )
+    }
+}
+
+extension PushService {
+    /// The service of a platform's plain tokens; browsers' are FCM's.
+    init(reaching platform: PushPlatform) {
+        self.init(reaching: .sample("d", token: "abcd1234", platform: platform))
     }
 }

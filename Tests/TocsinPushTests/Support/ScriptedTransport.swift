@@ -7,7 +7,7 @@ final class ScriptedTransport: PushTransport {
     struct Sent: Sendable {
         var batch: PushBatch
         var request: PushBatch.Request
-        /// The token in an APNs path or an FCM body.
+        /// The token in an APNs path or an FCM body, or what follows `/p/` in a push service's path.
         var token: String
 
         func header(_ name: String) -> String? {
@@ -84,6 +84,7 @@ final class ScriptedTransport: PushTransport {
 
     private static func token(_ request: PushBatch.Request) -> String {
         if request.path.hasPrefix("/3/device/") { return String(request.path.dropFirst("/3/device/".count)) }
+        if request.path.hasPrefix("/p/") { return String(request.path.dropFirst("/p/".count)) }
         let text = String(decoding: request.body, as: UTF8.self)
         return text.split(separator: "\"", maxSplits: 6, omittingEmptySubsequences: false).dropFirst(5).first.map(
             String.init

@@ -1,0 +1,88 @@
+/// What other systems may be told of.
+package enum WebhookEventType: String, Sendable, Hashable, CaseIterable {
+    case registerPushToken = "register_push_token"
+    case unregisterPushToken = "unregister_push_token"
+    case sendPushNotification = "send_push_notification"
+}
+
+/// Something that webhooks tell of, as it happens.
+package enum WebhookOccurrence: Sendable, Hashable {
+    /// A device was registered for the first time, again after it had ended, for another user, or with another token.
+    case registered(Device)
+    /// A device was signed out, or its token moved to another user.
+    case unregistered(Device, reason: String)
+    /// A push was asked for; whom it reaches is found out later.
+    case pushRequested(PushRequest)
+
+    /// What was asked for; never its texts.
+    package struct PushRequest: Sendable, Hashable {
+        package var messageID: MessageID
+        package var topicID: TopicID?
+        /// Who asked, or whose topic it is.
+        package var owner: String?
+        /// Whom it is for, when it is for one.
+        package var userID: UserID?
+        package var number: MessageNumber?
+        package var priority: Int64?
+        /// Devices that were named, when they were.
+        package var tokenCount: Int?
+
+        package init(messageID: MessageID) {
+            self.messageID = messageID
+        }
+    }
+}
+
+/// One event on its way to one webhook: a row of the webhooks' own outbox.
+package struct WebhookEvent: Sendable, Hashable {
+    /// Delivered events leave no row.
+    package enum Status: String, Sendable, Hashable, CaseIterable {
+        case waiting, sending
+        /// Given up; kept for a while, to be sent again by hand.
+        case dead
+    }
+
+    package var id: WebhookEventID
+    /// The webhook by its name in the settings.
+    package var webhook: String
+    package var type: WebhookEventType
+    /// JSON, the same at each attempt.
+    package var body: String
+    package var status = Status.waiting
+    /// Why the last attempt failed.
+    package var reason: String?
+    package var attempts = 0
+    package var nextAttemptAt: Timestamp?
+    package var leaseUntil: Timestamp?
+    package var createdAt: Timestamp
+
+    package init(id: WebhookEventID, webhook: String, type: WebhookEventType, body: String, createdAt: Timestamp) {
+        self.id = id
+        self.webhook = webhook
+        self.type = type
+        self.body = body
+        self.createdAt = createdAt
+        nextAttemptAt = createdAt
+    }
+}
+
+package enum WebhookEventKind {}
+
+package typealias WebhookEventID = Identifier<WebhookEventKind>
+
+/// Decides which webhooks are told of what, and in which words.
+package protocol WebhookRaising: Sendable {
+    /// The rows of an occurrence: one for each webhook that wants it.
+    func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent]
+}
+
+extension ServiceEnvironment {
+    /// Writes what webhooks are to be told, in the transaction of what they are told of.
+    package func raise(_ occurrence: WebhookOccurrence, _ writer: any StoreWriter) throws(StoreError) {
+        guard let webhooks else { return }
+        let events = webhooks.events(for: occurrence, at: time.now())
+        guard !events.isEmpty else { return }
+        for event in events { try writer.add(event) }
+        writer.note(.webhooksFilled)
+    }
+}

@@ -1,0 +1,75 @@
+import JSON
+package import TocsinCore
+
+/// Words what happened for the webhooks that want to know.
+package struct WebhookRegistry: WebhookRaising {
+    private let webhooks: [Webhook]
+    private let identifiers: any IdentifierSource
+    /// As much of a token as its owner sees in lists.
+    private static let shownCharacters = 8
+
+    package init(webhooks: [Webhook], identifiers: any IdentifierSource) {
+        self.webhooks = webhooks
+        self.identifiers = identifiers
+    }
+
+    package func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent] {
+        let type = Self.type(of: occurrence)
+        return webhooks.filter { $0.types.contains(type) }.map { webhook in
+            let body: JSONValue = [
+                "type": .string(type.rawValue), "timestamp": .string(moment.iso8601),
+                "data": .object(Self.data(of: occurrence, includesTokens: webhook.includesTokens)),
+            ]
+            return WebhookEvent(
+                id: WebhookEventID("msg_" + identifiers.makeID()),
+                webhook: webhook.name,
+                type: type,
+                body: body.serializedString(),
+                createdAt: moment
+            )
+        }
+    }
+
+    private static func type(of occurrence: WebhookOccurrence) -> WebhookEventType {
+        switch occurrence {
+        case .registered: .registerPushToken
+        case .unregistered: .unregisterPushToken
+        case .pushRequested: .sendPushNotification
+        }
+    }
+
+    private static func data(of occurrence: WebhookOccurrence, includesTokens: Bool) -> JSONObject {
+        switch occurrence {
+        case .registered(let device):
+            return members(of: device, includesTokens)
+        case .unregistered(let device, let reason):
+            var data = members(of: device, includesTokens)
+            data["reason"] = .string(reason)
+            return data
+        case .pushRequested(let request):
+            var data: JSONObject = ["messageId": .string(request.messageID.text)]
+            if let topic = request.topicID { data["topicId"] = .string(topic.text) }
+            if let owner = request.owner { data["owner"] = .string(owner) }
+            if let user = request.userID { data["userId"] = .string(user.text) }
+            if let number = request.number { data["number"] = .int(number) }
+            if let priority = request.priority { data["priority"] = .int(priority) }
+            if let count = request.tokenCount { data["tokenCount"] = .int(Int64(count)) }
+            return data
+        }
+    }
+
+    private static func members(of device: Device, _ includesTokens: Bool) -> JSONObject {
+        let isShort = device.token.count <= shownCharacters
+        let masked =
+            isShort ? String(repeating: "*", count: device.token.count) : device.token.prefix(shownCharacters) + "…"
+        var data: JSONObject = [
+            "userId": .string(device.userID.text), "deviceId": .string(device.id.text),
+            "platform": .string(device.platform.rawValue),
+            "token": .string(includesTokens ? device.token : masked),
+        ]
+        if let environment = device.environment { data["environment"] = .string(environment.rawValue) }
+        if !device.appID.isEmpty { data["appId"] = .string(device.appID) }
+        if let name = device.name { data["name"] = .string(name) }
+        return data
+    }
+}

@@ -1,0 +1,141 @@
+package import TocsinCore
+import Synchronization
+
+/// What people who run the server are told of webhooks; never bodies.
+package enum WebhookReport: Sendable, Hashable {
+    case retrying(String, WebhookEventType, WebhookEventID, reason: String, attempts: Int)
+    /// Given up; it can be sent again by hand.
+    case dead(String, WebhookEventType, WebhookEventID, reason: String)
+    case storeFailed(StoreError)
+}
+
+/// Tells webhooks what has happened, each on a lane of its own, until they have heard it or it is given up.
+package final class WebhookWorker: Sendable {
+    private let lanes: [WebhookLane]
+    private let store: any Store
+    private let time: any TimeSource
+    private let doorbells: [AsyncStream<Void>]
+    private let ringers: [AsyncStream<Void>.Continuation]
+    private let report: @Sendable (WebhookReport) -> Void
+
+    private static let longestPauseSeconds = 60.0
+    /// Others may have made events due again: a command, another node.
+    private static let pollSeconds = 30.0
+    private static let keptSeconds = 7.0 * 86_400
+    private static let pruneSeconds = 3600.0
+    private static let prunedAtOnce = 1000
+
+    /// - Parameters:
+    ///   - policy: The push schedule, and how long an event is tried.
+    package init(
+        webhooks: [Webhook],
+        environment: ServiceEnvironment,
+        http: any OutgoingHTTP,
+        policy: RetryPolicy = RetryPolicy(),
+        report: @escaping @Sendable (WebhookReport) -> Void
+    ) {
+        lanes = webhooks.map {
+            WebhookLane(
+                webhook: $0,
+                store: environment.store,
+                http: http,
+                time: environment.time,
+                identifiers: environment.identifiers,
+                policy: policy,
+                report: report
+            )
+        }
+        store = environment.store
+        time = environment.time
+        self.report = report
+        let pairs = webhooks.map { _ in AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
+        doorbells = pairs.map(\.stream)
+        ringers = pairs.map(\.continuation)
+    }
+
+    /// Says that there may be events; never waits, and may be called from any thread.
+    package func wake() {
+        for ringer in ringers { ringer.yield() }
+    }
+
+    /// Asks `run` to return once what is under way has its outcome.
+    package func stop() {
+        for ringer in ringers { ringer.finish() }
+    }
+
+    /// Works until it is stopped or the task is cancelled; to be called once.
+    package func run() async {
+        guard !lanes.isEmpty else { return }
+        wake()
+        // The attempts under way must outlive the cancellation that asks for the end, so they run in a task of its own.
+        let work = Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (lane, doorbell) in zip(self.lanes, zip(self.doorbells, self.ringers)) {
+                    group.addTask { await self.work(lane, doorbell.0, doorbell.1) }
+                }
+                let pruning = Task { await self.prune() }
+                await group.waitForAll()
+                pruning.cancel()
+                await pruning.value
+            }
+        }
+        await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            stop()
+        }
+    }
+
+    private func work(_ lane: WebhookLane, _ doorbell: AsyncStream<Void>, _ ringer: AsyncStream<Void>.Continuation)
+        async
+    {
+        await withDiscardingTaskGroup { alarms in
+            var pause: Double?
+            var notBefore = Timestamp(milliseconds: 0)
+            var ringing: Timestamp?
+            for await _ in doorbell {
+                let now = time.now()
+                if let set = ringing, set <= now { ringing = nil }
+                var next = notBefore
+                if now >= notBefore {
+                    let turn = await lane.turn(isProbe: pause != nil)
+                    if turn.isBlocked {
+                        pause = min(Self.longestPauseSeconds, (pause ?? 0.5) * 2)
+                        notBefore = time.now().adding(seconds: pause ?? 1)
+                    } else if !turn.isIdle {
+                        pause = nil
+                    }
+                    if turn.hasMore, pause == nil { ringer.yield() }
+                    let poll = time.now().adding(seconds: Self.pollSeconds)
+                    next = max(notBefore, turn.due.map { min($0, poll) } ?? poll)
+                }
+                guard ringing.map({ next < $0 }) ?? true else { continue }
+                ringing = next
+                let (moment, time) = (next, time)
+                alarms.addTask {
+                    // Cancelled, because the lane has ended.
+                    guard (try? await time.sleep(until: moment)) != nil else { return }
+                    ringer.yield()
+                }
+            }
+            alarms.cancelAll()
+        }
+    }
+
+    /// Removes what nobody has asked for in a week, events of webhooks that are no more among it.
+    private func prune() async {
+        while !Task.isCancelled {
+            let limit = Self.prunedAtOnce
+            let moment = time.now().adding(seconds: -Self.keptSeconds)
+            do throws(StoreError) {
+                while try await store.write({ writer throws(StoreError) in
+                    try writer.removeWebhookEvents(madeBefore: moment, limit: limit)
+                }) == limit {}
+            } catch {
+                if error != .stopped { report(.storeFailed(error)) }
+            }
+            // Cancelled, because the worker has ended.
+            guard (try? await time.sleep(until: time.now().adding(seconds: Self.pruneSeconds))) != nil else { return }
+        }
+    }
+}

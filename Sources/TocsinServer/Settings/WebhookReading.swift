@@ -1,0 +1,127 @@
+import JSON
+import TocsinAuth
+package import TocsinCore
+
+extension Settings {
+    /// An address that is told of events, from the settings file alone.
+    package struct Webhook: Sendable, Hashable {
+        /// Its name in logs and rows; the host of its address unless given.
+        package var name: String
+        package var url: String
+        /// `whsec_` and base 64, as Standard Webhooks writes secrets, or any text of 16 bytes or more.
+        package var secret: Secret
+        package var types: Set<WebhookEventType>
+        /// Whether it is told whole device tokens.
+        package var includesTokens = false
+    }
+}
+
+/// Reads the tables under `[[webhooks]]` of a settings file.
+struct WebhookReading {
+    private(set) var webhooks: [Settings.Webhook] = []
+    private(set) var problems: [String] = []
+    private static let members = ["name", "url", "secret", "secret-file", "events", "include-tokens"]
+    private static let maximumWebhooks = 100
+    private let path: String
+
+    /// - Parameters:
+    ///   - allowsLoopback: Whether `http://` to this machine is taken.
+    ///   - secret: Reads a secret's file; what is wrong with it is reported elsewhere.
+    init(_ file: SettingsFile, allowsLoopback: Bool, secret: (_ path: String, _ name: String) -> String?) {
+        path = file.path
+        if file.webhooks.count > Self.maximumWebhooks {
+            problems.append(
+                "\(path): there are \(file.webhooks.count) webhooks; at most \(Self.maximumWebhooks) are allowed."
+            )
+        }
+        for (index, value) in file.webhooks.prefix(Self.maximumWebhooks).enumerated() {
+            read(value, place: "\(path): webhooks \(index + 1)", allowsLoopback, secret)
+        }
+        let names = Dictionary(grouping: webhooks, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
+        for name in names {
+            problems.append("\(path): two webhooks are called \(name). Give each a name of its own.")
+        }
+    }
+
+    private mutating func read(
+        _ value: JSONValue,
+        place: String,
+        _ allowsLoopback: Bool,
+        _ secretOfFile: (_ path: String, _ name: String) -> String?
+    ) {
+        guard let members = value.objectValue else { return problems.append("\(place): it must be a table.") }
+        var fields: [String: JSONValue] = [:]
+        for member in members {
+            let key = String(member.key.map { $0 == "_" ? "-" : $0 })
+            fields[key] = member.value
+            guard Self.members.contains(key) else {
+                problems.append(
+                    "\(place): \(member.key) means nothing here. Known are \(Self.members.joined(separator: ", "))."
+                )
+                continue
+            }
+        }
+        let before = problems.count
+        let url = address(fields["url"], place, allowsLoopback)
+        let text =
+            fields["secret"]?.stringValue
+            ?? fields["secret-file"]?.stringValue.flatMap { secretOfFile($0, "\(place): secret-file") }
+        let secret = checkedSecret(text, place)
+        let types = eventTypes(fields["events"], place)
+        guard problems.count == before, let url, let secret, let types else { return }
+        let name = fields["name"]?.stringValue ?? String(url.split(separator: "/").dropFirst().first ?? "webhook")
+        var webhook = Settings.Webhook(name: name, url: url, secret: Secret(secret), types: types)
+        webhook.includesTokens = fields["include-tokens"]?.boolValue ?? false
+        webhooks.append(webhook)
+    }
+
+    private mutating func address(_ value: JSONValue?, _ place: String, _ allowsLoopback: Bool) -> String? {
+        guard let url = value?.stringValue else {
+            problems.append("\(place): url is missing.")
+            return nil
+        }
+        if let problem = SettingRules.addressProblem(url) {
+            problems.append("\(place): url: \(problem.text).")
+            return nil
+        }
+        if url.hasPrefix("https://") { return url }
+        let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" }
+        let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains {
+            authority == $0 || authority.hasPrefix($0 + ":")
+        }
+        guard allowsLoopback, isLoopback else {
+            problems.append(
+                "\(place): url must begin with https://; http:// is for this machine alone, with "
+                    + "TOCSIN_WEBHOOKS_ALLOW_LOOPBACK=true."
+            )
+            return nil
+        }
+        return url
+    }
+
+    private mutating func checkedSecret(_ text: String?, _ place: String) -> String? {
+        guard let text else {
+            problems.append("\(place): secret is missing: write whsec_ and the output of: openssl rand -base64 32")
+            return nil
+        }
+        do throws(KeyError) {
+            _ = try HMACKey(webhookSecret: text)
+            return text
+        } catch {
+            problems.append("\(place): secret: \(error.description)")
+            return nil
+        }
+    }
+
+    private mutating func eventTypes(_ value: JSONValue?, _ place: String) -> Set<WebhookEventType>? {
+        let known = WebhookEventType.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let value else { return Set(WebhookEventType.allCases) }
+        let names = value.arrayValue?.map(\.stringValue) ?? [value.stringValue]
+        let types = names.map { $0.flatMap(WebhookEventType.init(rawValue:)) }
+        guard !types.isEmpty, types.allSatisfy({ $0 != nil }) else {
+            problems.append("\(place): events must be a list of some of \(known).")
+            return nil
+        }
+        return Set(types.compactMap(\.self))
+    }
+}
