@@ -143,7 +143,7 @@ package struct TocsinGraphQL: GraphQLService {
             var request = request
             request.query = document.text
             let field = try executor.subscription(plan, request.variables)
-            return await join(plan, field, request, caller, options.style, sink)
+            return await join(plan, field, request, caller, options, sink)
         } catch {
             return .refused(errors: executor.errorList(error.errors, style: options.style))
         }
@@ -154,16 +154,17 @@ package struct TocsinGraphQL: GraphQLService {
         _ field: SubscriptionSource,
         _ request: GraphQLRequest,
         _ caller: Identity,
-        _ style: ResponseStyle,
+        _ options: SubscribeOptions,
         _ sink: any ResponseSink
     ) async -> SubscribeOutcome {
+        let style = options.style
         if field.fieldName == Self.deliveryField {
             let key = groupKey(request, field, caller, style)
             return await joinDeliveries(plan, field, key, caller, style, sink)
         }
         let interest: LiveInterest
         do {
-            interest = try await self.interest(field, caller)
+            interest = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
         } catch {
             let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
             let refusal = GraphQLError(error, at: place, report: services.report)
@@ -205,7 +206,11 @@ package struct TocsinGraphQL: GraphQLService {
         )
     }
 
-    private func interest(_ field: SubscriptionSource, _ caller: Identity) async throws(ServiceError) -> LiveInterest {
+    private func interest(
+        _ field: SubscriptionSource,
+        _ caller: Identity,
+        resumeAfter: String?
+    ) async throws(ServiceError) -> LiveInterest {
         let (model, change): (ModelType, RecordChange) =
             switch schema.operations["Subscription.\(field.fieldName)"] {
             case .onCreate(let model): (model, .created)
@@ -231,15 +236,17 @@ package struct TocsinGraphQL: GraphQLService {
             let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
             interest.filter = interest.filter.and(.field(position, isOwner))
         }
-        try await restrictToFeed(&interest, field, caller)
+        try await restrictToFeed(&interest, field, caller, resumeAfter)
         return interest
     }
 
-    /// `topicId` narrows the subscription to one feed; `after` resumes that feed.
+    /// `topicId` narrows the subscription to one feed; `after` resumes that feed, and so does what a client that comes again
+    /// has seen last: it is where the client stands, wherever it first began.
     private func restrictToFeed(
         _ interest: inout LiveInterest,
         _ field: SubscriptionSource,
-        _ caller: Identity
+        _ caller: Identity,
+        _ resumeAfter: String?
     ) async throws(ServiceError) {
         let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
         let after = field.arguments["after"]?.stringValue
@@ -247,8 +254,9 @@ package struct TocsinGraphQL: GraphQLService {
         guard let topic else { throw .badRequest("after needs topicId: a cursor resumes the feed of one topic.") }
         guard let last = try await services.messages.lastNumber(of: topic, caller: caller) else { throw .unauthorized }
         interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
-        guard let after else { return }
-        guard let cursor = MessageCursor(text: after, sealer: services.sealer), cursor.topicID == topic,
+        let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
+        guard let text = lastSeen ?? after else { return }
+        guard let cursor = MessageCursor(text: text, sealer: services.sealer), cursor.topicID == topic,
             cursor.number <= last
         else {
             throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.")

@@ -120,13 +120,15 @@ final class APIHarness: Sendable {
         await subscribe(GraphQLRequest(query: query, variables: variables), as: caller)
     }
 
-    /// Subscribes with a whole request.
+    /// Subscribes with a whole request, as a client that may have seen an event before.
     func subscribe(
         _ request: GraphQLRequest,
-        as caller: Identity = APIHarness.identity("alice")
+        as caller: Identity = APIHarness.identity("alice"),
+        lastEventID: String? = nil
     ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
         let sink = CollectingSink()
-        return (sink, await service.subscribe(request, caller: caller, sink: sink))
+        let options = SubscribeOptions(resumeAfter: lastEventID)
+        return (sink, await service.subscribe(request, caller: caller, options: options, sink: sink))
     }
 }
 
@@ -149,9 +151,14 @@ final class CollectingSink: ResponseSink, Sendable {
 
     /// The next `count` responses; fewer when the stream ends before.
     func take(_ count: Int) async throws -> [JSONValue] {
-        var taken: [JSONValue] = []
+        try await takeResponses(count).map { try JSONParser.parse($0.body) }
+    }
+
+    /// The next `count` responses with their cursors; fewer when the stream ends before.
+    func takeResponses(_ count: Int) async -> [SharedResponse] {
+        var taken: [SharedResponse] = []
         for await response in stream {
-            taken.append(try JSONParser.parse(response.body))
+            taken.append(response)
             if taken.count == count { break }
         }
         return taken
