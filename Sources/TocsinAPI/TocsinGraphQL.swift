@@ -196,13 +196,17 @@ package struct TocsinGraphQL: GraphQLService {
         let after = field.arguments["after"]?.stringValue
         let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
         let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
+        // Relations lead to other models, whose rules ask the caller too. A claim such as a session's id makes no group.
+        let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
         return GroupKey(
             query: request.query,
             operationName: request.operationName,
             variables: JSONObject(variables.map { ($0.key, $0.value) }),
             owner: caller.owner,
             scope: caller.scope,
-            isAppSync: style == .appSync
+            isAppSync: style == .appSync,
+            claims: claims,
+            provider: caller.provider
         )
     }
 

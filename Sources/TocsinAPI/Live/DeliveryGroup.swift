@@ -21,9 +21,6 @@ final class DeliveryGroup: Sendable {
         plan: ExecutionPlan,
         context: RequestContext
     ) {
-        var key = key
-        key.claims = context.caller.claims
-        key.provider = context.caller.provider
         self.key = key
         self.messageID = messageID
         self.inspectable = inspectable

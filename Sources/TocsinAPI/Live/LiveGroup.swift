@@ -12,9 +12,9 @@ struct GroupKey: Hashable, Sendable {
     var owner: String
     var scope: Identity.Scope
     var isAppSync: Bool
-    /// What rules may ask of the caller beside the owner.
-    var claims: [String: [String]] = [:]
-    var provider = Identity.Provider.userPools
+    /// What the schema's rules ask of the caller beside the owner; what else a token says makes no difference.
+    var claims: [String: [String]]
+    var provider: Identity.Provider
 }
 
 /// One plan that runs once per event for all its members.
@@ -27,9 +27,6 @@ final class LiveGroup: Sendable {
     private let members = Mutex([ObjectIdentifier: LiveMember]())
 
     init(key: GroupKey, interest: LiveInterest, plan: ExecutionPlan, variables: JSONObject, context: RequestContext) {
-        var key = key
-        key.claims = context.caller.claims
-        key.provider = context.caller.provider
         self.key = key
         self.interest = interest
         self.plan = plan

@@ -11,6 +11,8 @@ package struct APISchema: Sendable {
     let operations: [String: ModelOperation]
     /// The types whose objects are kept inside records.
     let embedded: [EmbeddedType]
+    /// The claims that rules of any model name.
+    let claims: Set<String>
     /// The full SDL as clients see it.
     package let sdl: String
 
@@ -39,6 +41,7 @@ package struct APISchema: Sendable {
                 SchemaProblem(file: modelFile, line: 1, message: "Topic and Message must be declared.")
             ])
         }
+        claims = models.reduce(into: []) { $0.formUnion($1.claims) }
         self.topics = topics
         self.messages = messages
         operations = ModelOperation.table(for: zip(models, declarations.map(\.operations)))

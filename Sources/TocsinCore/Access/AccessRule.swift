@@ -58,6 +58,15 @@ package struct AccessRule: Sendable, Hashable {
         }
     }
 
+    /// The claims of a token that decide it: both of `a::b`.
+    package var claims: [String] {
+        switch grantee {
+        case .owner(_, let claim): Identity.parts(of: claim)
+        case .groups(_, let claim), .groupsField(_, let claim): [claim]
+        case .signedIn, .keyBearer: []
+        }
+    }
+
     /// The field that holds the owner, and the claim it is compared with.
     package var owner: (field: String, claim: String)? {
         if case .owner(let field, let claim) = grantee { (field, claim) } else { nil }

@@ -100,7 +100,7 @@ extension Identity {
     }
 
     /// The halves of `a::b`; claims such as `cognito:username` have single colons of their own.
-    private static func parts(of claim: String) -> [String] {
+    static func parts(of claim: String) -> [String] {
         let bytes = Array(claim.utf8)
         let colon = UInt8(ascii: ":")
         guard let split = bytes.indices.dropLast().first(where: { bytes[$0] == colon && bytes[$0 + 1] == colon }) else {

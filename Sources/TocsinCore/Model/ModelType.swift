@@ -114,6 +114,12 @@ package final class ModelType: Sendable {
 
     /// The fields that rules compare with a caller's claim, with that claim.
     package var ownerRules: [(field: String, claim: String)] { rules.compactMap(\.owner) }
+
+    /// The claims that its rules name, those of fields and relations among them.
+    package var claims: Set<String> {
+        let ofParts = fieldRules.values.flatMap(\.self) + relations.compactMap(\.rules).flatMap(\.self)
+        return Set((rules + ofParts).flatMap(\.claims))
+    }
 }
 
 /// Where records of a model live.
