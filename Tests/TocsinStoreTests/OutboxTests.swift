@@ -201,6 +201,28 @@ struct OutboxTests {
         }
     }
 
+    @Test("nobody who left the topic since is sent to, and whoever muted it is claimed as muted")
+    func standing() async throws {
+        for database in TestDatabase.available {
+            try await database.withStore { store in
+                try await prepare(store)
+                let rows = ["d0-u0", "d0-u1", "d0-u2"].map { delivery($0, .failed) }
+                let topic = TopicID("t1")
+                try await store.write { writer throws(StoreError) in
+                    try writer.save(rows)
+                    try writer.removeMembership(of: UserID("u0"), in: topic)
+                    try writer.save(Membership(topicID: topic, userID: UserID("u1"), push: false, createdAt: moment(0)))
+                    #expect(try writer.redrive(MessageID("m1"), status: .failed, now: moment(500)) == 3)
+                    let claimed = try writer.claimDeliveries(now: moment(500), leaseUntil: moment(560), limit: 10)
+                    #expect(claimed.map(\.device.id.text) == ["d0-u1", "d0-u2"])
+                    #expect(claimed.map(\.device.isTopicMuted) == [true, false])
+                    let ended = try writer.deliveries(of: MessageID("m1"), status: .ended, after: nil, limit: 10)
+                    #expect(ended.map(\.reason) == ["LEFT_TOPIC"])
+                }
+            }
+        }
+    }
+
     @Test("final deliveries are not overwritten, but sent again by hand", arguments: TestDatabase.available)
     func finalRows(database: TestDatabase) async throws {
         try await database.withStore { store in
