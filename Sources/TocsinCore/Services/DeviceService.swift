@@ -54,9 +54,10 @@ package struct DeviceService: Sendable {
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
         let (environment, wanted) = (environment, registration)
         return try await environment.store.writing { writer throws(StoreError) in
-            let now = environment.time.now()
+            // Never earlier than a message's time before it, nor later than that of one after it.
+            let now = environment.changeTime()
             let own = try writer.devices(of: caller.userID)
-            let (previous, others) = try predecessors(wanted, own: own, writer)
+            let (previous, others) = try predecessors(wanted, of: caller.userID, own: own, writer)
             guard previous?.userID == caller.userID || own.count < environment.limits.devicesPerUser else {
                 return .failure(
                     .limit("A user may have at most \(environment.limits.devicesPerUser) devices; remove one first.")
@@ -189,18 +190,35 @@ package struct DeviceService: Sendable {
     }
 
     /// The row this registration continues: the one with its token, else the caller's with the id it names, else the
-    /// caller's of the same installation; and the other rows of the same installation, which it replaces.
+    /// caller's of the same installation; and the other rows of the same phone, which it replaces.
     private func predecessors(
         _ registration: Registration,
+        of user: UserID,
         own: [Device],
         _ writer: any StoreWriter
     ) throws(StoreError) -> (previous: Device?, others: [Device]) {
-        var others = try sameInstallation(registration, writer)
-        var previous = try writer.device(token: registration.token, appID: registration.appID)
-        previous = previous ?? own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
-        if previous == nil, let user = own.first?.userID { previous = others.first { $0.userID == user } }
+        let (exact, aliases) = try sameToken(registration, of: user, writer)
+        var others = try aliases + sameInstallation(registration, writer)
+        let previous =
+            exact ?? own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
+            ?? others.first { $0.userID == user }
         others.removeAll { $0.id == previous?.id }
         return (previous, others)
+    }
+
+    /// The row with this token and app; and those with the token under other names of apps: somebody else's always, for a
+    /// phone is one person's, the user's own where one of the names is missing, for then it may be the same app.
+    private func sameToken(
+        _ registration: Registration,
+        of user: UserID,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> (exact: Device?, aliases: [Device]) {
+        let found = try writer.devices(token: registration.token)
+        let aliases = found.filter { device in
+            guard device.appID != registration.appID else { return false }
+            return device.userID != user || device.appID.isEmpty || registration.appID.isEmpty
+        }
+        return (found.first { $0.appID == registration.appID }, aliases)
     }
 
     /// Rows that name the same installation of an app in the other way: a registration token begins with the installation's
