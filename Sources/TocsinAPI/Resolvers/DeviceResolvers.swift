@@ -6,6 +6,7 @@ import TocsinCore
 enum DeviceResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         registerRoots(in: &map)
+        registerMembershipRoots(in: &map)
         registerDevice(in: &map)
         registerMembership(in: &map)
         registerMe(in: &map)
@@ -21,11 +22,6 @@ enum DeviceResolvers {
         map.root("Query.webPushKey") { invocation throws(ServiceError) in
             guard let key = invocation.context.services.devices.webPushKey else { return .null }
             return .leaf(.string(key))
-        }
-        map.root("Query.memberships") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let memberships = try await context.services.memberships.memberships(caller: context.caller)
-            return .objects(memberships.map { .membership($0) })
         }
         map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
             let context = invocation.context
@@ -49,6 +45,14 @@ enum DeviceResolvers {
             return .object(
                 .registration(RegistrationResult(userID: context.caller.userID, tokens: tokens, device: nil))
             )
+        }
+    }
+
+    private static func registerMembershipRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.root("Query.memberships") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let memberships = try await context.services.memberships.memberships(caller: context.caller)
+            return .objects(memberships.map { .membership($0) })
         }
         map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
