@@ -5,13 +5,15 @@ import TocsinCore
 /// Resolvers of devices, push registration and memberships.
 enum DeviceResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        registerRoots(in: &map)
+        registerQueries(in: &map)
+        registerTokens(in: &map)
+        registerTopics(in: &map)
         registerDevice(in: &map)
         registerMembership(in: &map)
         registerMe(in: &map)
     }
 
-    private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
+    private static func registerQueries(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
             return .list(
@@ -27,6 +29,9 @@ enum DeviceResolvers {
             let memberships = try await context.services.memberships.memberships(caller: context.caller)
             return .objects(memberships.map { .membership($0) })
         }
+    }
+
+    private static func registerTokens(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
             let context = invocation.context
             let (device, all) = try await context.services.devices.register(
@@ -50,6 +55,9 @@ enum DeviceResolvers {
                 .registration(RegistrationResult(userID: context.caller.userID, tokens: tokens, device: nil))
             )
         }
+    }
+
+    private static func registerTopics(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
             let push = invocation.arguments["push"]?.boolValue ?? true
