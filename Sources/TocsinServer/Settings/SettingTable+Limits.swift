@@ -59,12 +59,6 @@ extension SettingTable {
     ]
 
     static let dataLimits: [SettingDefinition] = [
-        .integer(
-            "push-stale-days",
-            \.push.staleDays,
-            0...3650,
-            "Days without a word of a device after which its pushes are skipped, 0 never."
-        ),
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),
