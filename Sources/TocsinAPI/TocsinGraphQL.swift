@@ -42,7 +42,10 @@ package struct TocsinGraphQL: GraphQLService {
         }
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
-        case .refused(let refusal): return .refused(message: refusal.rawValue)
+        case .refused(let refusal):
+            // A key is no token that could be misspelt (appsync.md 3.4).
+            let isKey = credentials.authorization == nil && refusal == .malformed
+            return .refused(message: (isKey ? .notAuthorized : refusal).rawValue)
         case .unavailable(let reason):
             // What is wrong with keys or database is for the log, not for who has not shown who they are.
             let id = services.report(reason)

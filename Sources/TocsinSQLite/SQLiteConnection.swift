@@ -117,6 +117,7 @@ private struct SQLiteRow: SQLRow {
     let statement: OpaquePointer
 
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL }
+    func isText(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT }
     func int(_ column: Int) -> Int64 { sqlite3_column_int64(statement, Int32(column)) }
     func double(_ column: Int) -> Double { sqlite3_column_double(statement, Int32(column)) }
 

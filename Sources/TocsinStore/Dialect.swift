@@ -51,10 +51,10 @@ package enum Dialect: String, Sendable, Hashable {
         }
     }
 
-    /// A bound JSON text as a JSON value.
+    /// A bound JSON text as a JSON value; what is no JSON, stored under another schema, stays the text it was.
     func jsonValue(_ placeholder: String) -> String {
         switch self {
-        case .sqlite: "json(\(placeholder))"
+        case .sqlite: "CASE WHEN json_valid(\(placeholder)) THEN json(\(placeholder)) ELSE \(placeholder) END"
         }
     }
 

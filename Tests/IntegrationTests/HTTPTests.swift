@@ -72,7 +72,7 @@ struct HTTPTests {
             #expect(report["status"] == "ok")
             #expect(report["database"]?.stringValue?.isEmpty == false)
             #expect((report["migration"]?.intValue ?? 0) >= 1)
-            #expect(report["push"] == ["apns": "configured", "fcm": "configured"])
+            #expect(report["push"] == ["apns": "configured", "fcm": "configured", "webpush": "configured"])
             #expect(report.objectValue?.keys.sorted() == ["database", "migration", "push", "status"])
             #expect(try await installation.http("/readyz", ["--data", "x"]).status == 405)
             #expect(try await installation.http("/elsewhere").status == 404)

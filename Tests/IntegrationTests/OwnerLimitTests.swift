@@ -54,7 +54,7 @@ struct OwnerLimitTests {
             let ada = try await installation.addUser("ada")
             for (token, code) in [("aa", nil), ("bb", "LIMIT"), ("AA", nil)] as [(String, String?)] {
                 let answer = try await installation.curl(
-                    "mutation { registerPushToken(token: \"\(token)\", platform: \"ios\") { devices { id } } }",
+                    "mutation { registerPushToken(token: \"\(token)\", platform: \"ios\") { device { id } } }",
                     token: ada
                 )
                 #expect(answer.errorCode == code, "\(token): \(answer)")

@@ -42,9 +42,13 @@ struct PushCheckTests {
         try await Installation.run(prepare: { Self.quickRetries($0) }) { installation in
             let phone = PushScene.phone("510e")
             let scene = try await PushScene(installation, phones: [phone])
+            // Late enough for any machine to end the server before.
+            try await installation.simulator?.post("/_script", ["lateSeconds": 15])
             let id = try await scene.publish("Once")
             try await eventually("Apple has accepted it") { try await scene.stat("apns", "accepted") == 1 }
-            try await installation.killAndRestartServer()
+            try await installation.killAndRestartServer {
+                try await installation.simulator?.post("/_script", ["lateSeconds": 0.1])
+            }
             try await scene.untilStatuses(id, ["ACCEPTED": 1])
             let screen = try await installation.simulator?.get("/_screen?token=\(phone)")
             #expect(screen?["alerts"] == 2)

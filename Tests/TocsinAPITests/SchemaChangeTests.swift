@@ -60,6 +60,36 @@ struct SchemaChangeTests {
         }
     }
 
+    @Test("a field whose type changes is told as unreadable, and what was stored outlives changes of other fields")
+    func changesType() async throws {
+        func model(_ fields: String) -> String {
+            Self.model("", "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! t: String \(fields) }")
+        }
+        let texts = model("a: String b: String c: String d: String")
+        try await withFile { database in
+            let before = try await APIHarness(model: texts, database: database)
+            let input = #"id: "n", t: "old", a: "ten", b: "one", c: "0.5x", d: "yes""#
+            _ = try await before.run("mutation { createNote(input: { \(input) }) { id } }")
+            await before.store.close()
+
+            let after = try await APIHarness(model: model("a: Int b: [String] c: Float d: Boolean"), database: database)
+            for field in ["a", "c", "d"] {
+                let read = try await after.run("{ getNote(id: \"n\") { \(field) } }")
+                #expect(read["data"]?["getNote"] == [field: .null])
+                #expect(read["errors"]?.arrayValue?.count == 1, "\(read.serializedString())")
+            }
+            let update = "mutation { updateNote(input: { id: \"n\", t: \"new\", _version: 1 }) { t _version } }"
+            #expect(try await after.run(update) == ["data": ["updateNote": ["t": "new", "_version": 2]]])
+            await after.store.close()
+
+            let again = try await APIHarness(model: texts, database: database)
+            let stored = try await again.run("{ getNote(id: \"n\") { t a b c d } }")
+            let kept: JSONValue = ["t": "new", "a": "ten", "b": "one", "c": "0.5x", "d": "yes"]
+            #expect(stored["data"]?["getNote"] == kept)
+            await again.store.close()
+        }
+    }
+
     @Test("a field that becomes required is an error for the rows that lack it, and for them alone")
     func requiresField() async throws {
         try await withFile { database in

@@ -69,7 +69,7 @@ struct RecordResolvers {
     }
 
     private func registerConnection(of model: ModelType, in map: inout ResolverMap<APIObject, RequestContext>) {
-        let name = "Model\(model.name)Connection"
+        let name = "Model\(model.name.capitalizedFirst)Connection"
         map.value("\(name).items") { object, _ in
             guard case .page(let page) = object else { return .null }
             return .objects(page.records.map { .record($0) })

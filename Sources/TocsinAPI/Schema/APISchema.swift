@@ -23,7 +23,7 @@ package struct APISchema: Sendable {
         let text = modelText ?? Self.embedded("model.graphql")
         let own = Self.embedded("tocsin.graphql")
         let extras = try OwnFields.read(own)
-        let (declarations, enums, embedded) = try ModelReader.read(text, file: modelFile, taken: extras.typeNames)
+        let (declarations, enums, embedded) = try ModelReader.read(text, file: modelFile, own: extras)
         self.embedded = embedded
         let generated = Self.generatedSDL(declarations, enums: enums, embedded: embedded)
         do {

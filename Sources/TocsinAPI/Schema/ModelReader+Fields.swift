@@ -22,6 +22,7 @@ extension ModelReader {
 
     mutating func read(_ definition: FieldDefinition, into model: inout ModelDeclaration) {
         var field = field(definition)
+        checkRepeats(definition.directives, on: definition.name)
         for directive in definition.directives {
             switch directive.name {
             case "index": readIndex(directive, on: field, into: &model)
@@ -81,12 +82,14 @@ extension ModelReader {
         var isQueried = true
         for argument in directive.arguments {
             switch argument.name {
-            case "name": index.name = argument.value.text ?? ""
+            case "name": index.name = word(argument.value, of: "name", at: directive.location) ?? ""
             case "queryField":
-                index.queryField = argument.value.text
                 // Written as null: an index without a query.
-                isQueried = index.queryField != nil
-            case "sortKeyFields": index.sortFields = argument.value.texts
+                isQueried = !argument.value.isNull
+                guard isQueried else { continue }
+                index.queryField = word(argument.value, of: "queryField", at: directive.location)
+            case "sortKeyFields":
+                index.sortFields = words(argument.value, of: "sortKeyFields", at: directive.location)
             default:
                 note(
                     directive.location,
@@ -102,7 +105,7 @@ extension ModelReader {
         if index.queryField == nil, isQueried {
             index.queryField = model.plural.loweredFirst + "By" + parts.joined(separator: "And")
         }
-        if field.isList || field.isEmbedded || field.rules != nil {
+        if field.isList || field.isEmbedded {
             note(directive.location, "@index on \(field.name) needs a single value that has no @auth of its own.")
         }
         if model.indexes.contains(where: { $0.name == index.name }) {
@@ -119,7 +122,7 @@ extension ModelReader {
         var sortFields: [String] = []
         for argument in directive.arguments {
             switch argument.name {
-            case "sortKeyFields": sortFields = argument.value.texts
+            case "sortKeyFields": sortFields = words(argument.value, of: "sortKeyFields", at: directive.location)
             default: note(directive.location, "@primaryKey(\(argument.name):) is not supported; use sortKeyFields.")
             }
         }

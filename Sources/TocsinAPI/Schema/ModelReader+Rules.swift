@@ -8,14 +8,26 @@ extension ModelReader {
             note(directive.location, "@auth needs rules: @auth(rules: [{ allow: owner }]).")
             return []
         }
+        for argument in directive.arguments where argument.name != "rules" {
+            note(directive.location, "@auth(\(argument.name):) is not supported; write @auth(rules: […]).")
+        }
         return rules.compactMap { accessRule($0, at: directive.location) }
     }
 
     private mutating func accessRule(_ value: Value, at location: SourceLocation) -> AccessRule? {
         var members: [String: Value] = [:]
-        for member in value.objectValue ?? [] { members[member.name] = member.value }
-        let allow = members.removeValue(forKey: "allow")?.text
-        let provider = members.removeValue(forKey: "provider")?.text
+        for member in value.objectValue ?? [] {
+            let earlier = members.updateValue(member.value, forKey: member.name)
+            if earlier != nil {
+                note(location, "A rule of @auth says \(member.name) twice; make two rules of it.")
+            }
+        }
+        guard let allowed = members.removeValue(forKey: "allow") else {
+            note(location, "Each rule of @auth says whom it allows: { allow: owner }.")
+            return nil
+        }
+        let allow = word(allowed, of: "allow", at: location)
+        let provider = members.removeValue(forKey: "provider").map { word($0, of: "provider", at: location) ?? "" }
         let operations = members.removeValue(forKey: "operations").map { self.operations($0, at: location) }
         guard let allow, let grantee = grantee(allow, &members, at: location) else { return nil }
         for name in members.keys.sorted() {
@@ -32,13 +44,13 @@ extension ModelReader {
     ) -> AccessRule.Grantee? {
         switch allow {
         case "owner":
-            let field = members.removeValue(forKey: "ownerField")?.text ?? "owner"
-            let claim = members.removeValue(forKey: "identityClaim")?.text ?? AccessRule.ownerClaim
+            let field = text("ownerField", of: &members, at: location) ?? "owner"
+            let claim = text("identityClaim", of: &members, at: location) ?? AccessRule.ownerClaim
             return .owner(field: field, claim: claim)
         case "groups":
-            let claim = members.removeValue(forKey: "groupClaim")?.text ?? AccessRule.groupClaim
-            let field = members.removeValue(forKey: "groupsField")?.text
-            let names = members.removeValue(forKey: "groups")?.texts ?? []
+            let claim = text("groupClaim", of: &members, at: location) ?? AccessRule.groupClaim
+            let field = text("groupsField", of: &members, at: location)
+            let names = members.removeValue(forKey: "groups").map { words($0, of: "groups", at: location) } ?? []
             if let field, names.isEmpty { return .groupsField(field, claim: claim) }
             guard field == nil, !names.isEmpty else {
                 note(location, "allow: groups needs either groups: [\"…\"] or groupsField: \"…\".")
@@ -51,6 +63,14 @@ extension ModelReader {
             note(location, "allow: \(allow) is not supported; write allow: owner, groups, private or public.")
             return nil
         }
+    }
+
+    private mutating func text(
+        _ name: String,
+        of members: inout [String: Value],
+        at location: SourceLocation
+    ) -> String? {
+        members.removeValue(forKey: name).flatMap { word($0, of: name, at: location) }
     }
 
     private mutating func provider(
@@ -73,7 +93,7 @@ extension ModelReader {
 
     private mutating func operations(_ value: Value, at location: SourceLocation) -> Set<AccessRule.Operation> {
         var operations: Set<AccessRule.Operation> = []
-        for name in value.texts {
+        for name in words(value, of: "operations", at: location) {
             guard let known = AccessRule.Operation(rawValue: name) else {
                 note(
                     location,

@@ -9,12 +9,14 @@ struct ModelReader {
     private(set) var problems: [SchemaProblem] = []
     /// Names of types that are Tocsin's own.
     private let taken: Set<String>
+    /// Fields that Tocsin adds to types, roots among them.
+    private let own: OwnFields
     private(set) var modelNames: Set<String> = []
     private(set) var embeddedNames: Set<String> = []
     private(set) var enums: [String: EnumTypeDefinition] = [:]
 
     /// The models of a document, its enums, and the types of objects inside records.
-    static func read(_ text: String, file: String, taken: Set<String> = []) throws(SchemaProblems) -> Models {
+    static func read(_ text: String, file: String, own: OwnFields) throws(SchemaProblems) -> Models {
         let document: Document
         do {
             document = try parse(text, limits: .unlimited)
@@ -22,14 +24,15 @@ struct ModelReader {
             let line = error.locations.first?.line ?? 1
             throw SchemaProblems([SchemaProblem(file: file, line: line, message: error.message)])
         }
-        var reader = ModelReader(file: file, taken: taken)
+        var reader = ModelReader(file: file, own: own)
         return try reader.read(document)
     }
 
-    private init(file: String, taken: Set<String>) {
+    private init(file: String, own: OwnFields) {
         self.file = file
-        self.taken = taken.union(["Query", "Mutation", "Subscription", "ID", "String", "Int", "Float", "Boolean"])
-            .union(OperatorTypes.scalarNames)
+        self.own = own
+        taken = own.typeNames.union(["Query", "Mutation", "Subscription", "ID", "String", "Int", "Float", "Boolean"])
+            .union(OperatorTypes.scalarNames).union(["ModelSortDirection", "ModelAttributeTypes"])
     }
 
     private mutating func read(_ document: Document) throws(SchemaProblems) -> Models {
@@ -49,13 +52,18 @@ struct ModelReader {
         modelNames = Set(types.filter(\.isModel).map(\.name))
         embeddedNames = Set(types.map(\.name)).subtracting(modelNames)
         enums = Dictionary(enumTypes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for (name, location) in types.map({ ($0.name, $0.location) }) + enumTypes.map({ ($0.name, $0.location) })
+        var declared: [(name: String, location: SourceLocation)] = types.map { ($0.name, $0.location) }
+        declared += enumTypes.map { ($0.name, $0.location) }
+        for (name, location) in declared
         where taken.contains(name) || name.hasPrefix("Model") && name.hasSuffix("Input") {
             note(location, "The name \(name) is taken by the server's own types; choose another.")
         }
+        checkTypeNames(declared)
+        for type in enumTypes { checkDirectives(of: type) }
         var models = types.filter(\.isModel).map { model($0) }
         let embeddedTypes = types.filter { !$0.isModel }.map { embedded($0) }
         checkUse(of: embeddedTypes, in: models)
+        checkEndlessness(of: embeddedTypes)
         for (number, model) in models.enumerated() {
             let same = models[..<number].first { $0.plural == model.plural || $0.name == model.name }
             guard let same else { continue }
@@ -85,6 +93,7 @@ struct ModelReader {
         let plural = Plural.of(type.name)
         var operations = OperationNames(model: type.name, plural: plural)
         var rules: [AccessRule] = []
+        checkRepeats(type.directives, on: type.name)
         for directive in type.directives {
             switch directive.name {
             case "model": operations = operationNames(directive, of: type.name, plural: plural)
@@ -118,12 +127,15 @@ struct ModelReader {
         return declaration
     }
 
-    /// Names of `@model(queries: …)` and of indexes must not meet.
+    /// Names of `@model(queries: …)` and of indexes must be names, and must not meet each other's or Tocsin's own.
     private mutating func checkRootFields(of models: [ModelDeclaration]) {
         var owners: [String: String] = [:]
+        for name in ["Query", "Mutation", "Subscription"].flatMap(own.names(of:)) { owners[name] = "Tocsin" }
         for model in models {
             for name in model.operations.all + model.indexes.compactMap(\.queryField) {
-                if let other = owners[name] {
+                if !Self.isName(name) {
+                    note(model.line, "\(model.name) cannot call an operation \(name); choose another name.")
+                } else if let other = owners[name] {
                     note(model.line, "\(model.name) and \(other) both name an operation \(name); give it another name.")
                 }
                 owners[name] = model.name
@@ -133,6 +145,11 @@ struct ModelReader {
 
     private mutating func check(_ model: ModelDeclaration) {
         checkKey(of: model)
+        checkTimestamps(of: model)
+        checkSecrets(of: model)
+        for field in model.fields where own.names(of: model.name).contains(field.name) {
+            note(field.line, "\(field.name) of \(model.name) is there already, as Tocsin's own; leave it out.")
+        }
         checkRequired(of: model)
         for index in model.indexes {
             for name in index.sortFields { checkSortField(name, of: "Index \(index.name)", in: model) }

@@ -16,6 +16,9 @@ struct OwnFields {
     /// Types that are declared, not extended.
     var typeNames: Set<String> = []
 
+    /// The fields that are added to a type.
+    func names(of type: String) -> [String] { (typeFields[type] ?? []).map(\.name) }
+
     static func read(_ text: String) throws(SchemaProblems) -> OwnFields {
         let document: Document
         do {
@@ -28,12 +31,12 @@ struct OwnFields {
         for definition in document.definitions {
             switch definition {
             case .objectTypeExtension(let type):
-                own.typeFields[type.name] = type.fields.map {
+                own.typeFields[type.name, default: []] += type.fields.map {
                     Field(name: $0.name, namedType: $0.type.namedType, isRequired: $0.type.isNonNull)
                 }
             case .inputObjectTypeExtension(let type):
                 guard type.name.hasPrefix("Create"), type.name.hasSuffix("Input") else { continue }
-                own.inputFields[String(type.name.dropFirst(6).dropLast(5))] = type.fields.map {
+                own.inputFields[String(type.name.dropFirst(6).dropLast(5)), default: []] += type.fields.map {
                     Field(name: $0.name, namedType: $0.type.namedType, isRequired: $0.type.isNonNull)
                 }
             case .objectType(let type): own.typeNames.insert(type.name)

@@ -14,8 +14,9 @@ package struct OperationNames: Sendable {
     package var createdAt: String? = "createdAt"
     package var updatedAt: String? = "updatedAt"
 
-    /// Amplify's default names.
+    /// Amplify's default names: `createNote` for a type `note` too.
     init(model: String, plural: String) {
+        let (model, plural) = (model.capitalizedFirst, plural.capitalizedFirst)
         get = "get\(model)"
         list = "list\(plural)"
         sync = "sync\(plural)"

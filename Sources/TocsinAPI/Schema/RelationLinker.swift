@@ -143,7 +143,8 @@ struct RelationLinker {
                 keys = [index.partitionField]
             } else {
                 let implicit = Self.implicitName(name, field.name)
-                addField(implicit, type: "ID", isRequired: field.isRequired, to: number)
+                let key = models[target].field(models[target].keyFields[0])
+                addField(implicit, type: key?.namedType ?? "ID", isRequired: field.isRequired, to: number)
                 keys = [implicit]
             }
         }
@@ -160,6 +161,16 @@ struct RelationLinker {
         guard keys.count == models[target].keyFields.count else { return wrongKeys(relation, field, target) }
         for key in keys where models[number].field(key)?.relation != nil || !models[number].declares(key) {
             note(relation, "@\(relation.kind.rawValue) on \(field.name) names the field \(key), which is not declared.")
+        }
+        for (key, named) in zip(keys, models[target].keyFields) {
+            guard let holder = models[number].field(key), let held = models[target].field(named),
+                holder.isList || Self.kind(of: holder) != Self.kind(of: held)
+            else { continue }
+            note(
+                relation,
+                "@\(relation.kind.rawValue) on \(field.name): \(key) is \(holder.typeText) and cannot hold \(named) of "
+                    + "\(field.namedType); make it \(held.namedType)."
+            )
         }
         models[number].relations.append(
             ModelRelation(
@@ -181,6 +192,11 @@ struct RelationLinker {
             relation,
             "@\(relation.kind.rawValue) on \(field.name) needs fields that hold \(keys) of \(field.namedType), in that order."
         )
+    }
+
+    /// Ids and texts are compared with each other, other types with themselves.
+    private static func kind(of field: ModelDeclaration.Field) -> String {
+        field.namedType == "ID" ? "String" : field.namedType
     }
 
     // MARK: Made fields

@@ -9,7 +9,7 @@ extension SchemaExpansion {
             let isOptional = isMade || field.defaultValue != nil
             return "\(field.name): \(isOptional ? field.nullableInputType : field.inputType)"
         }
-        return "input Create\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
+        return "input Create\(stem)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
     }
 
     var updateInput: String {
@@ -17,22 +17,22 @@ extension SchemaExpansion {
             let isKey = model.keyFields.contains(field.name)
             return "\(field.name): \(isKey ? field.nullableInputType + "!" : field.nullableInputType)"
         }
-        return "input Update\(name)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
+        return "input Update\(stem)Input { \((fields + ["_version: Int"]).joined(separator: " ")) }"
     }
 
     var deleteInput: String {
         let keys = model.keyFields.map { "\($0): \(model.namedType(of: $0))!" }
-        return "input Delete\(name)Input { \((keys + ["_version: Int"]).joined(separator: " ")) }"
+        return "input Delete\(stem)Input { \((keys + ["_version: Int"]).joined(separator: " ")) }"
     }
 
     var condition: String {
-        filterInput("Model\(name)ConditionInput", model.comparedFields.filter { !model.keyFields.contains($0.name) })
+        filterInput("Model\(stem)ConditionInput", model.comparedFields.filter { !model.keyFields.contains($0.name) })
     }
 
-    var filter: String { filterInput("Model\(name)FilterInput", model.comparedFields) }
+    var filter: String { filterInput("Model\(stem)FilterInput", model.comparedFields) }
 
     var subscriptionFilter: String {
-        let inputName = "ModelSubscription\(name)FilterInput"
+        let inputName = "ModelSubscription\(stem)FilterInput"
         var members = model.comparedFields.map { "\($0.name): ModelSubscription\($0.scalarOperator)Input" }
         members += generatedTimestamps.map { "\($0): ModelSubscriptionStringInput" }
         members += ["and: [\(inputName)]", "or: [\(inputName)]"]
@@ -102,7 +102,7 @@ extension ModelDeclaration {
     }
 
     func compositeName(of index: ModelIndex) -> String {
-        "Model\(name)\(Self.pascal(index.name))CompositeKey"
+        "Model\(name.capitalizedFirst)\(Self.pascal(index.name))CompositeKey"
     }
 
     private static func pascal(_ text: String) -> String {

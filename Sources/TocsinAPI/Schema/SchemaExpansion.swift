@@ -7,6 +7,8 @@ struct SchemaExpansion {
     let models: [ModelDeclaration]
 
     var name: String { model.name }
+    /// The name within names of types: with a capital.
+    var stem: String { model.name.capitalizedFirst }
 
     /// All types of the model; root fields come from `queryFields` and its siblings.
     var types: String {
@@ -21,8 +23,8 @@ struct SchemaExpansion {
     }
 
     var queryFields: [String] {
-        let paging = "filter: Model\(name)FilterInput, limit: Int, nextToken: String"
-        let connection = "Model\(name)Connection"
+        let paging = "filter: Model\(stem)FilterInput, limit: Int, nextToken: String"
+        let connection = "Model\(stem)Connection"
         let keys = model.keyFields.map { "\($0): \(model.namedType(of: $0))!" }.joined(separator: ", ")
         let list = model.hasSimpleKey ? paging : listKeys + paging + ", sortDirection: ModelSortDirection"
         let operations = model.operations
@@ -45,7 +47,7 @@ struct SchemaExpansion {
         let operations = model.operations
         return [("Create", operations.create), ("Update", operations.update), ("Delete", operations.delete)]
             .compactMap { verb, field in
-                field.map { "\($0)(input: \(verb)\(name)Input!, condition: Model\(name)ConditionInput): \(name)" }
+                field.map { "\($0)(input: \(verb)\(stem)Input!, condition: Model\(stem)ConditionInput): \(name)" }
             }
     }
 
@@ -55,7 +57,7 @@ struct SchemaExpansion {
         return (operations.onCreate + operations.onUpdate + operations.onDelete).map { field in
             // `topicId` and `after` resume a feed (product.md 5); they exist where messages are created.
             let feed = field == "onCreateMessage" ? ", topicId: ID, after: String" : ""
-            return "\(field)(filter: ModelSubscription\(name)FilterInput\(owners)\(feed)): \(name)"
+            return "\(field)(filter: ModelSubscription\(stem)FilterInput\(owners)\(feed)): \(name)"
         }
     }
 
@@ -79,7 +81,7 @@ struct SchemaExpansion {
     }
 
     private func type(of field: ModelDeclaration.Field) -> String {
-        field.relation?.kind == .hasMany ? "Model\(field.namedType)Connection" : field.typeText
+        field.relation?.kind == .hasMany ? "Model\(field.namedType.capitalizedFirst)Connection" : field.typeText
     }
 
     private func arguments(of field: ModelDeclaration.Field) -> String {
@@ -87,12 +89,12 @@ struct SchemaExpansion {
             case .many(_, let index)? = model.relations.first(where: { $0.fieldName == field.name })?.kind
         else { return "" }
         let sort = target.sortArgument(of: index).map { "\($0.name): \($0.type), " } ?? ""
-        return "(\(sort)filter: Model\(target.name)FilterInput, sortDirection: ModelSortDirection, limit: Int, "
-            + "nextToken: String)"
+        return "(\(sort)filter: Model\(target.name.capitalizedFirst)FilterInput, sortDirection: ModelSortDirection, "
+            + "limit: Int, nextToken: String)"
     }
 
     private var connection: String {
-        "type Model\(name)Connection { items: [\(name)]! nextToken: String startedAt: AWSTimestamp }"
+        "type Model\(stem)Connection { items: [\(name)]! nextToken: String startedAt: AWSTimestamp }"
     }
 
     static func describe(_ text: String?) -> String {

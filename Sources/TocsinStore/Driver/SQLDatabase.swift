@@ -56,6 +56,8 @@ package protocol SQLConnection: AnyObject {
 /// Reading a null gives 0 or the empty text.
 package protocol SQLRow {
     func isNull(_ column: Int) -> Bool
+    /// Whether the value is a text, whatever it was expected to be.
+    func isText(_ column: Int) -> Bool
     func int(_ column: Int) -> Int64
     func double(_ column: Int) -> Double
     func text(_ column: Int) -> String

@@ -116,14 +116,17 @@ extension ModelStatements {
         }
     }
 
+    /// A text where a number should be was stored under another schema; it stays one, so that it is neither answered as a
+    /// number that nobody wrote nor written back as one.
     private static func value(of kind: ModelField.Kind, in row: any SQLRow, at column: Int) -> FieldValue {
         if row.isNull(column) { return .null }
         switch kind {
         case .text: return .text(row.text(column))
+        case .json: return .json(row.text(column))
+        case _ where row.isText(column): return .text(row.text(column))
         case .int: return .int(row.int(column))
         case .double: return .double(row.double(column))
         case .bool: return .bool(row.int(column) != 0)
-        case .json: return .json(row.text(column))
         }
     }
 }

@@ -72,10 +72,11 @@ final class Installation {
     }
 
     /// Kills the server as a power cut would and starts it again on its data and port.
-    func killAndRestartServer() async throws {
+    func killAndRestartServer(whileDown: () async throws -> Void = {}) async throws {
         let port = server?.port ?? 0
         server?.process.signal(SIGKILL)
         try await server?.process.untilExit()
+        try await whileDown()
         try await startServer(port: port)
     }
 
