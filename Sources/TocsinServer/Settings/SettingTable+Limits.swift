@@ -68,6 +68,7 @@ extension SettingTable {
         .integer("title-bytes", \.limits.titleBytes, 1...(1 << 20), "A message's title.").unit("bytes"),
         .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
         .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
+        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
     ]
