@@ -29,6 +29,8 @@ package final class Application: Sendable {
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
+    ///
+    /// Long because it is the list of all parts, each made once and handed to those after it.
     package init(settings: Settings) async throws(StartError) {
         self.settings = settings
         let time = SystemTime()

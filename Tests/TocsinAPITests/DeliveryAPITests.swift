@@ -134,20 +134,26 @@ struct DeliveryAPITests {
         #expect(sink.endings == [.shuttingDown])
     }
 
-    @Test("whoever may read a message without being its owner sees the outcomes, but only their own devices")
+    @Test("whoever may read a message without being its owner learns what became of their own pushes, and of no others")
     func devicesOfOthers() async throws {
         let api = try await APIHarness(model: Self.shared)
         let message = try await scene(api)
         try await deliver(api, message, to: [Self.alice, Self.bob])
-        let query = "query($m: ID!) { getMessage(id: $m) { deliveries { items { userId device { token } } } } }"
-        func seen(_ caller: Identity) async throws -> [JSONValue] {
+        let query = """
+            query($m: ID!) { getMessage(id: $m) {
+              deliveries { items { userId device { token } } nextToken } deliverySummary { accepted } } }
+            """
+        func seen(_ caller: Identity) async throws -> (users: [JSONValue], accepted: JSONValue?) {
             let answer = try await api.run(query, ["m": .string(message)], as: caller)
             let items = answer["data"]?["getMessage"]?["deliveries"]?["items"]?.arrayValue ?? []
-            return items.compactMap { $0["userId"] }.filter { $0 != .null }
+            return (
+                items.compactMap { $0["userId"] }, answer["data"]?["getMessage"]?["deliverySummary"]?["accepted"]
+            )
         }
-        #expect(Set(try await seen(Self.alice)) == ["sub-alice", "sub-bob"])
-        #expect(try await seen(Self.bob) == ["sub-bob"])
-        #expect(try await seen(Self.eve).isEmpty)
+        let (alice, bob, eve) = (try await seen(Self.alice), try await seen(Self.bob), try await seen(Self.eve))
+        #expect(Set(alice.users) == ["sub-alice", "sub-bob"] && alice.accepted == 2)
+        #expect(bob.users == ["sub-bob"] && bob.accepted == 1)
+        #expect(eve.users.isEmpty && eve.accepted == 0)
     }
 
     @Test("deliveries come in pages and by status")

@@ -26,11 +26,17 @@ enum DeliveryResolvers {
 
     private static func registerMessageFields(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.batch("Message.deliverySummary") { parents, invocation throws(GraphQLError) in
-            let ids = parents.map { MessageID($0.record?.id ?? "") }
+            let (service, caller) = (invocation.context.services.deliveries, invocation.context.caller)
+            let records = parents.compactMap(\.record)
+            let creatable = service.creatable(by: caller)
+            let theirs = records.filter { creatable?.matches($0) == true }.map { MessageID($0.id) }
+            let others = records.filter { creatable?.matches($0) != true }.map { MessageID($0.id) }
             let found = try await invocation.serving { () throws(ServiceError) in
-                try await invocation.context.services.deliveries.summaries(of: ids)
+                let summaries = theirs.isEmpty ? [:] : try await service.summaries(of: theirs)
+                return summaries.merging(try await service.ownSummaries(of: others, caller: caller)) { first, _ in first
+                }
             }
-            return ids.map { .object(.summary(found[$0] ?? DeliverySummary())) }
+            return parents.map { .object(.summary(found[MessageID($0.record?.id ?? "")] ?? DeliverySummary())) }
         }
         map.batch("Message.deliveries") { parents, invocation throws(GraphQLError) in
             var pages: [ResolvedValue<APIObject>] = []
@@ -56,20 +62,13 @@ enum DeliveryResolvers {
             caller: invocation.context.caller
         )
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
-        var (entries, hasMore) = try await invocation.context.services.deliveries.deliveries(
-            of: message,
-            status: status(invocation),
-            after: after?.first?.text.map { DeviceID($0) },
-            limit: try invocation.pageSize()
-        )
-        // Who may read a message without being its owner learns of nobody's devices but their own.
         let (caller, service) = (invocation.context.caller, invocation.context.services.deliveries)
-        if service.inspectable(by: caller)?.matches(record) != true {
-            for index in entries.indices where entries[index].device?.userID != caller.userID {
-                entries[index].device = nil
-                entries[index].isOfSomebodyElse = true
-            }
-        }
+        let (status, limit) = (status(invocation), try invocation.pageSize())
+        let device = after?.first?.text.map { DeviceID($0) }
+        let (entries, hasMore) =
+            service.creatable(by: caller)?.matches(record) == true
+            ? try await service.deliveries(of: message, status: status, after: device, limit: limit)
+            : try await service.ownDeliveries(of: message, status: status, after: device, limit: limit, caller: caller)
         let next = hasMore ? entries.last.map { token.text(for: [.text($0.delivery.deviceID.text)]) } : nil
         return .object(.deliveryPage(entries, nextToken: next))
     }

@@ -5,15 +5,14 @@ import TocsinCore
 /// Resolvers of devices, push registration and memberships.
 enum DeviceResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        registerQueries(in: &map)
-        registerTokens(in: &map)
-        registerTopics(in: &map)
+        registerRoots(in: &map)
+        registerMembershipRoots(in: &map)
         registerDevice(in: &map)
         registerMembership(in: &map)
         registerMe(in: &map)
     }
 
-    private static func registerQueries(in map: inout ResolverMap<APIObject, RequestContext>) {
+    private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
             return .list(
@@ -24,14 +23,6 @@ enum DeviceResolvers {
             guard let key = invocation.context.services.devices.webPushKey else { return .null }
             return .leaf(.string(key))
         }
-        map.root("Query.memberships") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let memberships = try await context.services.memberships.memberships(caller: context.caller)
-            return .objects(memberships.map { .membership($0) })
-        }
-    }
-
-    private static func registerTokens(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
             let context = invocation.context
             let (device, all) = try await context.services.devices.register(
@@ -57,7 +48,12 @@ enum DeviceResolvers {
         }
     }
 
-    private static func registerTopics(in map: inout ResolverMap<APIObject, RequestContext>) {
+    private static func registerMembershipRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.root("Query.memberships") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let memberships = try await context.services.memberships.memberships(caller: context.caller)
+            return .objects(memberships.map { .membership($0) })
+        }
         map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
             let push = invocation.arguments["push"]?.boolValue ?? true

@@ -109,14 +109,14 @@ package enum AccessPolicy {
         )
     }
 
-    /// Who lacks half of the default claim writes nothing as an owner.
+    /// Who lacks half of the default claim writes nothing as an owner, and hears of nothing.
     private static func mayUse(
         _ rule: AccessRule,
         for operation: AccessRule.Operation,
         _ caller: Identity
     ) -> Bool {
         guard !caller.isComplete, rule.owner?.claim == AccessRule.ownerClaim else { return true }
-        return operation != .create && operation != .update && operation != .delete
+        return ![.create, .update, .delete, .listen].contains(operation)
     }
 
     private static func publishDecision(

@@ -1,0 +1,57 @@
+/// What those learn of a message's pushes who may read it and not create it: what became of their own, as if there were no
+/// others. Who else gets a message, and on how many devices, is between them and its owner.
+extension DeliveryService {
+    /// The messages of which the caller learns what became of every push, under any scope: those they may create.
+    package func creatable(by caller: Identity) -> Predicate? {
+        var owner = caller
+        // Looking takes no more than reading, which a narrower token may.
+        owner.scope = .full
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner) else { return nil }
+        return permitted
+    }
+
+    /// Deliveries of one message to the caller's own devices, by device id.
+    package func ownDeliveries(
+        of message: MessageID,
+        status: DeliveryStatus?,
+        after: DeviceID?,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> (entries: [Entry], hasMore: Bool) {
+        try await environment.store.reading { reader throws(StoreError) in
+            let devices = try reader.devices(of: caller.userID)
+            let entries = try Self.rows(of: message, to: devices, caller, reader)
+                .filter { (status == nil || $0.status == status) && $0.deviceID.text > after?.text ?? "" }
+                .sorted { $0.deviceID.text < $1.deviceID.text }
+                .map { row in Entry(delivery: row, device: devices.first { $0.id == row.deviceID }) }
+            return (Array(entries.prefix(limit)), entries.count > limit)
+        }
+    }
+
+    /// Counts by state of the deliveries to the caller's own devices.
+    package func ownSummaries(
+        of messages: [MessageID],
+        caller: Identity
+    ) async throws(ServiceError) -> [MessageID: DeliverySummary] {
+        guard !messages.isEmpty else { return [:] }
+        return try await environment.store.reading { reader throws(StoreError) in
+            let devices = try reader.devices(of: caller.userID)
+            var summaries: [MessageID: DeliverySummary] = [:]
+            for message in messages {
+                for row in try Self.rows(of: message, to: devices, caller, reader) {
+                    summaries[message, default: DeliverySummary()].counts[row.status, default: 0] += 1
+                }
+            }
+            return summaries
+        }
+    }
+
+    private static func rows(
+        of message: MessageID,
+        to devices: [Device],
+        _ caller: Identity,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Delivery] {
+        try reader.deliveries(of: message, to: devices.map(\.id) + [.missing(of: caller.userID)])
+    }
+}
