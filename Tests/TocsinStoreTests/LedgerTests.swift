@@ -178,7 +178,7 @@ struct LedgerTests {
                 var seen = [try writer.isFanningOut(MessageID("m1"))]
                 try writer.addFanout(fanout)
                 seen.append(try writer.isFanningOut(MessageID("m1")))
-                try writer.finish(fanout)
+                try writer.serve(fanout.messageID)
                 return seen + [try writer.isFanningOut(MessageID("m1"))]
             }
             #expect(seen == [false, true, false])
@@ -193,4 +193,12 @@ private struct FixedTime: TimeSource {
     func now() -> Timestamp { moment }
 
     func sleep(until moment: Timestamp) async throws {}
+}
+
+extension StoreWriter {
+    /// Claims and concludes a message's fan-out.
+    func serve(_ message: MessageID) throws(StoreError) {
+        let claimed = try claimFanouts(node: "a", now: moment(20), leaseUntil: moment(80), limit: 10)
+        for fanout in claimed where fanout.messageID == message { #expect(try conclude(fanout)) }
+    }
 }

@@ -183,8 +183,6 @@ package protocol DeliveryWriting {
     /// Moves a held fan-out on to `nextDevice` and renews its lease; false when it is no longer held as it says (node and
     /// `leaseUntil`): then another holder has it, and this one must stop. The holder keeps both new values in its copy.
     func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool
-    /// Removes a fan-out that has been served, unless another node holds it by now.
-    func finish(_ fanout: Fanout) throws(StoreError)
     /// Removes a held fan-out that has been served; false when it is no longer held as it says.
     func conclude(_ fanout: Fanout) throws(StoreError) -> Bool
     /// Divides a held fan-out of which nothing has been served into ranges that begin at these rising ids, under the same
