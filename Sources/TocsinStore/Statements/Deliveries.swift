@@ -198,10 +198,14 @@ extension SQLWriter {
     func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool {
         let device = SQLValue.text(delivery.deviceID.text)
         guard try connection.run(SQL.revive, [device, .text(reason)]) > 0 else { return false }
-        try connection.run(
+        let changed = try connection.run(
             SQL.restore,
             [.text(delivery.messageID.text), device, .text(reason), SQLValue(now)]
         )
+        guard changed > 0 else { return true }
+        for restored in try deliveries(of: delivery.messageID, to: [delivery.deviceID]) {
+            note(.deliveryChanged(restored))
+        }
         return true
     }
 
