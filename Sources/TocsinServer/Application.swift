@@ -17,6 +17,7 @@ package final class Application: Sendable {
     private let logger: Logger
     private let store: SQLStore
     private let reaper: TombstoneReaper
+    private let deliveryReaper: DeliveryReaper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
@@ -85,6 +86,8 @@ package final class Application: Sendable {
             }
         )
         reaper = TombstoneReaper(environment: environment, models: schema.models)
+        let keptSeconds = Double(settings.push.keptDays) * 86_400
+        deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
         do {
             _ = try await store.write { writer throws(StoreError) in try writer.prepareIndexes(of: schema.models) }
         } catch {
@@ -166,8 +169,8 @@ package final class Application: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        let (feed, outbox, webhooks, revocations, reaper) = (feed, outbox, webhooks, revocations, reaper)
-        let logger = logger
+        let (feed, outbox, webhooks, revocations) = (feed, outbox, webhooks, revocations)
+        let (reaper, deliveryReaper, logger) = (reaper, deliveryReaper, logger)
         await revocations.look()
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
@@ -175,6 +178,11 @@ package final class Application: Sendable {
         jobs.add { await webhooks.run() }
         jobs.add {
             await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
+        }
+        jobs.add {
+            await deliveryReaper.run {
+                logger.error("old deliveries could not be removed", metadata: ["reason": "\($0)"])
+            }
         }
         do {
             let address = try await server.start()

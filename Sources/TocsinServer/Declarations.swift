@@ -66,6 +66,11 @@ package enum SettingsCheck {
         } catch {
             problems.append(error.description)
         }
+        do throws(StartError) {
+            _ = try CategoryLoading.load(path: settings.server.categoriesPath)
+        } catch {
+            problems.append(error.description)
+        }
         do throws(HTTPServerError) {
             try settings.ofHTTPServer.tls?.check()
         } catch {

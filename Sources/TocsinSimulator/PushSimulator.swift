@@ -223,20 +223,25 @@ package final class PushSimulator: Sendable {
             vapidKey: browsers.serverKey,
             control: controlURL,
             authorityPath: keys.authorityPath,
-            environment: [
-                ("APNS_KEY_ID", settings.keyID),
-                ("APNS_TEAM_ID", settings.teamID),
-                ("APNS_AUTH_KEY_PATH", keys.apnsKeyPath),
-                ("APNS_BUNDLE_ID", settings.bundleIDs.first ?? ""),
-                ("APNS_ENDPOINT", apnsURL),
-                ("GOOGLE_APPLICATION_CREDENTIALS", keys.accountPath),
-                ("FCM_ENDPOINT", fcmURL),
-                ("FCM_TOKEN_ENDPOINT", tokenURL),
-                ("VAPID_PRIVATE_KEY_FILE", keys.vapidKeyPath),
-                ("VAPID_SUBJECT", "mailto:simulator@example.com"),
-                ("WEBPUSH_ALLOW_PRIVATE_ADDRESSES", "true"),
-                ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
-            ]
+            environment: variables(apnsURL: apnsURL, fcmURL: fcmURL, tokenURL: tokenURL)
         )
+    }
+
+    /// What a server needs to know to use the simulator.
+    private func variables(apnsURL: String, fcmURL: String, tokenURL: String) -> [(name: String, value: String)] {
+        [
+            ("APNS_KEY_ID", settings.keyID),
+            ("APNS_TEAM_ID", settings.teamID),
+            ("APNS_AUTH_KEY_PATH", keys.apnsKeyPath),
+            ("APNS_BUNDLE_ID", settings.bundleIDs.first ?? ""),
+            ("APNS_ENDPOINT", apnsURL),
+            ("GOOGLE_APPLICATION_CREDENTIALS", keys.accountPath),
+            ("FCM_ENDPOINT", fcmURL),
+            ("FCM_TOKEN_ENDPOINT", tokenURL),
+            ("VAPID_PRIVATE_KEY_FILE", keys.vapidKeyPath),
+            ("VAPID_SUBJECT", "mailto:simulator@example.com"),
+            ("WEBPUSH_ALLOW_PRIVATE_ADDRESSES", "true"),
+            ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
+        ]
     }
 }

@@ -137,13 +137,20 @@ struct SimulatorFaults: ParsableArguments {
     @Option(help: "How late the slow answers come, in seconds.")
     var lateSeconds: Double?
 
+    /// As in scripts.
+    private static let maximum = 1_000_000_000
+
     func validate() throws {
         _ = try wholeScript()
         for number in [fcmPerMinute, fcmDevicePerMinute, fcmDevicePerHour, accessTokenSeconds, providerTokenSeconds] {
-            guard number ?? 0 >= 0 else { throw ValidationError("Quotas and times cannot be negative.") }
+            guard (0...Self.maximum).contains(number ?? 0) else {
+                throw ValidationError("Quotas and times are from 0 to \(Self.maximum).")
+            }
         }
         guard (1...Int(Int32.max)).contains(streams ?? 1) else { throw ValidationError("Give at least one stream.") }
-        guard lateSeconds ?? 0 >= 0 else { throw ValidationError("Answers cannot come before their requests.") }
+        guard (0...Double(Self.maximum)).contains(lateSeconds ?? 0) else {
+            throw ValidationError("Answers come 0 to \(Self.maximum) seconds late.")
+        }
     }
 
     func apply(to settings: inout SimulatorSettings) throws {

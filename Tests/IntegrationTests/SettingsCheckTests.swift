@@ -16,6 +16,9 @@ struct SettingsCheckTests {
             ["routes.json", "GET /a", "nope"]
         ),
         ("--trusted-documents", "Wrong.graphql", "{ nope }", ["Wrong.graphql:1:3", "nope"]),
+        (
+            "--categories", "categories.json", #"{"categories": [{"id": "A"}, {"id": "A"}]}"#, ["categories.json"]
+        ),
         ("--tls-certificate", "chain.pem", "no certificate", ["chain.pem", "TLS"]),
     ]
 

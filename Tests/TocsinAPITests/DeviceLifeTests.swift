@@ -77,6 +77,49 @@ struct DeviceLifeTests {
         #expect(try await rows(api, message) == ["ended TOKEN_MOVED"])
     }
 
+    @Test(
+        "a token that another user registers moves whatever the app is called, for names of apps are not unique",
+        arguments: [("", "com.example.app"), ("com.example.app", ""), ("shop", "com.example.shop")]
+    )
+    func movesBetweenNames(former: String, name: String) async throws {
+        let api = try await APIHarness()
+        let id = try await register(api, "aa11bb22", app(former))["id"]?.stringValue ?? ""
+        let message = try await wait(api, for: id)
+        _ = try await register(api, "aa11bb22", app(name), as: Self.bob)
+        #expect(try await devices(api, of: Self.alice).isEmpty)
+        #expect(try await devices(api, of: Self.bob).map(\.appID) == [name])
+        #expect(try await rows(api, message) == ["ended TOKEN_MOVED"])
+    }
+
+    @Test("an app that begins to say its name keeps its device; two named apps are two devices")
+    func namesOneself() async throws {
+        let api = try await APIHarness()
+        let unnamed = try await register(api, "aa11bb22")
+        let named = try await register(api, "aa11bb22", app("com.example.app"))
+        #expect(unnamed["id"] != nil && named["id"] == unnamed["id"])
+        #expect(try await devices(api, of: Self.alice).map(\.appID) == ["com.example.app"])
+        _ = try await register(api, "aa11bb22", app("com.example.other"))
+        #expect(try await devices(api, of: Self.alice).count == 2)
+    }
+
+    private func app(_ id: String) -> String { "platform: \"ios\"" + (id.isEmpty ? "" : ", appId: \"\(id)\"") }
+
+    @Test("a phone registered before a message is active for it, also when the clock was set back between them")
+    func clockSetBack() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        _ = try await register(api, "aa11bb22")
+        api.time.advance(seconds: -3600)
+        let message = MessageID(try await api.publish("Hello", to: topic)["id"]?.stringValue ?? "")
+        let reached = try await api.store.write { writer throws(StoreError) in
+            let now = Timestamp(milliseconds: .max / 2)
+            let fanouts = try writer.claimFanouts(node: "n", now: now, leaseUntil: now, limit: 5)
+            #expect(fanouts.map(\.messageID) == [message])
+            return try fanouts.first.map { fanout throws(StoreError) in try writer.nextDevices(of: fanout, limit: 5) }
+        }
+        #expect(reached?.map(\.token) == ["aa11bb22"])
+    }
+
     @Test("a retired device comes back by registering, and a 410 from before that does not end it again")
     func revives() async throws {
         let api = try await APIHarness()

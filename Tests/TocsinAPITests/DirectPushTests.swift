@@ -80,6 +80,25 @@ struct DirectPushTests {
         #expect(both["data"]?["sendPush"]?["devices"] == 3, "\(both)")
     }
 
+    @Test("a user without a device of the platforms asked for is a row, and so is the reason in the explanation")
+    func noneOfThePlatforms() async throws {
+        let api = try await harness()
+        let bob = APIHarness.identity("bob")
+        let answer = try await push(api, "userId: \"sub-bob\", platforms: [\"android\"], title: \"t\"", as: bob)
+        let receipt = answer["data"]?["sendPush"]
+        #expect(receipt?["devices"] == 0, "\(answer)")
+        let rows = receipt?["message"]?["deliveries"]?["items"]
+        #expect(rows == [["platform": "none", "status": "SKIPPED", "reason": "NO_DEVICE"]], "\(answer)")
+        let id = receipt?["messageId"]?.stringValue ?? ""
+        let explained = try await api.run(
+            "{ explainDelivery(messageId: \"\(id)\", userId: \"sub-bob\") { accepted gates { name sentence } } }",
+            as: bob
+        )
+        let sentence = explained["data"]?["explainDelivery"]?["gates"]?.arrayValue?
+            .first { $0["name"] == "DELIVERY" }?["sentence"]?.stringValue
+        #expect(sentence?.contains("not addressed to it") == true, "\(explained)")
+    }
+
     @Test("a token that no device has is skipped with that reason, and not kept")
     func unknownToken() async throws {
         let api = try await harness()

@@ -70,6 +70,11 @@ struct Rows: StoreReader {
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
     func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? { nil }
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] { [] }
+    func settledDeliveries(
+        before moment: Timestamp,
+        after place: DeliveryPlace,
+        limit: Int
+    ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?) { ([], nil) }
     func nextDue() throws(StoreError) -> Timestamp? { nil }
     func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp? { nil }
     func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent] { [] }

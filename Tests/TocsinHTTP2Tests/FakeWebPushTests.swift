@@ -171,7 +171,7 @@ struct FakeWebPushTests {
         ("unauthorized", .pause(reason: "HTTP 401 BadJwtToken: the VAPID key was refused"), 2),
         ("forbidden", .pause(reason: "HTTP 403 VapidPkHashMismatch: the VAPID key was refused"), 2),
         ("toolarge", .refused(reason: "HTTP 413 PayloadTooLarge: too large"), 2),
-        ("throttled", .retry(PushRetry(.answer, reason: "HTTP 429 TooManyRequests", afterSeconds: 1)), 1),
+        ("throttled", .retry(PushRetry(.deviceQuota, reason: "HTTP 429 TooManyRequests", afterSeconds: 1)), 1),
         ("broken", .retry(PushRetry(.serverFault, reason: "HTTP 500 InternalServerError")), 1),
         ("unavailable", .retry(PushRetry(.serverFault, reason: "HTTP 503 ServiceUnavailable", afterSeconds: 1)), 1),
         ("redirect", .refused(reason: "HTTP 307 TemporaryRedirect"), 1),

@@ -149,6 +149,12 @@ struct ScriptTests {
             (#"{"rules":[{"provider":"fcm","fault":"INTERNAL","times":-1}]}"#, "a whole number"),
             (#"{"apns":{"streems":1}}"#, "Known are: streams"), (#"{"fcm":{"streams":"1"}}"#, "a whole number"),
             (#"{"apns":{"bundleIds":[1]}}"#, "a list of texts"), (#"{"lateSeconds":"x"}"#, "a number"),
+            (#"{"lateSeconds":1e300}"#, "from 0 to 1000000000"),
+            (#"{"rules":[{"provider":"apns","fault":"slow","forSeconds":1e300}]}"#, "from 0 to 1000000000"),
+            (
+                #"{"rules":[{"provider":"apns","fault":"Unregistered","agoSeconds":9223372036854775807}]}"#,
+                "from 0 to 1000000000"
+            ),
         ]
     )
     func wrong(text: String, expected: String) {

@@ -110,7 +110,7 @@ struct EndingTests {
             try writer.save([served])
             try writer.removeDevice(DeviceID("d0"), reason: "UNREGISTERED")
             #expect(try audience(first, writer) == ["d1", "d2", "d3"])
-            try writer.finish(first)
+            try writer.serve(first.messageID)
             try writer.removeDevice(DeviceID("d1"), reason: "UNREGISTERED")
             try writer.removeMembership(of: UserID("u2"), in: topic)
         }

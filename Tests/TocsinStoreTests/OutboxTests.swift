@@ -61,13 +61,13 @@ struct OutboxTests {
                 let second = try writer.claimFanouts(node: "b", now: moment(160), leaseUntil: moment(220), limit: 5)
                 #expect(second.map(\.leaseUntil) == [moment(220)])
                 #expect(try !writer.advance(first[0], nextDevice: "d1", leaseUntil: moment(400)))
-                try writer.finish(first[0])
+                #expect(try !writer.conclude(first[0]))
                 #expect(try writer.advance(second[0], nextDevice: "d1", leaseUntil: moment(280)))
                 #expect(try !writer.advance(second[0], nextDevice: "d2", leaseUntil: moment(300)))
                 try writer.dropLeases()
                 let third = try writer.claimFanouts(node: "c", now: moment(161), leaseUntil: moment(220), limit: 5)
                 #expect(third.map(\.nextDevice) == ["d1"])
-                try writer.finish(third[0])
+                #expect(try writer.conclude(third[0]))
                 #expect(try writer.nextDue() == nil)
             }
         }
@@ -197,6 +197,28 @@ struct OutboxTests {
                 #expect(ended.map(\.status) == [.ended, .ended, .ended])
                 #expect(ended.map(\.reason) == ["DEVICE_GONE", "Unregistered", "TOKEN_MOVED"])
                 #expect(try writer.nextDue() == nil)
+            }
+        }
+    }
+
+    @Test("nobody who left the topic since is sent to, and whoever muted it is claimed as muted")
+    func standing() async throws {
+        for database in TestDatabase.available {
+            try await database.withStore { store in
+                try await prepare(store)
+                let rows = ["d0-u0", "d0-u1", "d0-u2"].map { delivery($0, .failed) }
+                let topic = TopicID("t1")
+                try await store.write { writer throws(StoreError) in
+                    try writer.save(rows)
+                    try writer.removeMembership(of: UserID("u0"), in: topic)
+                    try writer.save(Membership(topicID: topic, userID: UserID("u1"), push: false, createdAt: moment(0)))
+                    #expect(try writer.redrive(MessageID("m1"), status: .failed, now: moment(500)) == 3)
+                    let claimed = try writer.claimDeliveries(now: moment(500), leaseUntil: moment(560), limit: 10)
+                    #expect(claimed.map(\.device.id.text) == ["d0-u1", "d0-u2"])
+                    #expect(claimed.map(\.device.isTopicMuted) == [true, false])
+                    let ended = try writer.deliveries(of: MessageID("m1"), status: .ended, after: nil, limit: 10)
+                    #expect(ended.map(\.reason) == ["LEFT_TOPIC"])
+                }
             }
         }
     }

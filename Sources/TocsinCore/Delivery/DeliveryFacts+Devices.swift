@@ -110,11 +110,11 @@ extension DeliveryFacts {
 
     private func missingGate(_ device: Device) -> Gate {
         if isFanningOut { return gate(device, nil, "The message is still on its way to the topic's devices.") }
-        return gate(
-            device,
-            false,
-            "There is no delivery to it: the device or the membership was not active when the message was stored."
-        )
+        let why =
+            DirectPushService.isTopic(message["topicId"].text ?? "")
+            ? "the push was not addressed to it, or it was not registered then."
+            : "the device or the membership was not active when the message was stored."
+        return gate(device, false, "There is no delivery to it: " + why)
     }
 
     private func gate(_ device: Device, _ passed: Bool?, _ sentence: String, _ advice: String? = nil) -> Gate {

@@ -159,6 +159,13 @@ package protocol DeliveryReading {
     func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]?
     /// Device ids, rising, that cut a large topic's devices into parts of about so many; none for a topic of few members.
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String]
+    /// Looks at the next `limit` deliveries after a place: those in a final state since before the moment, and the last one
+    /// looked at; nil at the ledger's end.
+    func settledDeliveries(
+        before moment: Timestamp,
+        after place: DeliveryPlace,
+        limit: Int
+    ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?)
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
 }
@@ -176,8 +183,6 @@ package protocol DeliveryWriting {
     /// Moves a held fan-out on to `nextDevice` and renews its lease; false when it is no longer held as it says (node and
     /// `leaseUntil`): then another holder has it, and this one must stop. The holder keeps both new values in its copy.
     func advance(_ fanout: Fanout, nextDevice: String, leaseUntil: Timestamp) throws(StoreError) -> Bool
-    /// Removes a fan-out that has been served, unless another node holds it by now.
-    func finish(_ fanout: Fanout) throws(StoreError)
     /// Removes a held fan-out that has been served; false when it is no longer held as it says.
     func conclude(_ fanout: Fanout) throws(StoreError) -> Bool
     /// Divides a held fan-out of which nothing has been served into ranges that begin at these rising ids, under the same
@@ -197,6 +202,9 @@ package protocol DeliveryWriting {
     /// Takes back that a device was retired for this reason, and the end of this delivery; false when it is not retired so
     /// any more.
     func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool
+    /// Removes those of the deliveries that are in a final state since before the moment, and whose message is on its way to
+    /// nobody any more; answers how many.
+    func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
     /// Makes deliveries of a message to devices in this state due again, with no attempts counted and a new life time;

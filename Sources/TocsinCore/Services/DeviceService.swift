@@ -54,40 +54,58 @@ package struct DeviceService: Sendable {
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
         let (environment, wanted) = (environment, registration)
         return try await environment.store.writing { writer throws(StoreError) in
-            let now = environment.time.now()
-            let own = try writer.devices(of: caller.userID)
-            let (previous, others) = try predecessors(wanted, own: own, writer)
-            guard previous?.userID == caller.userID || own.count < environment.limits.devicesPerUser else {
+            // Never earlier than a message's time before it, nor later than that of one after it.
+            let now = environment.changeTime()
+            let all = try writer.devices(of: caller.userID)
+            let (previous, others) = try predecessors(wanted, of: caller.userID, own: all, writer)
+            guard previous?.userID == caller.userID || all.count < environment.limits.devicesPerUser else {
                 return .failure(
                     .limit("A user may have at most \(environment.limits.devicesPerUser) devices; remove one first.")
                 )
             }
-            let reason = DeliveryReason.tokenMoved.rawValue
-            for device in others + [previous].compactMap({ $0 }).filter({ $0.userID != caller.userID }) {
-                try writer.endDeliveries(of: device.id, reason: reason, now: now)
-                try writer.removeDevice(device.id, reason: reason)
-                try environment.raise(.unregistered(device, reason: reason), writer)
+            let own = previous.flatMap { $0.userID == caller.userID ? $0 : nil }
+            for device in others + [own == nil ? previous : nil].compactMap(\.self) {
+                try remove(device, .tokenMoved, now: now, writer)
             }
-            let isOwn = previous?.userID == caller.userID
-            let id = isOwn ? previous?.id : nil
-            let device = Device(
-                id: id ?? DeviceID(environment.identifiers.makeID()),
-                userID: caller.userID,
-                platform: wanted.platform,
-                environment: wanted.environment ?? (isOwn ? Self.knownEnvironment(previous, wanted) : nil),
-                appID: wanted.appID,
-                token: wanted.token,
-                name: wanted.name ?? (isOwn ? previous?.name : nil),
-                registeredAt: now,
-                lastSeenAt: now,
-                kind: wanted.kind
-            )
+            let device = device(wanted, of: caller.userID, continuing: own, now: now)
             try writer.save(device)
-            if !isOwn || previous?.isActive != true || previous?.token != device.token {
+            if own?.isActive != true || own?.token != device.token {
                 try environment.raise(.registered(device), writer)
             }
             return .success((device, try writer.devices(of: caller.userID)))
         }
+    }
+
+    /// The row of a registration; `own` is the caller's row that it continues.
+    private func device(
+        _ wanted: Registration,
+        of user: UserID,
+        continuing own: Device?,
+        now: Timestamp
+    ) -> Device {
+        Device(
+            id: own?.id ?? DeviceID(environment.identifiers.makeID()),
+            userID: user,
+            platform: wanted.platform,
+            environment: wanted.environment ?? Self.knownEnvironment(own, wanted),
+            appID: wanted.appID,
+            token: wanted.token,
+            name: wanted.name ?? own?.name,
+            registeredAt: now,
+            lastSeenAt: now,
+            kind: wanted.kind
+        )
+    }
+
+    private func remove(
+        _ device: Device,
+        _ reason: DeliveryReason,
+        now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        try writer.endDeliveries(of: device.id, reason: reason.rawValue, now: now)
+        try writer.removeDevice(device.id, reason: reason.rawValue)
+        try environment.raise(.unregistered(device, reason: reason.rawValue), writer)
     }
 
     /// Removes the caller's devices with this token, and the one with this id; their waiting pushes end at once.
@@ -103,12 +121,9 @@ package struct DeviceService: Sendable {
         let environment = environment
         let spellings = Set([token, token.lowercased(), environment.canonicalToken(token)])
         return try await environment.store.writing { writer throws(StoreError) in
-            let reason = DeliveryReason.unregistered.rawValue
             for device in try writer.devices(of: caller.userID)
             where spellings.contains(device.token) || device.id == deviceID {
-                try writer.endDeliveries(of: device.id, reason: reason, now: environment.time.now())
-                try writer.removeDevice(device.id, reason: reason)
-                try environment.raise(.unregistered(device, reason: reason), writer)
+                try remove(device, .unregistered, now: environment.time.now(), writer)
             }
             return .success(try writer.devices(of: caller.userID))
         }
@@ -189,18 +204,35 @@ package struct DeviceService: Sendable {
     }
 
     /// The row this registration continues: the one with its token, else the caller's with the id it names, else the
-    /// caller's of the same installation; and the other rows of the same installation, which it replaces.
+    /// caller's of the same installation; and the other rows of the same phone, which it replaces.
     private func predecessors(
         _ registration: Registration,
+        of user: UserID,
         own: [Device],
         _ writer: any StoreWriter
     ) throws(StoreError) -> (previous: Device?, others: [Device]) {
-        var others = try sameInstallation(registration, writer)
-        var previous = try writer.device(token: registration.token, appID: registration.appID)
-        previous = previous ?? own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
-        if previous == nil, let user = own.first?.userID { previous = others.first { $0.userID == user } }
+        let (exact, aliases) = try sameToken(registration, of: user, writer)
+        var others = try aliases + sameInstallation(registration, writer)
+        let previous =
+            exact ?? own.first { $0.id == registration.deviceID && $0.platform == registration.platform }
+            ?? others.first { $0.userID == user }
         others.removeAll { $0.id == previous?.id }
         return (previous, others)
+    }
+
+    /// The row with this token and app; and those with the token under other names of apps: somebody else's always, for a
+    /// phone is one person's, the user's own where one of the names is missing, for then it may be the same app.
+    private func sameToken(
+        _ registration: Registration,
+        of user: UserID,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> (exact: Device?, aliases: [Device]) {
+        let found = try writer.devices(token: registration.token)
+        let aliases = found.filter { device in
+            guard device.appID != registration.appID else { return false }
+            return device.userID != user || device.appID.isEmpty || registration.appID.isEmpty
+        }
+        return (found.first { $0.appID == registration.appID }, aliases)
     }
 
     /// Rows that name the same installation of an app in the other way: a registration token begins with the installation's

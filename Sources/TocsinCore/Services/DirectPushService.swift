@@ -206,7 +206,8 @@ extension DirectPushService {
             if reached.isEmpty { unknown.insert(token) }
             for device in reached { devices[device.id] = device }
         }
-        var rows = devices.values.filter { order.platforms.contains($0.platform) }.map { device in
+        let chosen = devices.values.filter { order.platforms.contains($0.platform) }
+        var rows = chosen.map { device in
             let row = row(of: message, to: device.id, device.platform, now)
             return device.isActive ? row : row.final(.ended, device.disabledReason ?? "DEVICE_INACTIVE")
         }
@@ -215,7 +216,7 @@ extension DirectPushService {
             let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
             return row(of: message, to: stand, nil, now).final(.skipped, DeliveryReason.unknownToken.rawValue)
         }
-        if let user = order.userID, !devices.values.contains(where: { $0.userID == user }) {
+        if let user = order.userID, !chosen.contains(where: { $0.userID == user }) {
             let missing = row(of: message, to: .missing(of: user), nil, now)
             rows.append(missing.final(.skipped, DeliveryReason.noDevice.rawValue))
         }

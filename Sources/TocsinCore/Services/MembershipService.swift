@@ -25,7 +25,7 @@ package struct MembershipService: Sendable {
                 topicID: topicID,
                 userID: caller.userID,
                 push: push,
-                createdAt: old?.createdAt ?? time.now()
+                createdAt: old?.createdAt ?? environment.changeTime()
             )
             try writer.save(membership)
             if !push {

@@ -17,6 +17,8 @@ enum FCMErrorCode: String, CaseIterable, Sendable {
 struct FCMAnswers: Sendable {
     let now: Timestamp
     private static let quotaSeconds = 60.0
+    /// Fields that hold what names the device.
+    private static let targets: Set<String> = ["message.token", "message.fid", "token", "fid"]
 
     func verdict(_ answer: PushAnswer) -> Verdict {
         switch answer {
@@ -59,7 +61,7 @@ struct FCMAnswers: Sendable {
     private func invalidArgument(_ error: FCMErrorBody) -> Verdict {
         let code = FCMErrorCode.invalidArgument.rawValue
         if error.isTooLarge { return tooLarge(code) }
-        let other = error.violatedFields.first { !$0.hasSuffix("token") }
+        let other = error.violatedFields.first { !Self.targets.contains($0) }
         if let other { return .settled(.refused(reason: "\(code): " + ReasonText.cleaned(other))) }
         return .settled(.retire(reason: code, deadSince: nil))
     }

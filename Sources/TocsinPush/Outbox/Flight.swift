@@ -39,28 +39,37 @@ struct Flight: Sendable {
             guard let provider = context.providers[key.lane],
                 case .payload(let payload)? = messages[key.message]
             else { return nil }
-            var order = PushOrder(
-                payload: payload,
-                lane: key.lane,
-                targets: indices.map { entries[$0].target },
-                deadline: payload.deadline(
-                    lifetimeSeconds: context.settings.retry.lifetimeSeconds,
-                    since: key.redrivenAt
-                )
-            )
-            order.withdrawal = { context.withdrawals[entries[indices[$0]].device.id] }
-            let sent = order
+            let order = Self.order(of: payload, key, indices.map { entries[$0] }, context)
             let landed = { @Sendable (index: Int, result: PushResult) in
                 guard let wasStalled = board.settle(index, result) else { return }
-                context.control.release(key.lane.service, entries[index].device.userID, wasStalled: wasStalled)
+                context.control.release(key.lane, entries[index].device.userID, wasStalled: wasStalled)
             }
             return Task {
-                await provider.send(sent) { position, result in landed(indices[position], result) }
+                await provider.send(order) { position, result in landed(indices[position], result) }
                 // A provider that forgot one must not hold its place for ever.
                 let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
                 for index in indices { landed(index, forgotten) }
             }
         }
+    }
+
+    private static func order(
+        of payload: PushPayload,
+        _ key: OrderKey,
+        _ entries: [OutboxEntry],
+        _ context: OutboxContext
+    ) -> PushOrder {
+        var order = PushOrder(
+            payload: payload,
+            lane: key.lane,
+            targets: entries.map(\.target),
+            deadline: payload.deadline(
+                lifetimeSeconds: context.settings.retry.lifetimeSeconds,
+                since: key.redrivenAt
+            )
+        )
+        order.withdrawal = { context.withdrawals[entries[$0].device.id] }
+        return order
     }
 
     /// Decides what is sent, grouped into orders, and the fates of the rest.
@@ -89,13 +98,13 @@ struct Flight: Sendable {
                     fates[index] = .held(until: admission.turn(of: position, now: now))
                     continue
                 }
-                switch context.control.take(lane.service, entries[index].device.userID) {
+                switch context.control.take(lane, entries[index].device.userID) {
                 case .taken:
                     let delivery = entries[index].delivery
                     let key = OrderKey(lane: lane, message: delivery.messageID, redrivenAt: delivery.redrivenAt)
                     orders[key, default: []].append(index)
                 case .none: fates[index] = .held(until: now.adding(seconds: 1))
-                case .ownerStalls: fates[index] = .held(until: now.adding(seconds: 5))
+                case .stalls: fates[index] = .held(until: now.adding(seconds: 5))
                 }
             }
         }
@@ -175,7 +184,7 @@ struct Flight: Sendable {
     func markStalled(_ indices: [Int]) {
         for index in board.markStalled(indices) {
             guard let lane = entries[index].lane else { continue }
-            context.control.markStalled(lane.service, entries[index].device.userID)
+            context.control.markStalled(lane, entries[index].device.userID)
         }
     }
 

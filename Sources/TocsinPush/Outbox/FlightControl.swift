@@ -1,19 +1,27 @@
 import Synchronization
 import TocsinCore
 
-/// Counts pushes under way, so that neither the node, one provider nor one owner takes more than a share (P8, P9).
+/// Counts pushes under way, so that neither the node, a provider, a browser's push service nor an owner takes more than a
+/// share (P8, P9).
 ///
 /// A push that has had no answer for a while is stalled: whoever has stalled pushes gets a smaller share.
 final class FlightControl: Sendable {
     private struct Load: Sendable {
         var underWay = 0
         var stalled = 0
+
+        mutating func end(wasStalled: Bool) {
+            underWay -= 1
+            if wasStalled { stalled -= 1 }
+        }
     }
 
     private struct Counts: Sendable {
         var total = 0
         var reserved = 0
         var services: [PushService: Load] = [:]
+        /// Of browsers' push services alone.
+        var origins: [String: Load] = [:]
         var owners: [UserID: Load] = [:]
     }
 
@@ -21,24 +29,25 @@ final class FlightControl: Sendable {
     enum Place: Sendable, Hashable {
         case taken
         case none
-        /// The owner's devices stall; it has its share under way.
-        case ownerStalls
+        /// The owner's devices or their push service stall; they have their share under way.
+        case stalls
     }
 
     private let limit: Int
-    /// A provider that stalls leaves a quarter to the other.
+    /// A provider that stalls leaves a quarter to the others.
     private let serviceShare: Int
-    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other owners at its provider.
-    private let ownerShare: Int
-    /// What an owner gets whose devices stall.
-    private let stalledOwnerShare: Int
+    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other owners at its provider;
+    /// and so does a push service, named by its browser, to the others.
+    private let singleShare: Int
+    /// What they get when they stall.
+    private let stalledShare: Int
     private let counts = Mutex(Counts())
 
     init(limit: Int) {
         self.limit = max(1, limit)
         serviceShare = max(1, limit - limit / 4)
-        ownerShare = max(1, limit / 2)
-        stalledOwnerShare = max(1, limit / 8)
+        singleShare = max(1, limit / 2)
+        stalledShare = max(1, limit / 8)
     }
 
     /// How many pushes may start, whatever their provider, as far as can be said before the devices are known.
@@ -57,37 +66,47 @@ final class FlightControl: Sendable {
     func unreserve(_ places: Int) { counts.withLock { $0.reserved -= places } }
 
     /// Takes a place for a push, if there is one.
-    func take(_ service: PushService, _ owner: UserID) -> Place {
-        counts.withLock { counts in
-            let ownerLoad = counts.owners[owner, default: Load()]
-            if ownerLoad.stalled > 0, ownerLoad.underWay >= stalledOwnerShare { return .ownerStalls }
-            guard counts.total < limit, ownerLoad.underWay < ownerShare,
-                counts.services[service, default: Load()].underWay < serviceShare
+    func take(_ lane: PushLane, _ owner: UserID) -> Place {
+        let origin = Self.origin(of: lane)
+        return counts.withLock { counts in
+            let singles = [counts.owners[owner], origin.flatMap { counts.origins[$0] }].compactMap(\.self)
+            if singles.contains(where: { $0.stalled > 0 && $0.underWay >= stalledShare }) { return .stalls }
+            guard counts.total < limit, singles.allSatisfy({ $0.underWay < singleShare }),
+                counts.services[lane.service, default: Load()].underWay < serviceShare
             else { return .none }
             counts.total += 1
-            counts.services[service, default: Load()].underWay += 1
+            counts.services[lane.service, default: Load()].underWay += 1
             counts.owners[owner, default: Load()].underWay += 1
+            if let origin { counts.origins[origin, default: Load()].underWay += 1 }
             return .taken
         }
     }
 
-    func markStalled(_ service: PushService, _ owner: UserID) {
+    /// Has a push that was given a place count as stalled.
+    func markStalled(_ lane: PushLane, _ owner: UserID) {
+        let origin = Self.origin(of: lane)
         counts.withLock { counts in
-            counts.services[service, default: Load()].stalled += 1
+            counts.services[lane.service, default: Load()].stalled += 1
             counts.owners[owner, default: Load()].stalled += 1
+            if let origin { counts.origins[origin, default: Load()].stalled += 1 }
         }
     }
 
-    func release(_ service: PushService, _ owner: UserID, wasStalled: Bool) {
+    func release(_ lane: PushLane, _ owner: UserID, wasStalled: Bool) {
+        let origin = Self.origin(of: lane)
         counts.withLock { counts in
             counts.total -= 1
-            counts.services[service]?.underWay -= 1
-            counts.owners[owner]?.underWay -= 1
-            if wasStalled {
-                counts.services[service]?.stalled -= 1
-                counts.owners[owner]?.stalled -= 1
-            }
-            if counts.owners[owner]?.underWay == 0 { counts.owners[owner] = nil }
+            counts.services[lane.service]?.end(wasStalled: wasStalled)
+            Self.end(&counts.owners[owner], wasStalled: wasStalled)
+            if let origin { Self.end(&counts.origins[origin], wasStalled: wasStalled) }
         }
     }
+
+    /// Forgets who has nothing under way: clients name them.
+    private static func end(_ load: inout Load?, wasStalled: Bool) {
+        load?.end(wasStalled: wasStalled)
+        if load?.underWay == 0 { load = nil }
+    }
+
+    private static func origin(of lane: PushLane) -> String? { lane.service == .webPush ? lane.appID : nil }
 }

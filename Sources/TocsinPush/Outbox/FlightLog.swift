@@ -48,7 +48,18 @@ struct FlightLog: Sendable {
         }
         let abandoned = settled.count { $0.fate == .abandoned }
         if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
-        return Settled(rows: rows, places: places, open: open)
+        return Settled(rows: rows.map(withdrawn), places: places, open: open)
+    }
+
+    /// What would be tried again, of a device that was signed out meanwhile, ends for that reason.
+    private func withdrawn(_ row: SettledEntry) -> SettledEntry {
+        guard row.delivery.status == .waiting, let reason = context.withdrawals[row.delivery.deviceID] else {
+            return row
+        }
+        var ended = row
+        (ended.delivery.status, ended.delivery.reason) = (.ended, reason.rawValue)
+        ended.delivery.nextAttemptAt = nil
+        return ended
     }
 
     /// A row for a push whose answer is still awaited, under a lease of its own.

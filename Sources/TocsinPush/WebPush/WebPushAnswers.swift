@@ -25,8 +25,9 @@ struct WebPushAnswers: Sendable {
         case 404, 410: return .settled(.retire(reason: reason, deadSince: nil))
         case 413: return .again(.smallerPayload, otherwise: .refused(reason: reason + ": too large"))
         case 429:
+            // The limit is of one subscription (RFC 8030 §8.4).
             let seconds = RetryAfter.seconds(in: response, now: now) ?? Self.quotaSeconds
-            return .settled(.retry(PushRetry(.answer, reason: reason, afterSeconds: seconds)))
+            return .settled(.retry(PushRetry(.deviceQuota, reason: reason, afterSeconds: seconds)))
         case 408, 500...599:
             let seconds = RetryAfter.seconds(in: response, now: now)
             return .settled(.retry(PushRetry(.serverFault, reason: reason, afterSeconds: seconds)))

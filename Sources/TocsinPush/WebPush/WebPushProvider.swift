@@ -49,11 +49,14 @@ package struct WebPushProvider: PushProvider {
             }
         }
         let (time, targets) = (time, readable)
+        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.withdrawal { withdrawal = { asked(targets[$0].index) } }
         await rounds.run(
             count: targets.count,
             plan: { positions, tried in await plan(order, positions.map { targets[$0] }, tried) },
             judge: { WebPushAnswers(now: time.now()).verdict($0) },
             apply: { remedy, batch in await apply(remedy, batch) },
+            withdrawal: withdrawal,
             settled: { position, result in settled(targets[position].index, result) }
         )
     }

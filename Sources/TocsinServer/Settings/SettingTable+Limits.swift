@@ -59,12 +59,6 @@ extension SettingTable {
     ]
 
     static let dataLimits: [SettingDefinition] = [
-        .integer(
-            "push-stale-days",
-            \.push.staleDays,
-            0...3650,
-            "Days without a word of a device after which its pushes are skipped, 0 never."
-        ),
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),
@@ -74,6 +68,7 @@ extension SettingTable {
         .integer("title-bytes", \.limits.titleBytes, 1...(1 << 20), "A message's title.").unit("bytes"),
         .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
         .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
+        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
     ]

@@ -8,10 +8,9 @@ package enum SettingTable {
     /// The settings by the headings of the README and of the manual page.
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
-        ("Push to browsers, webhooks", webPush),
-        ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
-        ("Limits of sockets", socketLimits), ("Identities, versions and sync", models),
-        ("Content of pushes", pushContent),
+        ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
+        ("Identities, versions and sync", models), ("Limits of HTTP", httpLimits),
+        ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits), ("Limits of sockets", socketLimits),
     ]
 
     /// All of them.
@@ -208,5 +207,11 @@ package enum SettingTable {
         ),
         .integer("push-attempts", \.push.maximumAttempts, 1...1000, "Attempts of one delivery."),
         .integer("push-connections", \.push.connections, 1...100, "HTTP/2 connections to one provider."),
+        .integer(
+            "push-stale-days",
+            \.push.staleDays,
+            0...3650,
+            "Days without a word of a device after which its pushes are skipped; 0: never."
+        ),
     ]
 }

@@ -181,6 +181,7 @@ package struct Settings: Sendable, Hashable {
         package var maximumAttempts = 50
         /// Devices that were not heard of for so many days are skipped; 0: none are.
         package var staleDays = 0
+        package var keptDays = 7
         /// HTTP/2 connections to one provider.
         package var connections = 2
         /// What phones show of an encrypted message.

@@ -55,7 +55,7 @@ package enum SettingsReport {
             }
             return "| \(group.title) | \(entries.joined(separator: "; ")) |\n"
         }
-        return "| Limits | Variables, defaults and what they bound |\n|---|---|\n" + rows.joined()
+        return "| Further settings | Variables, defaults and what they mean |\n|---|---|\n" + rows.joined()
     }
 
     /// The part of the manual page that lists the settings, in roff.

@@ -98,6 +98,9 @@ package struct ScriptError: Error, Sendable, CustomStringConvertible {
 struct ScriptReader {
     private let object: JSONObject
     private let what: String
+    /// What may still be counted in nanoseconds.
+    private static let maximumWhole: Int64 = 1_000_000_000
+    private static let maximum = Double(maximumWhole)
 
     init(_ value: JSONValue, _ what: String, members: [String]) throws(ScriptError) {
         guard let object = value.objectValue else { throw ScriptError("\(what) must be an object.") }
@@ -116,14 +119,15 @@ struct ScriptReader {
     }
 
     func whole(_ name: String) throws(ScriptError) -> Int? {
-        try value(name, "a whole number from 0 on") { value in
-            value.intValue.flatMap { $0 >= 0 ? Int($0) : nil }
+        try value(name, "a whole number from 0 to \(Self.maximumWhole)") { value in
+            value.intValue.flatMap { (0...Self.maximumWhole).contains($0) ? Int($0) : nil }
         }
     }
 
     func number(_ name: String) throws(ScriptError) -> Double? {
-        try value(name, "a number from 0 on") { value in
-            (value.doubleValue ?? value.intValue.map(Double.init)).flatMap { $0 >= 0 ? $0 : nil }
+        try value(name, "a number from 0 to \(Self.maximumWhole)") { value in
+            let number = value.doubleValue ?? value.intValue.map(Double.init)
+            return number.flatMap { (0...Self.maximum).contains($0) ? $0 : nil }
         }
     }
 

@@ -35,7 +35,7 @@ private enum SQL {
         """
     /// Two walks over two indexes, each in order and no longer than the limit.
     static let due = """
-        SELECT \(columns), \(Device.columns) FROM (
+        SELECT \(columns), \(Device.columns), m.topic_id, s.push FROM (
             SELECT * FROM (SELECT message_id, device_id, next_attempt_at AS due FROM deliveries
                 WHERE status = 'waiting' AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) AS waiting
             UNION ALL
@@ -44,6 +44,8 @@ private enum SQL {
             ORDER BY 3 LIMIT $2) AS due
         JOIN deliveries AS x ON x.message_id = due.message_id AND x.device_id = due.device_id
         LEFT JOIN devices AS d ON d.id = x.device_id
+        LEFT JOIN messages AS m ON m.id = x.message_id
+        LEFT JOIN memberships AS s ON s.topic_id = m.topic_id AND s.user_id = d.user_id
         ORDER BY due.due, x.message_id, x.device_id
         """
     static let claim = """
@@ -132,15 +134,20 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
         let due = try connection.all(SQL.due, [SQLValue(now), .int(Int64(limit))]) { row in
-            Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12)) }
+            Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12), Self.standing(row)) }
         }
         var claimed: [(delivery: Delivery, device: Device)] = []
-        for (delivery, device) in due {
+        for (delivery, device, standing) in due {
             let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
-            guard let device, device.isActive else {
+            guard var device, device.isActive else {
                 try end(delivery, reason: device?.disabledReason ?? "DEVICE_GONE", now: now)
                 continue
             }
+            guard standing != .left else {
+                try end(delivery, reason: DeliveryReason.leftTopic.rawValue, now: now)
+                continue
+            }
+            device.isTopicMuted = standing == .muted
             try connection.run(SQL.claim, key + [SQLValue(leaseUntil), SQLValue(now)])
             var held = delivery
             held.status = .sending
@@ -150,6 +157,21 @@ extension SQLWriter {
         }
         let devices = try counted(claimed.map(\.device))
         return zip(claimed, devices).map { ($0.delivery, $1) }
+    }
+
+    /// How a device's owner stands to the topic now: they may have left or muted it since the delivery was made.
+    private enum Standing {
+        case reached, muted, left
+    }
+
+    /// Reads it behind the columns of delivery and device.
+    ///
+    /// Direct pushes go to whom they name, who is no member.
+    private static func standing(_ row: any SQLRow) -> Standing {
+        let topic = 12 + Device.columnCount
+        if DirectPushService.isTopic(row.text(topic)) { return .reached }
+        if row.isNull(topic + 1) { return .left }
+        return row.int(topic + 1) != 0 ? .reached : .muted
     }
 
     private func end(_ delivery: Delivery, reason: String, now: Timestamp) throws(StoreError) {
@@ -176,10 +198,14 @@ extension SQLWriter {
     func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool {
         let device = SQLValue.text(delivery.deviceID.text)
         guard try connection.run(SQL.revive, [device, .text(reason)]) > 0 else { return false }
-        try connection.run(
+        let changed = try connection.run(
             SQL.restore,
             [.text(delivery.messageID.text), device, .text(reason), SQLValue(now)]
         )
+        guard changed > 0 else { return true }
+        for restored in try deliveries(of: delivery.messageID, to: [delivery.deviceID]) {
+            note(.deliveryChanged(restored))
+        }
         return true
     }
 

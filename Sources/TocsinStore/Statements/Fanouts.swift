@@ -31,9 +31,6 @@ private enum SQL {
         UPDATE fanouts SET next_device = $1, lease_until = $2
         WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
         """
-    static let finish = """
-        DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND (node IS NULL OR node = $3)
-        """
     static let conclude = """
         DELETE FROM fanouts WHERE message_id = $1 AND first_device = $2 AND node = $3 AND lease_until = $4
         """
@@ -204,13 +201,6 @@ extension SQLWriter {
                 SQLValue(fanout.node), SQLValue(fanout.leaseUntil),
             ]
         ) > 0
-    }
-
-    func finish(_ fanout: Fanout) throws(StoreError) {
-        try connection.run(
-            SQL.finish,
-            [.text(fanout.messageID.text), .text(fanout.firstDevice), SQLValue(fanout.node)]
-        )
     }
 
     func conclude(_ fanout: Fanout) throws(StoreError) -> Bool {

@@ -12,6 +12,17 @@ private enum SQL {
         WHERE d.user_id = $1 AND x.device_id = d.id AND x.status IN ('waiting', 'sending')
             AND EXISTS (SELECT 1 FROM messages AS g WHERE g.id = x.message_id AND g.topic_id = $2)
         """
+    private static let isSettled = "status NOT IN ('waiting', 'sending') AND updated_at <"
+    /// A walk in order of the key; each row says whether its time is over.
+    static let walk = """
+        SELECT message_id, device_id, \(isSettled) $3 FROM deliveries
+        WHERE (message_id, device_id) > ($1, $2) ORDER BY message_id, device_id LIMIT $4
+        """
+    /// While a message has a fan-out its rows say which devices have been served.
+    static let remove = """
+        DELETE FROM deliveries WHERE message_id = $1 AND device_id = $2 AND \(isSettled) $3
+            AND NOT EXISTS (SELECT 1 FROM fanouts AS f WHERE f.message_id = $1)
+        """
     static let settle = """
         UPDATE deliveries SET status = $3, reason = $4, next_attempt_at = NULL, lease_until = NULL, updated_at = $5
         WHERE message_id = $1 AND device_id = $2
@@ -35,6 +46,20 @@ extension SQLReading {
         return found
     }
 
+    func settledDeliveries(
+        before moment: Timestamp,
+        after place: DeliveryPlace,
+        limit: Int
+    ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?) {
+        let seen = try connection.all(
+            SQL.walk,
+            [.text(place.message.text), .text(place.device.text), SQLValue(moment), .int(Int64(limit))]
+        ) { row in
+            (DeliveryPlace(message: MessageID(row.text(0)), device: DeviceID(row.text(1))), row.int(2) != 0)
+        }
+        return (seen.filter(\.1).map(\.0), seen.count < limit ? nil : seen.last?.0)
+    }
+
     func isFanningOut(_ message: MessageID) throws(StoreError) -> Bool {
         try connection.first(SQL.isFanningOut, [.text(message.text)]) { $0.int(0) } != nil
     }
@@ -44,6 +69,17 @@ extension SQLWriter {
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
         let open = try connection.all(SQL.ofDevice, [.text(device.text)], Delivery.init)
         try settle(open, as: .ended, reason: reason, now: now)
+    }
+
+    func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int {
+        var removed = 0
+        for place in places {
+            removed += try connection.run(
+                SQL.remove,
+                [.text(place.message.text), .text(place.device.text), SQLValue(moment)]
+            )
+        }
+        return removed
     }
 
     func settleDeliveries(

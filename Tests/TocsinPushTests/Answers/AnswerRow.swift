@@ -199,6 +199,16 @@ extension AnswerRow {
             .fcm(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT", fields: ["message.token"]),
             "INVALID_ARGUMENT"
         ),
+        .ended(
+            "400 naming the installation id",
+            .fcm(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT", fields: ["message.fid"]),
+            "INVALID_ARGUMENT"
+        ),
+        .failed(
+            "400 naming a field that is called like a token",
+            .fcm(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT", fields: ["message.apns.live_activity_token"]),
+            "INVALID_ARGUMENT: message.apns.live_activity_token"
+        ),
         .ended("400 naming nothing", .fcm(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT"), "INVALID_ARGUMENT"),
         .failed(
             "400 naming another field",

@@ -38,6 +38,29 @@ struct FairnessTests {
         }
     }
 
+    @Test("a push service that does not answer leaves places to other push services")
+    func stallingPushService() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { sent, _ in sent.batch.pool.origin == "https://slow.example" ? nil : .ok }
+            var settings = OutboxHarness.settings
+            (settings.inFlight, settings.pageSize) = (80, 20)
+            try await harness.add((0..<40).map { browser("https://slow.example/p/\($0)", "user-\($0)") })
+            try await harness.add([browser("https://quick.example/p/q", "quick")], to: "topic-2")
+            for number in 1...4 { try await harness.publish("m\(number)", number: Int64(number)) }
+            try await harness.running(settings: settings) { worker in
+                try await harness.wait { harness.transport.heldCount == 40 }
+                try await harness.publish("quick", in: "topic-2")
+                worker.wake()
+                try await harness.wait { isSent("q", by: harness) }
+                #expect(harness.transport.heldCount == 40)
+            }
+        }
+    }
+
+    private func browser(_ endpoint: String, _ user: String) -> Device {
+        Device.sample("d-" + user, token: Browser.subscription(endpoint), platform: .web, user: user)
+    }
+
     @Test("an urgent message is claimed though as many older ones are held as may be")
     func urgentClaim() async throws {
         try await OutboxHarness.with { harness in

@@ -97,6 +97,28 @@ struct LedgerTests {
         }
     }
 
+    @Test("a device signed out while Apple has its push is not tried again, and its row says so")
+    func signedOutUnderWay() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, _ in nil }
+            let id = DeviceID("goes")
+            try await harness.add([Device.sample("goes", token: "aa")])
+            try await harness.publish("m1")
+            try await harness.running { worker in
+                try await harness.wait { !harness.transport.sent.isEmpty }
+                try await harness.store.write { writer throws(StoreError) in
+                    try writer.endDeliveries(of: id, reason: "UNREGISTERED", now: harness.time.now())
+                    try writer.removeDevice(id, reason: "UNREGISTERED")
+                }
+                worker.withdraw(id, reason: "UNREGISTERED")
+                harness.transport.release(.unknown(reason: "cut"))
+                let rows = try await harness.deliveries { $0.are(1, .ended) }
+                #expect(rows.map(\.reason) == ["UNREGISTERED"] && rows.map(\.attempts) == [1])
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
     @Test("the outbox tells how a device would be reached, and why not when its provider is paused")
     func outlook() async throws {
         try await OutboxHarness.with { harness in

@@ -193,9 +193,9 @@ struct WebPushProviderTests {
         Row(
             status: 429,
             headers: [PushHeader("retry-after", "7")],
-            result: .retry(PushRetry(.answer, reason: "HTTP 429", afterSeconds: 7))
+            result: .retry(PushRetry(.deviceQuota, reason: "HTTP 429", afterSeconds: 7))
         ),
-        Row(status: 429, result: .retry(PushRetry(.answer, reason: "HTTP 429", afterSeconds: 60))),
+        Row(status: 429, result: .retry(PushRetry(.deviceQuota, reason: "HTTP 429", afterSeconds: 60))),
         Row(status: 500, result: .retry(PushRetry(.serverFault, reason: "HTTP 500"))),
         Row(
             status: 503,
@@ -222,6 +222,17 @@ struct WebPushProviderTests {
         #expect(await send(long) == [.accepted(providerID: nil)])
         let sizes = transport.sent.map(\.request.body.count)
         #expect(sizes.count == 2 && sizes[1] < sizes[0] - 2000, "\(sizes)")
+    }
+
+    @Test("a device signed out while pushes are made ready gets nothing, and the others theirs")
+    func signedOut() async throws {
+        var order = order(["a", "b", "c"].map { Browser.subscription("https://push.example/p/" + $0) })
+        order.withdrawal = { $0 == 1 ? .unregistered : nil }
+        let results = await send(order)
+        #expect(
+            results == [.accepted(providerID: nil), .skipped(reason: "UNREGISTERED"), .accepted(providerID: nil)]
+        )
+        #expect(transport.sent.map(\.token) == ["a", "c"])
     }
 
     @Test("a subscription that the settings no longer allow is skipped, not ended")
