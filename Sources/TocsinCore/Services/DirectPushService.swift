@@ -132,11 +132,8 @@ package struct DirectPushService: Sendable {
         _ record: Record,
         _ number: MessageNumber
     ) -> WebhookOccurrence.PushRequest {
-        var request = WebhookOccurrence.PushRequest(messageID: MessageID(record.id))
-        request.owner = record["owner"].text
+        var request = WebhookOccurrence.PushRequest(record, number: number)
         request.userID = order.userID
-        request.number = number
-        request.priority = record["priority"].int
         request.tokenCount = order.tokens.isEmpty ? nil : order.tokens.count
         return request
     }

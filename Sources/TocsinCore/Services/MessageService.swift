@@ -132,11 +132,8 @@ package struct MessageService: Sendable {
         _ draft: Draft,
         _ number: MessageNumber
     ) -> WebhookOccurrence.PushRequest {
-        var request = WebhookOccurrence.PushRequest(messageID: MessageID(draft.id))
+        var request = WebhookOccurrence.PushRequest(record, number: number)
         request.topicID = draft.topicID
-        request.owner = record["owner"].text
-        request.number = number
-        request.priority = record["priority"].int
         return request
     }
 

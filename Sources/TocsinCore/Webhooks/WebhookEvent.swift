@@ -27,8 +27,12 @@ package enum WebhookOccurrence: Sendable, Hashable {
         /// Devices that were named, when they were.
         package var tokenCount: Int?
 
-        package init(messageID: MessageID) {
-            self.messageID = messageID
+        /// What a message's record says of it.
+        init(_ record: Record, number: MessageNumber) {
+            messageID = MessageID(record.id)
+            owner = record["owner"].text
+            self.number = number
+            priority = record["priority"].int
         }
     }
 }

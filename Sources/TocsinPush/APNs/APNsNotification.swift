@@ -32,14 +32,15 @@ struct APNsNotification: Sendable {
         priority = type == .voip ? 10 : payload.options.silent ? 5 : draft.urgency.apnsPriority
         collapseID = payload.collapseKey
         let fitted = TextFitting.fit(
-            title: payload.placeholder?.title ?? payload.title,
-            body: payload.placeholder?.body ?? payload.body,
+            TextFitting.Texts(
+                title: payload.placeholder?.title ?? payload.title,
+                body: payload.placeholder?.body ?? payload.body
+            ),
+            of: payload,
+            within: type.maximumBytes,
             startingWith: detail,
-            mayCut: payload.placeholder == nil
-        ) { texts, detail in
-            let template = draft.template(texts, detail)
-            return template.countedBytes <= type.maximumBytes ? template : nil
-        }
+            template: draft.template
+        )
         guard let fitted else { return nil }
         template = fitted
     }

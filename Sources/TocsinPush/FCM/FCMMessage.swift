@@ -16,14 +16,12 @@ struct FCMMessage: Sendable {
     ) {
         let draft = FCMDraft(payload: payload, platform: platform, lifeSeconds: max(0, min(lifeSeconds, 2_419_200)))
         let fitted = TextFitting.fit(
-            title: payload.title,
-            body: payload.body,
+            TextFitting.Texts(title: payload.title, body: payload.body),
+            of: payload,
+            within: PushPayload.maximumBytes,
             startingWith: detail,
-            mayCut: payload.placeholder == nil
-        ) { texts, detail in
-            let template = draft.template(texts, detail)
-            return template.countedBytes <= PushPayload.maximumBytes ? template : nil
-        }
+            template: draft.template
+        )
         guard let fitted else { return nil }
         template = fitted
     }

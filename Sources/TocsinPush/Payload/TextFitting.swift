@@ -13,22 +13,26 @@ enum TextFitting {
         case idsOnly
     }
 
-    /// The first of: all of it, a shortened body, no body and a shortened title; the same with less detail; nil if even
-    /// an empty one is too large.
+    /// The first template within the size of: all of it, a shortened body, no body and a shortened title; the same with less
+    /// detail; nil if even an empty one is too large.
     ///
-    /// Where texts may not be cut because it is not they that are long, all of it or less detail.
-    static func fit<Built>(
-        title: String,
-        body: String,
+    /// Ciphertext may not be cut, and the texts shown in its place are not what is long: all of it or less detail.
+    static func fit(
+        _ texts: Texts,
+        of payload: PushPayload,
+        within maximumBytes: Int,
         startingWith first: Detail = .everything,
-        mayCut: Bool = true,
-        build: (Texts, Detail) -> Built?
-    ) -> Built? {
+        template: (Texts, Detail) -> BodyTemplate
+    ) -> BodyTemplate? {
         for detail in Detail.allCases where first == .everything || detail == .idsOnly {
-            if let built = build(Texts(title: title, body: body), detail) { return built }
-            guard mayCut || detail == .idsOnly else { continue }
-            if let built = longest(of: body, { build(Texts(title: title, body: $0), detail) }) { return built }
-            if let built = longest(of: title, { build(Texts(title: $0, body: ""), detail) }) { return built }
+            func build(_ title: String, _ body: String) -> BodyTemplate? {
+                let built = template(Texts(title: title, body: body), detail)
+                return built.countedBytes <= maximumBytes ? built : nil
+            }
+            if let built = build(texts.title, texts.body) { return built }
+            guard payload.placeholder == nil || detail == .idsOnly else { continue }
+            if let built = longest(of: texts.body, { build(texts.title, $0) }) { return built }
+            if let built = longest(of: texts.title, { build($0, "") }) { return built }
         }
         return nil
     }
@@ -52,9 +56,9 @@ enum TextFitting {
     private static let longestCharacterBytes = 64
 
     /// Searches for the most bytes of `text` that, with an ellipsis, can be built.
-    private static func longest<Built>(of text: String, _ build: (String) -> Built?) -> Built? {
+    private static func longest(of text: String, _ build: (String) -> BodyTemplate?) -> BodyTemplate? {
         var (low, high) = (1, text.utf8.count - 1)
-        var best: Built?
+        var best: BodyTemplate?
         while low <= high {
             let middle = (low + high) / 2
             let kept = prefix(of: text, bytes: middle)

@@ -18,14 +18,12 @@ struct WebPushMessage: Sendable {
         topic = DerivedUUID.text(of: payload.topicID.text, payload.collapseKey).filter { $0 != "-" }
         let draft = WebPushDraft(payload: payload)
         let fitted = TextFitting.fit(
-            title: payload.title,
-            body: payload.body,
+            TextFitting.Texts(title: payload.title, body: payload.body),
+            of: payload,
+            within: Self.maximumPlaintextBytes,
             startingWith: detail,
-            mayCut: payload.placeholder == nil
-        ) { texts, detail in
-            let template = draft.template(texts, detail)
-            return template.countedBytes <= Self.maximumPlaintextBytes ? template : nil
-        }
+            template: draft.template
+        )
         guard let fitted else { return nil }
         template = fitted
     }

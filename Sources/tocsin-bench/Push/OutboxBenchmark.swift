@@ -45,7 +45,7 @@ struct OutboxBenchmark {
         _ group: MultiThreadedEventLoopGroup,
         _ time: BenchTime
     ) async throws -> Figures {
-        let seed = OutboxSeed()
+        let seed = try OutboxSeed()
         let transport = try HTTP2Transport(group: group, settings: HTTP2Settings(authorityPath: sink.authorityPath))
         let provider = try provider(transport, time)
         try await seed.write(devices: options.devices, to: store, at: time.now())

@@ -1,18 +1,18 @@
+import TocsinAPI
 import TocsinCore
 
 /// A topic with many devices, each of a member of its own, and messages to it.
 struct OutboxSeed {
     static let topicID = TopicID("0197a000-0000-7000-8000-000000000001")
-    let topics = Self.model("Topic", [("name", .text), ("arn", .text)])
-    let messages = Self.model(
-        "Message",
-        [
-            ("topicId", .text), ("number", .int), ("type", .int), ("title", .text), ("body", .text), ("key", .text),
-            ("priority", .int), ("url", .text), ("data", .json), ("category", .text), ("expiresAt", .text),
-            ("push", .json),
-        ]
-    )
+    let topics: ModelType
+    let messages: ModelType
     private static let rowsAWrite = 2000
+
+    /// Of the model that ships.
+    init() throws {
+        let schema = try APISchema()
+        (topics, messages) = (schema.topics, schema.messages)
+    }
 
     /// Writes the topic, its members and their devices.
     func write(devices count: Int, to store: any Store, at now: Timestamp) async throws(StoreError) {
@@ -82,31 +82,5 @@ struct OutboxSeed {
         record["_lastChangedAt"] = .int(now.milliseconds)
         for (name, value) in more { record[name] = value }
         return record
-    }
-
-    private static func model(_ name: String, _ own: [(String, ModelField.Kind)]) -> ModelType {
-        let layout = ShippedTables.layout(of: name)
-        let common: [(String, ModelField.Kind)] = [
-            ("id", .text), ("owner", .text), ("createdAt", .text), ("updatedAt", .text), ("_version", .int),
-            ("_deleted", .bool), ("_lastChangedAt", .int),
-        ]
-        let fields = (common + own).map { field, kind in
-            ModelField(
-                name: field,
-                typeName: "String",
-                kind: kind,
-                isRequired: field == "id",
-                storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field)
-            )
-        }
-        return ModelType(
-            name: name,
-            plural: name + "s",
-            table: layout.table,
-            fields: fields,
-            indexes: [],
-            relations: [],
-            rules: []
-        )
     }
 }
