@@ -30,8 +30,9 @@ struct LiveInterest: Sendable {
     var predicate: Predicate
     /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
     var filter = Predicate.always
-    /// The feed to resume, and from where.
-    var feed: Feed?
+    /// The feed whose new messages these are, where they are those of one feed: then events have places in it, which can
+    /// be resumed.
+    var feed: FeedScope?
 
     /// Whether the subscriber is to hear of the record.
     func includes(_ record: Record) -> Bool {
@@ -43,11 +44,6 @@ struct LiveInterest: Sendable {
             shown.values[position] = ShownOwner.value(shown.values[position])
         }
         return filter.matches(shown)
-    }
-
-    struct Feed: Sendable {
-        var topicID: TopicID
-        var after: MessageNumber
     }
 }
 
