@@ -78,7 +78,10 @@ enum AppSyncMessage {
         let code = error["extensions"]?["code"]?.stringValue.flatMap(ErrorCode.init) ?? .badRequest
         let type = error["errorType"]?.stringValue ?? code.realtimeErrorType
         let message = error["message"]?.stringValue ?? "The subscription could not be served."
-        return ["errorType": .string(type), "message": .string(message)]
+        var shaped: JSONObject = ["errorType": .string(type), "message": .string(message)]
+        // Where to go on from, for clients that know of it; others take no notice.
+        if let cursor = error["extensions"]?["cursor"] { shaped["extensions"] = ["cursor": cursor] }
+        return .object(shaped)
     }
 
     private static func error(id: String, _ errors: [JSONValue]) -> SocketMessage {
