@@ -38,7 +38,8 @@ struct SessionGoodbyeTests {
     @Test("AppSync's clients are told the same in their own words")
     func overflowOfAppSync() {
         let errors =
-            #"[{"errorType":"InternalFailure","message":"\#(Self.tooMuch)","extensions":{"cursor":"c1"}}]"#
+            #"[{"errorType":"InternalFailure","message":"\#(Self.tooMuch)","#
+            + #""extensions":{"code":"UNAVAILABLE","cursor":"c1"}}]"#
         let start = #"{"id":"a","type":"start","payload":{"data":"{\"query\":\"s\"}"}}"#
         let handshake = AppSyncHandshake.credentials(Credentials(authorization: "t"))
         var session = AppSyncSession(limits: .init(), handshake: handshake)

@@ -238,7 +238,7 @@ struct EventStreamTests {
             let cursors = (1...last).filter { text.contains("id: c\($0)\n") }
             #expect(cursors == Array(1...(cursors.last ?? 0)), "what came has no hole")
             #expect(text.contains(#""extensions":{"code":"UNAVAILABLE","cursor":"c\#(cursors.last ?? 0)"}"#))
-            #expect(text.hasSuffix("\r\n\r\n0\r\n\r\n") && !text.contains("event: complete"))
+            #expect(text.hasSuffix("\n\r\n0\r\n\r\n") && !text.contains("event: complete"))
         }
     }
 

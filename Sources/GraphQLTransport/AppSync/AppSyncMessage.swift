@@ -79,8 +79,9 @@ enum AppSyncMessage {
         let type = error["errorType"]?.stringValue ?? code.realtimeErrorType
         let message = error["message"]?.stringValue ?? "The subscription could not be served."
         var shaped: JSONObject = ["errorType": .string(type), "message": .string(message)]
-        // Where to go on from, for clients that know of it; others take no notice.
-        if let cursor = error["extensions"]?["cursor"] { shaped["extensions"] = ["cursor": cursor] }
+        // Where to go on from: these clients read no other member of the extensions.
+        let cursors = ["cursor", "oldestCursor"].compactMap { name in error["extensions"]?[name].map { (name, $0) } }
+        if !cursors.isEmpty { shaped["extensions"] = .object(JSONObject([("code", .string(code.rawValue))] + cursors)) }
         return .object(shaped)
     }
 
