@@ -82,7 +82,7 @@ package final class SQLStore: Store {
         try await reading { reader throws(StoreError) in try body(reader) }
     }
 
-    private func reading<Value: Sendable>(
+    func reading<Value: Sendable>(
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in

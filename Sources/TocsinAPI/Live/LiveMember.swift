@@ -7,7 +7,7 @@ import TocsinCore
 ///
 /// What it was handed last and where it therefore stands change together, under one lock and with the sink's call inside
 /// it, so that the cursor a subscription ends with is that of the last response before the end, whoever ends it.
-final class LiveMember: StreamHandle, Sendable {
+final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
         /// Stored messages are being sent; `seen` is the highest place that went by live meanwhile.
@@ -25,7 +25,7 @@ final class LiveMember: StreamHandle, Sendable {
         var leave: (@Sendable () -> Void)?
     }
 
-    let caller: Identity
+    private let identity: Mutex<Identity>
     let sink: any ResponseSink
     /// The last commit that was handed to the feed before this member joined.
     let joinedAfter: Int
@@ -33,12 +33,16 @@ final class LiveMember: StreamHandle, Sendable {
     private let state: Mutex<State>
 
     init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, start: FeedStart?) {
-        self.caller = caller
+        identity = Mutex(caller)
         self.sink = sink
         self.joinedAfter = joinedAfter
         isInFeed = start != nil
         state = Mutex(State(stage: start?.replays == true ? .catchingUp(seen: 0) : .live, last: start?.after ?? 0))
     }
+
+    var caller: Identity { identity.withLock { $0 } }
+
+    func renew(_ caller: Identity) { identity.withLock { $0 = caller } }
 
     /// Says how to leave the group, and which task replays for this member.
     func attach(leave: @escaping @Sendable () -> Void) {
