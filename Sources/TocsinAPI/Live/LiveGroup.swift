@@ -9,12 +9,8 @@ struct GroupKey: Hashable, Sendable {
     var query: String
     var operationName: String?
     var variables: JSONObject
-    var owner: String
-    var scope: Identity.Scope
+    var rights: CallerRights
     var isAppSync: Bool
-    /// What the schema's rules ask of the caller beside the owner; what else a token says makes no difference.
-    var claims: [String: [String]]
-    var provider: Identity.Provider
 }
 
 /// One plan that runs once per event for all its members.
