@@ -60,6 +60,14 @@ extension SQLReading {
         ) { statements.record($0) }
     }
 
+    func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] {
+        var found: [Record] = []
+        for key in keys {
+            if let record = try message(model, topic: key.topicID, key: key.key) { found.append(record) }
+        }
+        return found
+    }
+
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
         try connection.first(SQL.hasTopics, [.text(owner), .int(Int64(count))]) { $0.int(0) } == 1
     }
@@ -78,6 +86,19 @@ extension SQLWriter {
             throw .mismatch(reason: "\(record.model.name) \(record.id) was not inserted though its id is free.")
         }
         return stored
+    }
+
+    func insertNew(_ records: [Record]) throws(StoreError) {
+        guard let model = records.first?.model else { return }
+        let statements = try session.statements(for: model)
+        let inserted = try connection.runEach(statements.insertion, rows: records.count) { row, parameters in
+            statements.bind(records[row], to: parameters)
+        }
+        guard inserted == records.count else {
+            throw .mismatch(
+                reason: "\(records.count - inserted) records of \(model.name) have ids that were just taken."
+            )
+        }
     }
 
     func update(_ record: Record) throws(StoreError) {
@@ -122,5 +143,15 @@ extension SQLWriter {
         guard let last = try lastNumber(of: topic) else { return nil }
         try connection.run(SQL.setNumber, [.text(topic.text), .int(last + 1)])
         return last + 1
+    }
+
+    func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber] {
+        var first: [TopicID: MessageNumber] = [:]
+        for topic in counts.keys.sorted() {
+            guard let last = try lastNumber(of: topic) else { continue }
+            try connection.run(SQL.setNumber, [.text(topic.text), .int(last + Int64(counts[topic] ?? 0))])
+            first[topic] = last + 1
+        }
+        return first
     }
 }
