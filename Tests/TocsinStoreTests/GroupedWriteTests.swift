@@ -24,24 +24,6 @@ struct GroupedWriteTests {
         }
     }
 
-    /// Runs the body while the writer is busy until `count` writes wait behind it.
-    private func holdingWriter<Value>(
-        until count: Int,
-        of store: SQLStore,
-        _ body: () async -> Value
-    ) async throws -> Value {
-        let (held, signal) = AsyncStream<Void>.makeStream()
-        async let hold: Void = store.write { _ throws(StoreError) in
-            signal.finish()
-            let limit = ContinuousClock.now + .seconds(30)
-            while store.statistics.waitingWrites < count, ContinuousClock.now < limit {}
-        }
-        for await _ in held {}
-        let value = await body()
-        try await hold
-        return value
-    }
-
     private enum Call: Sendable {
         case insertion(String, fails: Bool = false)
         case closure(String)
@@ -60,18 +42,9 @@ struct GroupedWriteTests {
         let (batches, events) = (Collected<[String]>(), Collected<DomainEvent>())
         var performed = Performed()
         try await database.withStore(observer: events.append) { store in
-            let tasks = try await holdingWriter(until: calls.count, of: store) {
-                var tasks: [Task<Result<String, StoreError>, Never>] = []
-                for call in calls {
-                    let waiting = store.statistics.waitingWrites
-                    tasks.append(Task { await Self.outcome(of: call, on: store, batches) })
-                    // One after the other, so that the order of the calls is that of the queue.
-                    let limit = ContinuousClock.now + .seconds(30)
-                    while store.statistics.waitingWrites == waiting, ContinuousClock.now < limit { await Task.yield() }
-                }
-                return tasks
+            performed.outcomes = try await store.whileWriterIsHeld {
+                calls.map { call in Task.immediate { await Self.outcome(of: call, on: store, batches) } }
             }
-            for task in tasks { performed.outcomes.append(await task.value) }
             performed.commits = store.statistics.commits
         }
         performed.batches = batches.all

@@ -51,6 +51,23 @@ package protocol ModelReading {
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool
     /// The last number handed out in a topic; nil when there is no such topic.
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+    /// The numbers of a topic's messages; nil when there is no such topic.
+    func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds?
+    /// The positions of an owner's messages.
+    func feedBounds(of owner: String) throws(StoreError) -> FeedBounds
+}
+
+/// What a feed holds.
+package struct FeedBounds: Hashable, Sendable {
+    /// The lowest place that is still kept; what was below it has been pruned.
+    package var first: Int64
+    /// The highest place handed out so far; `first - 1` in a feed that holds nothing.
+    package var last: Int64
+
+    package init(first: Int64 = 1, last: Int64 = 0) {
+        self.first = first
+        self.last = last
+    }
 }
 
 /// The caller's dedupe key of a message, in its topic.
@@ -103,11 +120,19 @@ package protocol ModelWriting {
     /// Needed where writes overlap. A database with one writer at a time does nothing; one with several takes a lock in each
     /// write, shared, and here for itself alone (PostgreSQL: `pg_advisory_xact_lock`).
     func fenceChanges() throws(StoreError)
-    /// Hands out the next number of a topic, under its row; nil when there is no such topic.
-    func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
     /// Hands out so many numbers of each topic, under their rows, which are locked in order of id; answers the first of
     /// each. A topic that is not there has none.
     func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber]
+    /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
+    /// first of each. Before any topic's number (`MessagePlaces`).
+    func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
+}
+
+extension ModelWriting {
+    /// The next number of a topic; nil when there is no such topic.
+    package func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
+        try takeNumbers([topic: 1])[topic]
+    }
 }
 
 package protocol MembershipReading {

@@ -130,18 +130,9 @@ extension MessageBatch {
 // MARK: Writing
 
 extension MessageBatch {
-    /// Gives each message its number, dense in its topic in the order of the drafts.
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        guard let numberField = makers.messages.numberPosition else { return }
-        let topics = topicsOfCreated()
-        var next = try writer.takeNumbers(topics.reduce(into: [:]) { $0[$1, default: 0] += 1 })
-        for (place, topic) in topics.enumerated() {
-            guard let number = next[topic] else {
-                throw .mismatch(reason: "Topic \(topic) was removed while a message to it was created.")
-            }
-            created[place].values[numberField] = .int(number)
-            next[topic] = number + 1
-        }
+        guard let absent = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer) else { return }
+        throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
     }
 
     private func topicsOfCreated() -> [TopicID] {
