@@ -34,6 +34,9 @@ package protocol StoreWriter:
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)
+    /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
+    /// in their order.
+    var unlocked: any StoreReader { get }
 }
 
 package protocol ModelReading {

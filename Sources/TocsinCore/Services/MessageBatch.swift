@@ -34,7 +34,7 @@ struct MessageBatch {
         _ writer: any StoreWriter
     ) throws(StoreError) -> [Result<Record, ServiceError>] {
         var batch = MessageBatch(makers: makers, drafts: drafts, now: makers.environment.changeTime())
-        try batch.decide(writer)
+        try batch.decide(writer.unlocked)
         if !batch.created.isEmpty {
             try batch.takePlaces(writer)
             try writer.insertNew(batch.created)
@@ -69,9 +69,9 @@ struct MessageBatch {
 // MARK: Deciding
 
 extension MessageBatch {
-    private mutating func decide(_ writer: any StoreWriter) throws(StoreError) {
-        let topics = try topics(writer)
-        try lookUp(writer)
+    private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
+        let topics = try topics(reader)
+        try lookUp(reader)
         for draft in drafts {
             guard let topic = topics[draft.topicID.text], !topic.isDeleted, draft.publishable.matches(topic) else {
                 verdicts.append(.settled(.failure(.unauthorized)))
@@ -102,25 +102,25 @@ extension MessageBatch {
         }
     }
 
-    private func topics(_ writer: any StoreWriter) throws(StoreError) -> [String: Record] {
+    private func topics(_ reader: any StoreReader) throws(StoreError) -> [String: Record] {
         var ids: [String] = []
         for draft in drafts where !ids.contains(draft.topicID.text) { ids.append(draft.topicID.text) }
         var topics: [String: Record] = [:]
-        for topic in try writer.records(makers.topics, ids: ids, where: .always) { topics[topic.id] = topic }
+        for topic in try reader.records(makers.topics, ids: ids, where: .always) { topics[topic.id] = topic }
         return topics
     }
 
     /// Finds the messages that have an id or key of a draft.
-    private mutating func lookUp(_ writer: any StoreWriter) throws(StoreError) {
+    private mutating func lookUp(_ reader: any StoreReader) throws(StoreError) {
         let ids = Set(drafts.compactMap(\.givenID))
         if !ids.isEmpty {
-            for message in try writer.records(makers.messages, ids: Array(ids), where: .always) {
+            for message in try reader.records(makers.messages, ids: Array(ids), where: .always) {
                 storedByID[message.id] = message
             }
         }
         let keys = Set(drafts.compactMap(\.key))
         guard !keys.isEmpty else { return }
-        for message in try writer.messages(makers.messages, keys: keys) {
+        for message in try reader.messages(makers.messages, keys: keys) {
             guard let topic = message["topicId"].text, let key = message["key"].text else { continue }
             storedByKey[MessageKey(topicID: TopicID(topic), key: key)] = message
         }
