@@ -18,7 +18,8 @@ extension SQLReading {
         if ids.count == 1, let id = ids.first {
             // One statement for all predicates: to look at the record is cheaper than to word the predicate in SQL.
             let bindings = [SQLValue.text(id)] + (statements.discriminator.map { [$0] } ?? [])
-            let found = try connection.all(statements.selectionByID, bindings) { statements.record($0) }
+            let sql = statements.selectionByID + (isWriting ? statements.rowLock : "")
+            let found = try connection.all(sql, bindings) { statements.record($0) }
             return found.filter(predicate.matches)
         }
         var records: [Record] = []
@@ -31,6 +32,7 @@ extension SQLReading {
                 sql += " AND model = \(translation.builder.bind(discriminator))"
             }
             if predicate != .always { sql += " AND \(translation.condition(predicate))" }
+            if isWriting { sql += statements.rowLock }
             records += try connection.all(sql, translation.builder.bindings) { statements.record($0) }
         }
         return records
@@ -70,6 +72,12 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    /// How many an owner has is decided upon.
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
+        try lock(name: "topics of " + owner)
+        return try SQLReader(session: session).hasTopics(count, owner: owner)
+    }
+
     func insert(_ record: Record) throws(StoreError) -> Record? {
         let statements = try session.statements(for: record.model)
         let changes = try connection.run(statements.insertion, statements.insertionBindings(of: record))
@@ -105,21 +113,17 @@ extension SQLWriter {
         ) { $0.text(0) }
         for chunk in due.chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            var sql = statements.removal + " WHERE id IN (\(list.placeholders))"
+            var sql = statements.removal + " WHERE deleted = 1 AND id IN (\(list.placeholders))"
             if !ofModel.isEmpty { sql += " AND model = $\(list.bindings.count + 1)" }
             try connection.run(sql, list.bindings + ofModel)
         }
         return due.count
     }
 
-    func fenceChanges() throws(StoreError) {
-        guard let fence = session.dialect.changeFence else { return }
-        try connection.run(fence, [])
-    }
-
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
         // Two statements cost half of one that returns what it wrote: for that SQLite makes a table.
-        guard let last = try lastNumber(of: topic) else { return nil }
+        let locked = SQL.lastNumber + lock("topics")
+        guard let last = try connection.first(locked, [.text(topic.text)], { $0.int(0) }) else { return nil }
         try connection.run(SQL.setNumber, [.text(topic.text), .int(last + 1)])
         return last + 1
     }
