@@ -153,7 +153,8 @@ extension PostgresConnection {
         do throws(StoreError) {
             _ = try synchronize({ _ in }, tag: &tag)
         } catch {
-            if link.isLost { try settle(error) } else { throw error }
+            guard link.isLost else { throw error }
+            try settle(error)
             return 0
         }
         hasBegun = false
@@ -175,7 +176,8 @@ extension PostgresConnection {
         case .aborted: throw loss
         case .unknown:
             throw .uncertain(
-                reason: "the database went away while this was committed: it may be stored or not. Repeating it with the "
+                reason:
+                    "the database went away while this was committed: it may be stored or not. Repeating it with the "
                     + "same id or key is safe",
                 detail: loss.description
             )

@@ -52,7 +52,9 @@ package struct PostgresDatabase: SQLDatabase {
         let link = try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
         let number = PQserverVersion(link.handle)
         guard number >= Self.oldestVersion else {
-            throw .mismatch(reason: "The server is PostgreSQL \(number / 10_000); version 13 is the oldest that will do.")
+            throw .mismatch(
+                reason: "The server is PostgreSQL \(number / 10_000); version 13 is the oldest that will do."
+            )
         }
         state.note(version: "PostgreSQL \(number / 10_000).\(number % 10_000)")
         let database = self
@@ -93,7 +95,9 @@ extension PostgresDatabase {
     /// Applies the settings and reads them back.
     private func configure(_ connection: PostgresConnection, for use: ConnectionUse) throws(StoreError) {
         let limits = options.limits(for: use)
-        var expected = [("server_encoding", "UTF8"), ("client_encoding", "UTF8"), ("standard_conforming_strings", "on")]
+        var expected = [
+            ("server_encoding", "UTF8"), ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
+        ]
         if options.preparesStatements {
             let values = limits.settings.flatMap { [SQLValue.text($0.name), .text($0.value)] }
             try connection.run(limits.sessionStatement, values)

@@ -59,7 +59,8 @@ final class PostgresLink {
             guard wait(for: next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline) else {
                 throw .unavailable(
                     reason: "the database cannot be reached",
-                    detail: "the server did not answer in time; is its address right, and does a firewall let it through?"
+                    detail:
+                        "the server did not answer in time; is its address right, and does a firewall let it through?"
                 )
             }
             next = PQconnectPoll(handle)
@@ -115,7 +116,8 @@ extension PostgresLink {
                 isLost = true
                 throw .unavailable(
                     reason: "the database does not answer",
-                    detail: "a statement was not answered in time, nor was its cancellation; look at the server and the network"
+                    detail:
+                        "a statement was not answered in time, nor was its cancellation; look at the server and the network"
                 )
             }
             isCancelled = true

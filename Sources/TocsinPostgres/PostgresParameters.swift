@@ -11,7 +11,8 @@ final class PostgresParameters: SQLParameters {
             switch self {
             case .null: 0
             case .int: 20
-            case .double: 701
+            // numeric: whole numbers are compared with it exactly.
+            case .double: 1700
             case .text: 25
             }
         }
@@ -43,11 +44,15 @@ final class PostgresParameters: SQLParameters {
             switch value {
             case .null: bindNull(at: index + 1)
             case .int(let number): bind(number, at: index + 1)
-            case .double(let number): put(.double, at: index + 1, "\(number)")
+            case .double(let number): put(.double, at: index + 1, Self.decimal(number))
             case .text(let text): bind(text, at: index + 1)
             }
         }
     }
+
+    /// Digits that stand for exactly this number where it is whole: as few as tell it from other doubles are not enough
+    /// beside whole numbers.
+    private static func decimal(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     func bind(_ text: String, at number: Int) { put(.text, at: number, text) }
 
@@ -76,7 +81,9 @@ final class PostgresParameters: SQLParameters {
     }
 
     /// The values as libpq takes them.
-    func withValues<Result>(_ body: (_ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
+    func withValues<Result>(_ body: (_ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?) -> Result)
+        -> Result
+    {
         bytes.withUnsafeBytes { raw in
             let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
             let values = starts.map { $0 < 0 ? nil : base.map { [start = $0] in $0 + start } }

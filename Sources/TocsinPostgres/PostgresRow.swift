@@ -12,7 +12,9 @@ struct PostgresRow: SQLRow {
     private static let jsonType: UInt32 = 3802
 
     private func bytes(_ column: Int) -> UnsafeBufferPointer<UInt8> {
-        guard let start = PQgetvalue(result, row, Int32(column)) else { return UnsafeBufferPointer(start: nil, count: 0) }
+        guard let start = PQgetvalue(result, row, Int32(column)) else {
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
         let count = Int(PQgetlength(result, row, Int32(column)))
         return UnsafeRawBufferPointer(start: start, count: count).assumingMemoryBound(to: UInt8.self)
     }

@@ -16,7 +16,8 @@ extension Dialect {
             case .int, .double:
                 return "CASE jsonb_typeof(extra -> '\(name)') WHEN 'number' THEN \(text)::numeric END"
             case .bool:
-                return "CASE extra -> '\(name)' WHEN 'true'::jsonb THEN 1::bigint WHEN 'false'::jsonb THEN 0::bigint END"
+                return
+                    "CASE extra -> '\(name)' WHEN 'true'::jsonb THEN 1::bigint WHEN 'false'::jsonb THEN 0::bigint END"
             }
         }
     }
@@ -61,11 +62,17 @@ extension Dialect {
     func boundMember(_ value: FieldValue, _ kind: ModelField.Kind) -> SQLValue {
         switch value {
         case .bool(let flag): .text(flag ? "true" : "false")
-        case .double(let number): number.isFinite ? .text("\(number)") : .null
+        case .double(let number): number.isFinite ? .text(digits(number)) : .null
         case .int(let number): self == .postgres ? .text("\(number)") : .int(number)
         case .null: .null
         case .text(let text), .json(let text): isQuoted(kind) ? .text(Self.quoted(text)) : .text(text)
         }
+    }
+
+    /// PostgreSQL keeps a JSON number as its digits say: those of a whole number must say it exactly.
+    private func digits(_ number: Double) -> String {
+        guard self == .postgres, let whole = Int64(exactly: number) else { return "\(number)" }
+        return "\(whole)"
     }
 
     /// Whether a text that stands where a number should must be made JSON.

@@ -24,7 +24,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unavailable(let reason, let detail):
             "The database is unavailable: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
-        case .uncertain(let reason, let detail): "The outcome is unknown: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
+        case .uncertain(let reason, let detail):
+            "The outcome is unknown: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
         case .overtaken(_, let code, let message, let sql), .statement(let code, let message, let sql):
             "Database error \(code): \(message) in: \(sql)"
         case .mismatch(let reason): reason

@@ -89,7 +89,11 @@ extension SQLWriter {
         reason: DeliveryReason,
         now: Timestamp
     ) throws(StoreError) {
-        let open = try connection.all(SQL.ofUserInTopic + lock("x"), [.text(user.text), .text(topic.text)], Delivery.init)
+        let open = try connection.all(
+            SQL.ofUserInTopic + lock("x"),
+            [.text(user.text), .text(topic.text)],
+            Delivery.init
+        )
         try settle(open, as: status, reason: reason.rawValue, now: now)
     }
 

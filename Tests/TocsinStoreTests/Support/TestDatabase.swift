@@ -15,9 +15,10 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
         TestDatabase(testDescription: "SQLite on disk") { try SQLiteDatabase.temporary(in: "/tmp") },
     ]
     /// Empty where no server was named.
-    static let postgres = PostgresServer.named.map { server in
-        [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
-    } ?? []
+    static let postgres =
+        PostgresServer.named.map { server in
+            [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
+        } ?? []
     static let available = sqlite + postgres
 
     /// Opens an empty store, runs the body and closes it.
