@@ -1,15 +1,18 @@
 -- Tables of the first release. Ids and texts compare by bytes; times are milliseconds since 1970 UTC, except a model's
--- created_at and updated_at, which are kept as text exactly as given; lists and objects are JSON text.
+-- created_at and updated_at, which are kept as text exactly as given; lists and objects are JSON text, but for
+-- the members of `extra`. Nulls come first in every list, so indexes that lists walk have them there.
 
 -- Models with columns of their own. `extra` holds the fields that a schema declares beyond these. `made_at` is the order of
 -- lists; `revised_at` is null until a row changes, so that making one costs no index of changes.
 
+-- A topic's messages have the numbers 1 to `last_number`; those below `first_number` are no longer kept.
 CREATE TABLE topics (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     owner TEXT COLLATE "C",
     name TEXT COLLATE "C",
     arn TEXT COLLATE "C",
     last_number BIGINT NOT NULL DEFAULT 0,
+    first_number BIGINT NOT NULL DEFAULT 1,
     version BIGINT,
     deleted BIGINT,
     last_changed_at BIGINT,
@@ -24,12 +27,22 @@ CREATE INDEX topics_by_owner_and_name ON topics (owner, name, id NULLS FIRST);
 CREATE INDEX topics_by_revision ON topics (owner, revised_at NULLS FIRST, id NULLS FIRST) WHERE revised_at IS NOT NULL;
 CREATE INDEX topics_dead ON topics (last_changed_at) WHERE deleted = 1;
 
--- `number` is dense in its topic, in order of commit. `topic_id` is a loose reference: messages may outlive a topic.
+-- All messages of one owner in one order, that of their commits: positions up to `last_position` were handed out, those below
+-- `first_position` are no longer kept. Who writes locks rows here, by owner, before rows of topics, by id.
+CREATE TABLE feeds (
+    owner TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    last_position BIGINT NOT NULL DEFAULT 0,
+    first_position BIGINT NOT NULL DEFAULT 1
+);
+
+-- `number` is dense in its topic, in order of commit, and so is `position` in its owner's feed. `topic_id` is a loose
+-- reference: messages may outlive a topic.
 CREATE TABLE messages (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     topic_id TEXT COLLATE "C" NOT NULL,
     number BIGINT NOT NULL,
     owner TEXT COLLATE "C",
+    position BIGINT,
     type BIGINT,
     title TEXT COLLATE "C",
     body TEXT COLLATE "C",
@@ -52,6 +65,7 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_by_number ON messages (topic_id, number NULLS FIRST);
 CREATE UNIQUE INDEX messages_by_key ON messages (topic_id, key) WHERE key IS NOT NULL;
 CREATE INDEX messages_by_creation ON messages (topic_id, created_at NULLS FIRST, number NULLS FIRST);
+CREATE INDEX messages_by_position ON messages (owner, position NULLS FIRST) WHERE position IS NOT NULL;
 CREATE INDEX messages_by_owner ON messages (owner, made_at NULLS FIRST, id NULLS FIRST);
 CREATE INDEX messages_by_revision ON messages (owner, revised_at NULLS FIRST, id NULLS FIRST) WHERE revised_at IS NOT NULL;
 CREATE INDEX messages_dead ON messages (last_changed_at) WHERE deleted = 1;

@@ -8,11 +8,11 @@ package struct TocsinGraphQL: GraphQLService {
     let executor: ResponseExecutor
     let feed: LiveFeed
     let services: Services
-    private let schema: APISchema
+    let schema: APISchema
     private let authenticator: any Authenticator
-    private let revoked: RevocationList
+    let revoked: RevocationList
     private let documents: RequestDocuments
-    private let rates: RequestRates?
+    let rates: RequestRates?
 
     package init(
         executor: ResponseExecutor,
@@ -84,7 +84,7 @@ package struct TocsinGraphQL: GraphQLService {
         return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: seconds), body: body)
     }
 
-    private static func rateExceeded(_ seconds: Int) -> String { "Rate limit exceeded. Try again in \(seconds) s." }
+    static func rateExceeded(_ seconds: Int) -> String { "Rate limit exceeded. Try again in \(seconds) s." }
 
     package func execute(
         _ request: GraphQLRequest,
@@ -112,7 +112,7 @@ package struct TocsinGraphQL: GraphQLService {
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.
-    private func asked(
+    func asked(
         _ request: GraphQLRequest,
         _ caller: Identity
     ) throws(RequestErrors) -> (document: DocumentText, plan: ExecutionPlan) {
@@ -122,149 +122,5 @@ package struct TocsinGraphQL: GraphQLService {
         return (requested.text, plan)
     }
 
-    private static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
-
-    // MARK: Subscribing
-
-    package func subscribe(
-        _ request: GraphQLRequest,
-        caller: Identity,
-        options: SubscribeOptions,
-        sink: any ResponseSink
-    ) async -> SubscribeOutcome {
-        guard !revoked.covers(caller) else {
-            return .refused(errors: executor.errorList([Self.ended], style: options.style))
-        }
-        if let seconds = rates?.take(caller.owner) {
-            return .refused(errors: ErrorBody.errors(Self.rateExceeded(seconds), code: .limit, style: options.style))
-        }
-        do {
-            let (document, plan) = try asked(request, caller)
-            var request = request
-            request.query = document.text
-            let field = try executor.subscription(plan, request.variables)
-            return await join(plan, field, request, caller, options, sink)
-        } catch {
-            return .refused(errors: executor.errorList(error.errors, style: options.style))
-        }
-    }
-
-    private func join(
-        _ plan: ExecutionPlan,
-        _ field: SubscriptionSource,
-        _ request: GraphQLRequest,
-        _ caller: Identity,
-        _ options: SubscribeOptions,
-        _ sink: any ResponseSink
-    ) async -> SubscribeOutcome {
-        let style = options.style
-        if field.fieldName == Self.deliveryField {
-            let key = groupKey(request, field, caller, style)
-            return await joinDeliveries(plan, field, key, caller, style, sink)
-        }
-        let interest: LiveInterest
-        do {
-            interest = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
-        } catch {
-            let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
-            let refusal = GraphQLError(error, at: place, report: services.report)
-            return .refused(errors: executor.errorList([refusal], style: style))
-        }
-        let group = LiveGroup(
-            key: groupKey(request, field, caller, style),
-            interest: interest,
-            plan: plan,
-            variables: request.variables,
-            context: RequestContext(caller: caller, services: services)
-        )
-        guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
-            return .refused(
-                errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")], style: style)
-            )
-        }
-        return .stream(member)
-    }
-
-    /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
-    /// can be told to be it.
-    private func groupKey(
-        _ request: GraphQLRequest,
-        _ field: SubscriptionSource,
-        _ caller: Identity,
-        _ style: ResponseStyle
-    ) -> GroupKey {
-        let after = field.arguments["after"]?.stringValue
-        let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
-        let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
-        // Relations lead to other models, whose rules ask the caller too. A claim such as a session's id makes no group.
-        let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
-        return GroupKey(
-            query: request.query,
-            operationName: request.operationName,
-            variables: JSONObject(variables.map { ($0.key, $0.value) }),
-            owner: caller.owner,
-            scope: caller.scope,
-            isAppSync: style == .appSync,
-            claims: claims,
-            provider: caller.provider
-        )
-    }
-
-    private func interest(
-        _ field: SubscriptionSource,
-        _ caller: Identity,
-        resumeAfter: String?
-    ) async throws(ServiceError) -> LiveInterest {
-        let (model, change): (ModelType, RecordChange) =
-            switch schema.operations["Subscription.\(field.fieldName)"] {
-            case .onCreate(let model): (model, .created)
-            case .onUpdate(let model): (model, .updated)
-            case .onDelete(let model): (model, .deleted)
-            default: throw .internal("subscription \(field.fieldName) has no source")
-            }
-        guard case .allow(let visible) = AccessPolicy.decision(.listen, on: model, for: caller) else {
-            throw .unauthorized
-        }
-        var interest = LiveInterest(model: model, change: change, predicate: visible)
-        interest.filter = try FilterTranslation.subscriptionPredicate(
-            field.arguments["filter"],
-            on: model,
-            limits: services.checks.limits,
-            caller: caller
-        )
-        for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
-            let owner = field.arguments[rule.field]?.stringValue ?? ""
-            guard !owner.isEmpty, !caller.ownerForms(of: rule.claim).contains(owner) else { continue }
-            // Who may hear of everybody's records may choose whose; others name nobody but themselves.
-            guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
-            let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
-            interest.filter = interest.filter.and(.field(position, isOwner))
-        }
-        try await restrictToFeed(&interest, field, caller, resumeAfter)
-        return interest
-    }
-
-    /// `topicId` narrows the subscription to one feed; `after` resumes that feed, and so does what a client that comes again
-    /// has seen last: it is where the client stands, wherever it first began.
-    private func restrictToFeed(
-        _ interest: inout LiveInterest,
-        _ field: SubscriptionSource,
-        _ caller: Identity,
-        _ resumeAfter: String?
-    ) async throws(ServiceError) {
-        let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
-        let after = field.arguments["after"]?.stringValue
-        guard topic != nil || after != nil, let position = interest.model.position(of: "topicId") else { return }
-        guard let topic else { throw .badRequest("after needs topicId: a cursor resumes the feed of one topic.") }
-        guard let last = try await services.messages.lastNumber(of: topic, caller: caller) else { throw .unauthorized }
-        interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
-        let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
-        guard let text = lastSeen ?? after else { return }
-        guard let cursor = MessageCursor(text: text, sealer: services.sealer), cursor.topicID == topic,
-            cursor.number <= last
-        else {
-            throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.")
-        }
-        interest.feed = LiveInterest.Feed(topicID: topic, after: cursor.number)
-    }
+    static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
 }

@@ -44,7 +44,7 @@ final class PostgresParameters: SQLParameters {
             switch value {
             case .null: bindNull(at: index + 1)
             case .int(let number): bind(number, at: index + 1)
-            case .double(let number): put(.double, at: index + 1, Self.decimal(number))
+            case .double(let number): bind(number, at: index + 1)
             case .text(let text): bind(text, at: index + 1)
             }
         }
@@ -57,6 +57,8 @@ final class PostgresParameters: SQLParameters {
     func bind(_ text: String, at number: Int) { put(.text, at: number, text) }
 
     func bind(_ value: Int64, at number: Int) { put(.int, at: number, String(value)) }
+
+    func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value)) }
 
     func bindNull(at number: Int) {
         grow(to: number)

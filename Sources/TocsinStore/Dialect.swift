@@ -17,6 +17,14 @@ extension Dialect {
         case tables = 7_401_002
     }
 
+    /// Whether several connections write at the same time.
+    var hasManyWriters: Bool {
+        switch self {
+        case .sqlite: false
+        case .postgres: true
+        }
+    }
+
     /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
     var beginWriting: String {
         switch self {

@@ -6,40 +6,9 @@ struct WriterLoop {
     /// nil after the connection was lost, and before the database could be opened.
     var session: SQLSession?
 
-    /// How a group is run, and how often it was begun again; its closures leave nothing outside, so that they may.
-    private struct Attempt {
-        /// Each write in a savepoint: one that fails is undone alone.
-        var inSavepoints = false
-        /// Begun when no other write was under way, on any node.
-        var isFenced = false
-        var overtaken = 0
-        var losses = 0
-        private static let mostOvertaken = 4
-
-        /// Whether one more attempt may go better, which it is changed for.
-        mutating func prepareAnother(after error: StoreError, isLost: Bool, wantsFence: Bool) -> Bool {
-            if wantsFence, !isFenced {
-                isFenced = true
-                return true
-            }
-            switch error {
-            case .overtaken where overtaken < Self.mostOvertaken:
-                overtaken += 1
-                return true
-            case .unavailable where isLost && losses == 0:
-                losses += 1
-                return true
-            default: return false
-            }
-        }
-
-        /// Whether a write that met another's may be run again.
-        var mayBeOvertaken: Bool { overtaken < Self.mostOvertaken }
-    }
-
     /// Commits the writes that succeed, tells the observer, then resumes all callers in order.
     mutating func commit(_ group: [WriteIntent]) {
-        var attempt = Attempt()
+        var attempt = GroupAttempt()
         while true {
             var wantsFence = false
             do throws(StoreError) {
@@ -57,8 +26,8 @@ struct WriterLoop {
                 abandon()
                 if attempt.prepareAnother(after: error, isLost: isLost, wantsFence: wantsFence) { continue }
                 thread.statistics.withLock { $0.failedGroups += 1 }
-                let failure = Self.groupFailure(error)
-                for intent in group { intent.fail(failure) }
+                let failure = GroupAttempt.groupFailure(error)
+                for intent in group { intent.work.fail(failure) }
                 return
             }
         }
@@ -67,11 +36,12 @@ struct WriterLoop {
     /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
     ///
     /// Savepoints would cost each write a quarter of its time, and failures are rare: so a group does without, and only
-    /// when a write fails after others the group is to be run once more, each write in a savepoint: then nil is answered.
+    /// when a write fails after others, or in a batch, the group is to be run once more, each batch in a savepoint: then nil
+    /// is answered.
     private func transact(
         _ group: [WriteIntent],
         _ writer: SQLWriter,
-        _ attempt: Attempt
+        _ attempt: GroupAttempt
     ) throws(StoreError) -> [@Sendable () -> Void]? {
         let connection = writer.session.connection
         writer.isFenced = attempt.isFenced
@@ -101,78 +71,88 @@ struct WriterLoop {
         var successes = 0
     }
 
-    /// Runs the writes of a group; nil when one that failed cannot be undone alone.
+    /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
+    /// undone alone.
     private func running(
         _ group: [WriteIntent],
         _ writer: SQLWriter,
-        _ attempt: Attempt
+        _ attempt: GroupAttempt
     ) throws(StoreError) -> Outcome? {
-        let connection = writer.session.connection
         var outcome = Outcome()
-        for intent in group {
-            guard intent.turn.isWanted else {
-                outcome.resumptions.append { intent.fail(.stopped) }
+        var rest = group[...]
+        while let first = rest.first {
+            guard first.turn.isWanted else {
+                outcome.resumptions.append { first.work.fail(.stopped) }
+                rest.removeFirst()
                 continue
             }
-            let eventCount = writer.events.count
-            if attempt.inSavepoints { try connection.run("SAVEPOINT intent") }
-            switch intent.run(writer) {
-            case .success(let resume):
-                if attempt.inSavepoints, let error = releaseFailure(connection) {
-                    try undo(intent, error, writer, attempt, &outcome)
-                    writer.forgetEvents(after: eventCount)
-                } else {
-                    outcome.successes += 1
-                    outcome.resumptions.append(resume)
-                }
-            case .failure(let error):
-                guard attempt.inSavepoints || outcome.successes == 0 else {
-                    try check(error, connection, attempt)
-                    return nil
-                }
-                try undo(intent, error, writer, attempt, &outcome)
-                writer.forgetEvents(after: eventCount)
+            let followers = rest.dropFirst().prefix { $0.turn.isWanted && first.work.isJoined(by: $0.work) }
+            let batch = rest[..<followers.endIndex]
+            rest = rest[followers.endIndex...]
+            if attempt.inSavepoints {
+                try runInSavepoint(batch, writer, attempt, &outcome)
+            } else {
+                guard try run(batch, writer, attempt, &outcome) else { return nil }
             }
         }
         return outcome
     }
 
-    /// Ends a write's savepoint; answers the failure of a statement that nobody had waited for.
-    private func releaseFailure(_ connection: any SQLConnection) -> StoreError? {
+    /// Runs a batch; false when it failed and cannot be undone alone.
+    private func run(
+        _ batch: ArraySlice<WriteIntent>,
+        _ writer: SQLWriter,
+        _ attempt: GroupAttempt,
+        _ outcome: inout Outcome
+    ) throws(StoreError) -> Bool {
+        guard let first = batch.first else { return true }
         do throws(StoreError) {
-            try connection.run("RELEASE intent")
-            return nil
+            outcome.resumptions += try first.work.perform(batch, writer)
+            outcome.successes += batch.count
+            return true
         } catch {
-            return error
+            try attempt.check(error, writer.session.connection)
+            guard outcome.successes == 0, batch.count == 1 else { return false }
+            try writer.session.connection.run("ROLLBACK")
+            try begin(writer)
+            writer.forgetEvents(after: 0)
+            let failure = GroupAttempt.writeFailure(error)
+            outcome.resumptions.append { first.work.fail(failure) }
+            return true
         }
     }
 
-    /// Throws the failure of a write when it is the whole group's.
-    private func check(_ error: StoreError, _ connection: any SQLConnection, _ attempt: Attempt) throws(StoreError) {
-        if case .overtaken = error, attempt.mayBeOvertaken { throw error }
-        // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
-        guard connection.isInTransaction else { throw error }
-    }
-
-    /// Takes back what a failed write did, and nothing else.
-    private func undo(
-        _ intent: WriteIntent,
-        _ error: StoreError,
+    /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until what fails is one write.
+    private func runInSavepoint(
+        _ batch: ArraySlice<WriteIntent>,
         _ writer: SQLWriter,
-        _ attempt: Attempt,
+        _ attempt: GroupAttempt,
         _ outcome: inout Outcome
     ) throws(StoreError) {
+        guard let first = batch.first else { return }
         let connection = writer.session.connection
-        try check(error, connection, attempt)
-        if attempt.inSavepoints {
+        let eventCount = writer.events.count
+        try connection.run("SAVEPOINT intent")
+        do throws(StoreError) {
+            let resumptions = try first.work.perform(batch, writer)
+            // A statement that nobody had waited for may fail here.
+            try connection.run("RELEASE intent")
+            outcome.resumptions += resumptions
+            outcome.successes += batch.count
+            return
+        } catch {
+            try attempt.check(error, connection)
             try connection.run("ROLLBACK TO intent")
             try connection.run("RELEASE intent")
-        } else {
-            try connection.run("ROLLBACK")
-            try begin(writer)
+            writer.forgetEvents(after: eventCount)
+            guard batch.count > 1 else {
+                let failure = GroupAttempt.writeFailure(error)
+                return outcome.resumptions.append { first.work.fail(failure) }
+            }
         }
-        let failure = Self.writeFailure(error)
-        outcome.resumptions.append { intent.fail(failure) }
+        let middle = batch.startIndex + batch.count / 2
+        try runInSavepoint(batch[..<middle], writer, attempt, &outcome)
+        try runInSavepoint(batch[middle...], writer, attempt, &outcome)
     }
 
     /// Commits what has succeeded; answers whom to tell.
@@ -191,7 +171,11 @@ struct WriterLoop {
         }
         return outcome.resumptions
     }
+}
 
+// MARK: The connection
+
+extension WriterLoop {
     private mutating func currentSession() throws(StoreError) -> SQLSession {
         if let session, !session.connection.isLost { return session }
         session?.connection.close()
@@ -220,25 +204,5 @@ struct WriterLoop {
         }
         connection.close()
         session = nil
-    }
-
-    /// What a write's caller is told that other writes were in the way of, once too often.
-    private static func writeFailure(_ error: StoreError) -> StoreError {
-        guard case .overtaken(let isWhole, let code, let message, let sql) = error else { return error }
-        return isWhole ? crowded(error) : .statement(code: code, message: message, sql: sql)
-    }
-
-    private static func crowded(_ error: StoreError) -> StoreError {
-        .unavailable(reason: "other writes were in the way; try again in a moment", detail: error.description)
-    }
-
-    /// Nothing of the group is stored, or nobody knows, whatever failed: its callers may try again.
-    private static func groupFailure(_ error: StoreError) -> StoreError {
-        switch error {
-        case .unavailable, .uncertain: error
-        case .overtaken: crowded(error)
-        case .statement, .mismatch, .stopped:
-            .unavailable(reason: "the database failed", detail: error.description)
-        }
     }
 }

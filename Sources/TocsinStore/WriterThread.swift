@@ -1,22 +1,4 @@
-import Synchronization
 import TocsinCore
-
-/// A write that waits for its group: the caller's closure and the ways back to the caller.
-struct WriteIntent: Sendable {
-    let turn: Turn
-    /// Runs the closure; answers what to call once its writes are durable, or the closure's error.
-    let run: @Sendable (SQLWriter) -> Result<@Sendable () -> Void, StoreError>
-    let fail: @Sendable (StoreError) -> Void
-}
-
-/// Whether a write still waits for its turn: a caller who has gone gives it up, and then it is never begun.
-final class Turn: Sendable {
-    private let isGivenUp = Atomic(false)
-
-    func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
-
-    var isWanted: Bool { !isGivenUp.load(ordering: .relaxed) }
-}
 
 /// What a writer thread works with.
 struct WriterThread: Sendable {

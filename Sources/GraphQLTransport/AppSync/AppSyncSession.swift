@@ -51,6 +51,8 @@ public struct AppSyncSession: SocketSession {
         case (_, .timer(let timer)): ranOut(timer)
         case (_, .authenticated(let outcome)): authenticated(outcome)
         case (_, .tokenEnded): tokenEnded()
+        case (_, .overflowed): overflowed()
+        case (_, .lifetimeEnded): close(.goingAway, SessionGoodbye.lifetime)
         default: ofOperation(event)
         }
     }
@@ -127,6 +129,15 @@ extension AppSyncSession {
         return goodbyes + closeIfOver()
     }
 
+    /// Ends each operation with the place to go on from, for clients that read on after all.
+    private mutating func overflowed() -> [SessionAction] {
+        let goodbyes = slots.inOrder.map { operation in
+            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            return SessionAction.send(AppSyncMessage.error(id: operation.id, errors: errors))
+        }
+        return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
+    }
+
     /// Closes when nothing runs for which the connection would be kept.
     func isOver() -> Bool { connectionHasEnded && slots.isEmpty }
 
@@ -175,7 +186,7 @@ extension AppSyncSession {
     }
 
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots[number] else { return [] }
+        guard let operation = slots.note(response, of: number) else { return [] }
         return [
             .send(SocketMessage(prefix: operation.nextHead, shared: response.body, suffix: [UInt8(ascii: "}")]))
         ]

@@ -40,6 +40,12 @@ public enum SessionEvent: Sendable, Hashable {
     case unsupported(Int, OperationKind)
     /// The token the connection was opened with has ended.
     case tokenEnded
+    /// The performer has judged the credentials of the last `reauthenticate`.
+    case reauthenticated(SessionReauthentication)
+    /// More waits to be read than may: what has been sent so far is all that operations bring.
+    case overflowed
+    /// The connection has lived as long as one may.
+    case lifetimeEnded
     /// The server stops.
     case shutdown
 }
@@ -56,6 +62,9 @@ public enum SessionAction: Sendable, Hashable {
     case close(code: UInt16, reason: String)
     /// Find out who this is, then tell `authenticated`.
     case authenticate(Credentials)
+    /// Find out whether these are newer credentials of the same user and let everything go on by them, then tell
+    /// `reauthenticated`.
+    case reauthenticate(Credentials)
     /// Run the operation, then tell `replied`, or `subscribed` or `refused`; or why not.
     case start(Int, OperationStart)
     /// Stop the operation and tell nothing more of it.
@@ -108,6 +117,18 @@ public enum SessionAuthentication: Sendable, Hashable {
     /// They are bad; the message is for the client.
     case refused(message: String)
     /// They cannot be judged now; the message is for the client.
+    case unavailable(message: String)
+}
+
+/// What became of newer credentials for a connection that has some already.
+public enum SessionReauthentication: Sendable, Hashable {
+    /// The connection goes on by them until then, in Unix milliseconds; `nil` when they never end.
+    case accepted(expiresAt: Int64?)
+    /// They are somebody else's.
+    case otherUser
+    /// They are bad, and those before stay in force; the message is for the client.
+    case refused(message: String)
+    /// They cannot be judged now, and those before stay in force; the message is for the client.
     case unavailable(message: String)
 }
 

@@ -24,6 +24,8 @@ public struct TransportWSSession: SocketSession {
     let upgradeCredentials: Credentials
     var phase = Phase.opened
     var slots: OperationSlots
+    /// Whether newer credentials are being judged.
+    var isReauthenticating = false
 
     /// A session that has not begun.
     ///
@@ -47,6 +49,9 @@ public struct TransportWSSession: SocketSession {
         case .timer: return []
         case .authenticated(let outcome): return authenticated(outcome)
         case .tokenEnded: return close(.forbidden, "Forbidden: the token has expired")
+        case .reauthenticated(let outcome): return reauthenticated(outcome)
+        case .overflowed: return overflowed()
+        case .lifetimeEnded: return close(.goingAway, SessionGoodbye.lifetime)
         case .shutdown: return close(.goingAway, "The server is stopping")
         case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
         case .next(let number, let response): return next(number, response)
@@ -62,6 +67,15 @@ public struct TransportWSSession: SocketSession {
         phase = .closed
         slots.closeAll()
         return [.close(code, reason)]
+    }
+
+    /// Ends each operation with the place to go on from, for clients that read on after all.
+    private mutating func overflowed() -> [SessionAction] {
+        let goodbyes = slots.inOrder.map { operation in
+            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            return SessionAction.send(TransportWSMessage.message(.error, id: operation.id, payload: errors))
+        }
+        return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
     }
 
     mutating func initialisationTimedOut() -> [SessionAction] {
@@ -84,7 +98,7 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots[number] else { return [] }
+        guard let operation = slots.note(response, of: number) else { return [] }
         let message = SocketMessage(
             prefix: operation.nextHead,
             shared: response.body,

@@ -8,6 +8,8 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
+    let subscriptionGroups: SocketGroups
+    let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger

@@ -130,12 +130,15 @@ extension SocketMailbox.Letter {
 
 /// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
+    /// Whose subscription it is, where these are counted.
+    let group: String?
     private let number: Int
     private let mailbox: SocketMailbox
     private let isClosed = Atomic(false)
 
-    init(number: Int, mailbox: SocketMailbox) {
+    init(number: Int, group: String?, mailbox: SocketMailbox) {
         self.number = number
+        self.group = group
         self.mailbox = mailbox
     }
 

@@ -65,6 +65,26 @@ final class ModelStatements {
         bindings(of: record, insertedFields) + (discriminator.map { [$0] } ?? [])
     }
 
+    /// Binds a record for `insertion`, without a list of its values in between.
+    func bind(_ record: Record, to parameters: any SQLParameters) {
+        var number = 0
+        for position in insertedFields {
+            number += 1
+            let value = record.values[position]
+            guard isColumn[position] else {
+                parameters.bind(dialect.boundMember(value, kinds[position]), at: number)
+                continue
+            }
+            switch value {
+            case .null: parameters.bindNull(at: number)
+            case .int(let integer): parameters.bind(integer, at: number)
+            case .text(let text), .json(let text): parameters.bind(text, at: number)
+            case .bool, .double: parameters.bind(Self.value(value), at: number)
+            }
+        }
+        if let discriminator { parameters.bind(discriminator, at: number + 1) }
+    }
+
     func replacementBindings(of record: Record) -> [SQLValue] {
         bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
     }

@@ -219,7 +219,7 @@ extension SQLWriter {
         try dropFanoutLeases()
         try dropWebhookLeases()
         // Where several servers run, the others' leases hold until they have run out.
-        guard session.dialect == .sqlite else { return }
+        guard !session.dialect.hasManyWriters else { return }
         try connection.run(SQL.dropLeases)
     }
 

@@ -74,6 +74,8 @@ final class SQLWriter: SQLReading, StoreWriter {
         self.session = session
     }
 
+    var unlocked: any StoreReader { SQLReader(session: session) }
+
     /// Locks, until the transaction ends, what a name stands for against other writers.
     func lock(name: String) throws(StoreError) {
         guard let statement = session.dialect.nameLock else { return }

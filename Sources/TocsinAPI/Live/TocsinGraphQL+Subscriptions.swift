@@ -1,0 +1,91 @@
+import GraphQL
+package import GraphQLTransport
+import JSON
+package import TocsinCore
+
+// Subscribing: to records here, to deliveries in its own file.
+extension TocsinGraphQL {
+    package func subscribe(
+        _ request: GraphQLRequest,
+        caller: Identity,
+        options: SubscribeOptions,
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        guard !revoked.covers(caller) else {
+            return .refused(errors: executor.errorList([Self.ended], style: options.style))
+        }
+        if let seconds = rates?.take(caller.owner) {
+            return .refused(errors: ErrorBody.errors(Self.rateExceeded(seconds), code: .limit, style: options.style))
+        }
+        do {
+            let (document, plan) = try asked(request, caller)
+            var request = request
+            request.query = document.text
+            let field = try executor.subscription(plan, request.variables)
+            let outcome = await join(plan, field, request, caller, options, sink)
+            // Access that ended while it was registering was told to those who were registered.
+            guard revoked.covers(caller), case .stream(let stream) = outcome else { return outcome }
+            stream.cancel()
+            return .refused(errors: executor.errorList([Self.ended], style: options.style))
+        } catch {
+            return .refused(errors: executor.errorList(error.errors, style: options.style))
+        }
+    }
+
+    private func join(
+        _ plan: ExecutionPlan,
+        _ field: SubscriptionSource,
+        _ request: GraphQLRequest,
+        _ caller: Identity,
+        _ options: SubscribeOptions,
+        _ sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        let style = options.style
+        if field.fieldName == Self.deliveryField {
+            let key = groupKey(request, field, caller, style)
+            return await joinDeliveries(plan, field, key, caller, style, sink)
+        }
+        let interest: LiveInterest
+        do {
+            interest = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
+        } catch {
+            let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
+            let refusal = GraphQLError(error, at: place, report: services.report)
+            return .refused(errors: executor.errorList([refusal], style: style))
+        }
+        let group = LiveGroup(
+            key: groupKey(request, field, caller, style),
+            interest: interest,
+            plan: plan,
+            variables: request.variables,
+            context: RequestContext(caller: caller, services: services),
+            fieldName: field.fieldName
+        )
+        guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
+            return .refused(
+                errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")], style: style)
+            )
+        }
+        return .stream(member)
+    }
+
+    /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
+    /// can be told to be it.
+    private func groupKey(
+        _ request: GraphQLRequest,
+        _ field: SubscriptionSource,
+        _ caller: Identity,
+        _ style: ResponseStyle
+    ) -> GroupKey {
+        let after = field.arguments["after"]?.stringValue
+        let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
+        let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
+        return GroupKey(
+            query: request.query,
+            operationName: request.operationName,
+            variables: JSONObject(variables.map { ($0.key, $0.value) }),
+            rights: rights(of: caller),
+            isAppSync: style == .appSync
+        )
+    }
+}
