@@ -9,6 +9,8 @@ package final class LiveFeed: Sendable {
     private struct State {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
+        /// Groups that name a topic.
+        var byTopic: [TopicID: [LiveGroup]] = [:]
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
@@ -21,7 +23,7 @@ package final class LiveFeed: Sendable {
     }
 
     let deliveries: DeliveryFeed
-    private let executor: ResponseExecutor
+    let executor: ResponseExecutor
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
@@ -89,10 +91,12 @@ package final class LiveFeed: Sendable {
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
                 for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
+                if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
             return (member, target)
         }
         guard let (member, joined) = joining else { return nil }
+        if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
         if let feed = replayAfter {
             member.startReplay { [weak self, weak member] in
@@ -104,6 +108,7 @@ package final class LiveFeed: Sendable {
     }
 
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
+        if let topic = group.interest.topicID { group.context.services.watchers.leave(topic) }
         state.withLock { state in
             guard group.remove(member), state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
@@ -111,8 +116,14 @@ package final class LiveFeed: Sendable {
                 state.byInterest[key]?.removeAll { $0 === group }
                 if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }
             }
+            guard let topic = group.interest.topicID else { return }
+            state.byTopic[topic]?.removeAll { $0 === group }
+            if state.byTopic[topic]?.isEmpty == true { state.byTopic[topic] = nil }
         }
     }
+
+    /// The groups whose subscriptions name the topic.
+    func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
     // MARK: Delivering
 
@@ -124,6 +135,7 @@ package final class LiveFeed: Sendable {
             return
         }
         guard let change = RecordChange(event), let record = event.record else { return }
+        if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record) }
         var key = InterestKey(model: record.model.name, change: change, owner: nil)
         let anybodys = key
         key.owner = record.owner

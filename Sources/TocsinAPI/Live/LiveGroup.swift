@@ -20,14 +20,24 @@ final class LiveGroup: Sendable {
     let plan: ExecutionPlan
     let variables: JSONObject
     let context: RequestContext
+    /// The subscription's root field.
+    let fieldName: String
     private let members = Mutex([ObjectIdentifier: LiveMember]())
 
-    init(key: GroupKey, interest: LiveInterest, plan: ExecutionPlan, variables: JSONObject, context: RequestContext) {
+    init(
+        key: GroupKey,
+        interest: LiveInterest,
+        plan: ExecutionPlan,
+        variables: JSONObject,
+        context: RequestContext,
+        fieldName: String
+    ) {
         self.key = key
         self.interest = interest
         self.plan = plan
         self.variables = variables
         self.context = context
+        self.fieldName = fieldName
     }
 
     func add(_ member: LiveMember) {

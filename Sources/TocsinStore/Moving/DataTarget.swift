@@ -167,15 +167,3 @@ extension SQLValue {
         }
     }
 }
-
-extension SQLParameters {
-    fileprivate func bind(_ value: SQLValue, at number: Int) {
-        switch value {
-        case .null: bindNull(at: number)
-        case .int(let value): bind(value, at: number)
-        case .text(let text): bind(text, at: number)
-        // No table has a column of this kind: `MovedColumn.Kind`.
-        case .double: bindNull(at: number)
-        }
-    }
-}
