@@ -34,7 +34,7 @@ struct RetentionTests {
         try await store.write { writer throws(StoreError) in
             for second in 0..<times {
                 let topic = topics[second % topics.count]
-                let position = try writer.takePosition(of: "u::ann")
+                let position = try writer.takePositions(["u::ann": 1])["u::ann"] ?? 0
                 let number = try writer.takeNumber(of: TopicID(topic)) ?? Int64(second + 1)
                 var record = models.message("\(topic)-\(number)", topic: topic, number: number)
                 record[ModelType.makingTime] = .int(Int64(second + 1) * 1000)
