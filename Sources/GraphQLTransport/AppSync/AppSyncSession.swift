@@ -55,6 +55,9 @@ public struct AppSyncSession: SocketSession {
         }
     }
 
+    /// The head of `data` with the operation's id.
+    public func envelope(of number: Int) -> ResponseEnvelope? { slots[number].map { .message(head: $0.nextHead) } }
+
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
         slots.closeAll()
@@ -175,10 +178,8 @@ extension AppSyncSession {
     }
 
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots[number] else { return [] }
-        return [
-            .send(SocketMessage(prefix: operation.nextHead, shared: response.body, suffix: [UInt8(ascii: "}")]))
-        ]
+        guard let envelope = envelope(of: number) else { return [] }
+        return [.send(envelope.message(of: response))]
     }
 
     mutating func finish(_ number: Int, _ ending: Ending) -> [SessionAction] {

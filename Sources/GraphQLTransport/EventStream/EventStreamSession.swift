@@ -46,6 +46,9 @@ public struct EventStreamSession: SocketSession {
         }
     }
 
+    /// The one operation's, until the stream is over.
+    public func envelope(of number: Int) -> ResponseEnvelope? { isOver ? nil : .event }
+
     private mutating func opened() -> [SessionAction] {
         switch content {
         case .reply(let reply): return finish(SharedResponse(body: reply.body))
@@ -79,18 +82,6 @@ extension EventStreamSession {
     private static let complete = Array("event: complete\ndata:\n\n".utf8)
 
     private static func next(_ response: SharedResponse) -> SocketMessage {
-        var head = Array("event: next\n".utf8)
-        if let cursor = response.cursor, !cursor.utf8.contains(where: isBreak) { head += Array("id: \(cursor)\n".utf8) }
-        head += Array("data: ".utf8)
-        guard response.body.contains(where: isBreak) else {
-            return SocketMessage(prefix: head, shared: response.body, suffix: Array("\n\n".utf8))
-        }
-        // Between the tokens of JSON a line break means nothing; inside a string it is written otherwise.
-        let oneLine = response.body.map { isBreak($0) ? UInt8(ascii: " ") : $0 }
-        return SocketMessage(prefix: head, shared: oneLine, suffix: Array("\n\n".utf8))
-    }
-
-    private static func isBreak(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || byte == 0
+        ResponseEnvelope.event.message(of: response)
     }
 }

@@ -8,6 +8,15 @@ public import GraphQL
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
     mutating func handle(_ event: SessionEvent) -> [SessionAction]
+    /// What comes around a response of this operation now; `nil` when responses of it are not sent.
+    ///
+    /// A performer that has a response for many sessions asks for this instead of telling each of them `next`.
+    func envelope(of number: Int) -> ResponseEnvelope?
+}
+
+extension SocketSession {
+    /// None: the session serves no subscriptions.
+    public func envelope(of number: Int) -> ResponseEnvelope? { nil }
 }
 
 /// What can happen to a session.

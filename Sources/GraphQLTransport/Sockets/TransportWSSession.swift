@@ -58,6 +58,9 @@ public struct TransportWSSession: SocketSession {
         }
     }
 
+    /// The head of `next` with the operation's id.
+    public func envelope(of number: Int) -> ResponseEnvelope? { slots[number].map { .message(head: $0.nextHead) } }
+
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
         slots.closeAll()
@@ -84,13 +87,8 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots[number] else { return [] }
-        let message = SocketMessage(
-            prefix: operation.nextHead,
-            shared: response.body,
-            suffix: [UInt8(ascii: "}")]
-        )
-        return [.send(message)]
+        guard let envelope = envelope(of: number) else { return [] }
+        return [.send(envelope.message(of: response))]
     }
 
     private mutating func ended(_ number: Int, _ reason: StreamEnd) -> [SessionAction] {

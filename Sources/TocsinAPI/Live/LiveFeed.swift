@@ -6,9 +6,10 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
-    private struct State {
+    struct State {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
+        var backlog: LiveBacklog
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
@@ -25,22 +26,29 @@ package final class LiveFeed: Sendable {
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
-    private let state = Mutex(State())
-    /// Commits that may wait for delivery; beyond it subscribers are ended, to resume by cursor, and publishers go on.
+    /// Rings when a group may have a turn.
+    let turns: AsyncStream<Void>
+    let bell: AsyncStream<Void>.Continuation
+    let state: Mutex<State>
+    /// Commits that may wait to be looked at; beyond it subscribers are ended, to resume by cursor, and publishers go on.
     private static let maximumWaitingCommits = 65_536
     private static let replayPage = 200
     /// A replay waits for its reader after this much.
     private static let replayBytes = 131_072
 
+    /// A feed of what the hub tells; of one owner no more than `maximumWaitingEvents` wait for its groups.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
-        listeners: DeliveryListeners = DeliveryListeners()
+        listeners: DeliveryListeners = DeliveryListeners(),
+        maximumWaitingEvents: Int = 65_536
     ) {
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
+        state = Mutex(State(backlog: LiveBacklog(maximumEvents: maximumWaitingEvents)))
+        (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
         let feeder = feeder
         hub.add { [weak self] events in
@@ -56,9 +64,13 @@ package final class LiveFeed: Sendable {
     /// Delivers events until `stop` or cancellation.
     package func run() async {
         async let deliveries: Void = deliveries.run()
+        async let turns: Void = takeTurns()
         for await commit in events {
-            for event in commit.events { await deliver(event, ofCommit: commit.number) }
+            for event in commit.events { sort(event, ofCommit: commit.number) }
+            bell.yield()
         }
+        bell.finish()
+        await turns
         await deliveries
     }
 
@@ -105,7 +117,9 @@ package final class LiveFeed: Sendable {
 
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
         state.withLock { state in
-            guard group.remove(member), state.groups[group.key] === group else { return }
+            guard group.remove(member) else { return }
+            state.backlog.remove(group)
+            guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
             for key in group.interestKeys {
                 state.byInterest[key]?.removeAll { $0 === group }
@@ -114,31 +128,9 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    // MARK: Delivering
+    // MARK: Replaying
 
-    private func deliver(_ event: DomainEvent, ofCommit commit: Int) async {
-        if case .accessEnded(let user, let token) = event {
-            let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
-            endMembers { hasLost($0.caller) }
-            deliveries.end(where: hasLost)
-            return
-        }
-        guard let change = RecordChange(event), let record = event.record else { return }
-        var key = InterestKey(model: record.model.name, change: change, owner: nil)
-        let anybodys = key
-        key.owner = record.owner
-        let groups = state.withLock { [key] state in
-            (key == anybodys ? [] : state.byInterest[key] ?? []) + (state.byInterest[anybodys] ?? [])
-        }
-        for group in groups where group.interest.includes(record) {
-            let response = await self.response(for: record, in: group)
-            let number = record.number ?? 0
-            // What was committed before a member joined is not its to hear, unless it replays.
-            for member in group.snapshot where member.joinedAfter < commit { member.offer(response, number: number) }
-        }
-    }
-
-    private func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
+    func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)
         var cursor: String?
         if let topic = record["topicId"].text, let number = record.number {
@@ -188,7 +180,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    private func endMembers(where isAffected: (LiveMember) -> Bool) {
+    func endMembers(where isAffected: (LiveMember) -> Bool) {
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
@@ -199,7 +191,7 @@ package final class LiveFeed: Sendable {
         GraphQLError(.unavailable, "Stored messages cannot be read just now. Subscribe again with your last cursor.")
     )
 
-    private static let overflow = StreamEnd.failed(
+    static let overflow = StreamEnd.failed(
         errors: errorList(
             GraphQLError(
                 .unavailable,

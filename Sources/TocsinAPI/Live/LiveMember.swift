@@ -51,21 +51,30 @@ final class LiveMember: StreamHandle, Sendable {
         }
     }
 
-    /// Hands over a live event, unless stored messages must come first or it was sent already.
-    func offer(_ response: SharedResponse, number: MessageNumber) {
-        let isWanted = state.withLock { state in
-            switch state.stage {
-            case .live(let last):
-                guard number == 0 || number > last else { return false }
-                if number > 0, last > 0 { state.stage = .live(last: number) }
-                return true
-            case .catchingUp(let seen):
-                state.stage = .catchingUp(seen: max(seen, number))
-                return false
-            case .ended: return false
+    /// Which of these events it is to hear now, the first the lowest bit: not what was committed before it joined, nor what
+    /// it has had, nor what stored messages come before.
+    func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
+        state.withLock { state in
+            var wanted: UInt64 = 0
+            for (place, event) in events.enumerated() where joinedAfter < event.commit {
+                if Self.isWanted(event, &state.stage) { wanted |= 1 << UInt64(place) }
             }
+            return wanted
         }
-        if isWanted { sink.next(response) }
+    }
+
+    private static func isWanted(_ event: LiveEvent, _ stage: inout Stage) -> Bool {
+        let number = event.record.number ?? 0
+        switch stage {
+        case .live(let last):
+            guard number == 0 || number > last else { return false }
+            if number > 0, last > 0 { stage = .live(last: number) }
+            return true
+        case .catchingUp(let seen):
+            stage = .catchingUp(seen: max(seen, number))
+            return false
+        case .ended: return false
+        }
     }
 
     /// Goes live after all stored messages up to `last` were sent; false if newer ones went by meanwhile.

@@ -8,6 +8,7 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
+    let deliveries = LoopDeliveries()
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger

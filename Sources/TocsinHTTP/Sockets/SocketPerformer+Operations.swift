@@ -85,7 +85,7 @@ extension SocketPerformer {
     private func subscribe(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
         let performer = NIOLoopBound(self, eventLoop: loop)
         let service = parts.service
-        let sink = SocketSink(number: number, mailbox: mailbox)
+        let sink = SocketSink(number: number, mailbox: mailbox, lane: lane(of: caller))
         let task = Task(executorPreference: executor) {
             let outcome = await service.subscribe(
                 operation.request,

@@ -99,13 +99,16 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 extension WebSocketHandler {
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard case .open = phase else { return }
+        queue.isHeld = performer.isReceiving
         let isWithinBounds =
             switch output {
             case .text(let message): queue.append(events: 1) { $0.writeTextFrame(message) }
             case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
             case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
             case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
-            case .fetched: fetched()
+            case .batch(let batch, let envelope):
+                queue.append(batch.bytes(envelope, .webSocket), events: batch.count)
+            case .settled: settled()
             }
         guard isWithinBounds else {
             let code = SocketCloseCode.tryAgainLater.rawValue
@@ -114,7 +117,8 @@ extension WebSocketHandler {
         }
     }
 
-    private func fetched() -> Bool {
+    private func settled() -> Bool {
+        queue.flush()
         if queue.isEmpty { performer.allWritten() }
         return true
     }

@@ -61,16 +61,22 @@ final class EventStream<Service: GraphQLService> {
 
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard ended != nil else { return }
+        queue.isHeld = performer.isReceiving
         switch output {
         case .text(let message):
             let isWithinBounds = queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
             if !isWithinBounds { finish(.cut) }
+        case .batch(let batch, let envelope):
+            let bytes = batch.bytes(envelope, isChunked ? .chunks : .plain)
+            if !queue.append(bytes, events: batch.count) { finish(.cut) }
         case .close(SocketCloseCode.tryAgainLater.rawValue, _): finish(.cut)
         case .close:
             if isChunked { _ = queue.append { $0.writeLastChunk() } }
             queue.drained = { [self] in finish(.complete) }
             queue.flush()
-        case .fetched: if queue.isEmpty { performer.allWritten() }
+        case .settled:
+            queue.flush()
+            if queue.isEmpty { performer.allWritten() }
         // Only sockets carry these.
         case .binary, .pong: break
         }
