@@ -4,12 +4,14 @@
 -- Models with columns of their own. `extra` holds the fields that a schema declares beyond these. `made_at` is the order of
 -- lists; `revised_at` is null until a row changes, so that making one costs no index of changes.
 
+-- A topic's messages have the numbers 1 to `last_number`; those below `first_number` are no longer kept.
 CREATE TABLE topics (
     id TEXT NOT NULL PRIMARY KEY,
     owner TEXT,
     name TEXT,
     arn TEXT,
     last_number INTEGER NOT NULL DEFAULT 0,
+    first_number INTEGER NOT NULL DEFAULT 1,
     version INTEGER,
     deleted INTEGER,
     last_changed_at INTEGER,
@@ -24,12 +26,22 @@ CREATE INDEX topics_by_owner_and_name ON topics (owner, name, id);
 CREATE INDEX topics_by_revision ON topics (owner, revised_at, id) WHERE revised_at IS NOT NULL;
 CREATE INDEX topics_dead ON topics (last_changed_at) WHERE deleted = 1;
 
--- `number` is dense in its topic, in order of commit. `topic_id` is a loose reference: messages may outlive a topic.
+-- All messages of one owner in one order, that of their commits: positions up to `last_position` were handed out, those below
+-- `first_position` are no longer kept. Who writes locks rows here, by owner, before rows of topics, by id.
+CREATE TABLE feeds (
+    owner TEXT NOT NULL PRIMARY KEY,
+    last_position INTEGER NOT NULL DEFAULT 0,
+    first_position INTEGER NOT NULL DEFAULT 1
+) STRICT, WITHOUT ROWID;
+
+-- `number` is dense in its topic, in order of commit, and so is `position` in its owner's feed. `topic_id` is a loose
+-- reference: messages may outlive a topic.
 CREATE TABLE messages (
     id TEXT NOT NULL PRIMARY KEY,
     topic_id TEXT NOT NULL,
     number INTEGER NOT NULL,
     owner TEXT,
+    position INTEGER,
     type INTEGER,
     title TEXT,
     body TEXT,
@@ -52,6 +64,7 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_by_number ON messages (topic_id, number);
 CREATE UNIQUE INDEX messages_by_key ON messages (topic_id, key) WHERE key IS NOT NULL;
 CREATE INDEX messages_by_creation ON messages (topic_id, created_at, number);
+CREATE INDEX messages_by_position ON messages (owner, position) WHERE position IS NOT NULL;
 CREATE INDEX messages_by_owner ON messages (owner, made_at, id);
 CREATE INDEX messages_by_revision ON messages (owner, revised_at, id) WHERE revised_at IS NOT NULL;
 CREATE INDEX messages_dead ON messages (last_changed_at) WHERE deleted = 1;

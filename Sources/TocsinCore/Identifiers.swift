@@ -28,3 +28,6 @@ package typealias TokenID = Identifier<TokenKind>
 
 /// Place of a message in its topic: dense from 1, in order of commit.
 package typealias MessageNumber = Int64
+
+/// Place of a message among all of its owner's, whatever their topics: rising from 1, in order of commit.
+package typealias FeedPosition = Int64

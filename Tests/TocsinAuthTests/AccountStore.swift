@@ -49,6 +49,8 @@ struct Rows: StoreReader {
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
+    func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds? { nil }
+    func feedBounds(of owner: String) throws(StoreError) -> FeedBounds { FeedBounds() }
     func memberships(of user: UserID) throws(StoreError) -> [Membership] { [] }
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? { nil }
     func devices(of user: UserID) throws(StoreError) -> [Device] { [] }

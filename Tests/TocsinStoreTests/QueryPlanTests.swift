@@ -96,6 +96,16 @@ struct QueryPlanTests {
             let steps = try await plans { writer throws(StoreError) in _ = try writer.records(query) }
             expectIndexed(steps, name)
         }
+        let ownFeed = ModelQuery(
+            model: models.message,
+            predicate: .field(try #require(models.message.position(of: "owner")), .equal(.text("u::ann"))),
+            order: [ModelQuery.Order(field: try #require(models.message.position(of: ModelType.feedPosition)))],
+            after: [.int(isFirstPage ? 0 : 7)],
+            limit: 101
+        )
+        let ownSteps = try await plans { writer throws(StoreError) in _ = try writer.records(ownFeed) }
+        expectIndexed(ownSteps, "feed of an owner")
+        #expect(ownSteps.contains { $0.contains("messages_by_position (owner=? AND position>?") }, "\(ownSteps)")
         // A name may occur more than once: its few rows are sorted.
         let named = try query(models.topic, [("name", .equal(.text("news")))], byID)
         let steps = try await plans { writer throws(StoreError) in _ = try writer.records(named) }

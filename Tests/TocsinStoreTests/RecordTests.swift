@@ -167,4 +167,36 @@ struct RecordTests {
             #expect(last == [2, nil])
         }
     }
+
+    @Test(
+        "positions start at 1, one owner after the other, and go back with a write that fails",
+        arguments: TestDatabase.available
+    )
+    func positions(database: TestDatabase) async throws {
+        let topics = [models.topic("t1")]
+        try await database.withStore { store in
+            try await store.insert(topics)
+            let positions = try await store.write { writer throws(StoreError) in
+                var positions: [FeedPosition] = []
+                for owner in ["u::ann", "u::ann", "u::bob"] { positions.append(try writer.takePosition(of: owner)) }
+                return positions
+            }
+            #expect(positions == [1, 2, 1])
+            await #expect(throws: StoreError.self) {
+                try await store.write { writer throws(StoreError) in
+                    _ = try writer.takePosition(of: "u::ann")
+                    throw StoreError.mismatch(reason: "on purpose")
+                }
+            }
+            let next = try await store.write { writer throws(StoreError) in try writer.takePosition(of: "u::ann") }
+            #expect(next == 3)
+            let bounds = try await store.read { reader throws(StoreError) in
+                [
+                    try reader.feedBounds(of: "u::ann"), try reader.feedBounds(of: "u::none"),
+                    try reader.feedBounds(of: TopicID("t1")), try reader.feedBounds(of: TopicID("none")),
+                ]
+            }
+            #expect(bounds == [FeedBounds(first: 1, last: 3), FeedBounds(), FeedBounds(), nil])
+        }
+    }
 }

@@ -119,7 +119,13 @@ struct ModelTypeFactory {
         let generated = shown.filter { columns[$0.name] != nil && !inputNames.contains($0.name) }
         let names = Set(shown.filter(\.isRequired).map(\.name))
         return generated.map { field($0.name, $0.namedType, isRequired: $0.isRequired, .generated) }
-            + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
+            + feedFields + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
+    }
+
+    /// A message's place in its owner's feed, which only cursors show.
+    private var feedFields: [ModelField] {
+        guard columns[ModelType.feedPosition] != nil else { return [] }
+        return [field(ModelType.feedPosition, "Int", isRequired: false, .generated)]
     }
 
     /// The text that names a row where the key is not its `id` alone.

@@ -45,6 +45,7 @@ package final class ModelType: Sendable {
         var version: Int?
         var deleted: Int?
         var changed: Int?
+        var feedPosition: Int?
     }
 
     /// The hidden field that joins the values of a `@primaryKey`.
@@ -53,6 +54,8 @@ package final class ModelType: Sendable {
     package static let makingTime = "_madeAt"
     /// The hidden field with the time of the last change; null until the first one.
     package static let revisionTime = "_revisedAt"
+    /// The hidden field with a message's place among all of its owner's; null where no text says whose it is.
+    package static let feedPosition = "_position"
 
     package init(
         name: String,
@@ -87,7 +90,8 @@ package final class ModelType: Sendable {
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
-            changed: positions["_lastChangedAt"]
+            changed: positions["_lastChangedAt"],
+            feedPosition: positions[Self.feedPosition]
         )
     }
 

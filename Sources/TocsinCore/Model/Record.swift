@@ -33,6 +33,8 @@ package struct Record: Sendable, Hashable {
     package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
     /// The number in its topic, of messages only.
     package var number: MessageNumber? { model.numberPosition.flatMap { values[$0].int } }
+    /// The place among all of its owner's messages, of messages only.
+    package var feedPosition: FeedPosition? { model.places.feedPosition.flatMap { values[$0].int } }
 
     private func text(at position: Int?) -> String? { position.flatMap { values[$0].text } }
 

@@ -23,6 +23,6 @@ package enum ShippedTables {
     private static let message = [
         "topicId": "topic_id", "number": "number", "type": "type", "title": "title", "body": "body", "key": "key",
         "priority": "priority", "url": "url", "data": "data", "category": "category", "expiresAt": "expires_at",
-        "push": "push",
+        "push": "push", ModelType.feedPosition: "position",
     ]
 }

@@ -46,6 +46,23 @@ package protocol ModelReading {
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool
     /// The last number handed out in a topic; nil when there is no such topic.
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+    /// The numbers of a topic's messages; nil when there is no such topic.
+    func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds?
+    /// The positions of an owner's messages.
+    func feedBounds(of owner: String) throws(StoreError) -> FeedBounds
+}
+
+/// What a feed holds.
+package struct FeedBounds: Hashable, Sendable {
+    /// The lowest place that is still kept; what was below it has been pruned.
+    package var first: Int64
+    /// The highest place handed out so far; `first - 1` in a feed that holds nothing.
+    package var last: Int64
+
+    package init(first: Int64 = 1, last: Int64 = 0) {
+        self.first = first
+        self.last = last
+    }
 }
 
 extension ModelReading {
@@ -86,6 +103,8 @@ package protocol ModelWriting {
     func fenceChanges() throws(StoreError)
     /// Hands out the next number of a topic, under its row; nil when there is no such topic.
     func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
+    /// Hands out the next position in an owner's feed, under its row; before any topic's number (`MessagePlaces`).
+    func takePosition(of owner: String) throws(StoreError) -> FeedPosition
 }
 
 package protocol MembershipReading {

@@ -114,8 +114,9 @@ package struct DirectPushService: Sendable {
         }
         let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
         try prepareTopic(topic, sender, now, writer)
-        guard let number = try writer.takeNumber(of: topic) else { return .failure(.unauthorized) }
-        record["number"] = .int(number)
+        guard let number = try MessagePlaces.take(for: &record, in: topic, writer) else {
+            return .failure(.unauthorized)
+        }
         if let stored = try writer.insert(record) {
             throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
         }

@@ -116,8 +116,9 @@ package struct MessageService: Sendable {
             return .failure(.unauthorized)
         }
         guard draft.condition.matches(Record(model: messages)) else { return .failure(.conditionFailed(nil)) }
-        guard let number = try writer.takeNumber(of: draft.topicID) else { return .failure(.unauthorized) }
-        record["number"] = .int(number)
+        guard let number = try MessagePlaces.take(for: &record, in: draft.topicID, writer) else {
+            return .failure(.unauthorized)
+        }
         if let stored = try writer.insert(record) {
             throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
         }

@@ -10,6 +10,14 @@ private enum SQL {
             ELSE 1 END
         """
     static let setNumber = "UPDATE topics SET last_number = $2 WHERE id = $1"
+    static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
+    static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
+    static let stepPosition = "UPDATE feeds SET last_position = last_position + 1 WHERE owner = $1"
+    static let startFeed = """
+        INSERT INTO feeds (owner, last_position) VALUES ($1, 1)
+        ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + 1
+        """
+    static let lastPosition = "SELECT last_position FROM feeds WHERE owner = $1"
 }
 
 extension SQLReading {
@@ -67,6 +75,15 @@ extension SQLReading {
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
         try connection.first(SQL.lastNumber, [.text(topic.text)]) { $0.int(0) }
     }
+
+    func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds? {
+        try connection.first(SQL.topicBounds, [.text(topic.text)]) { FeedBounds(first: $0.int(0), last: $0.int(1)) }
+    }
+
+    func feedBounds(of owner: String) throws(StoreError) -> FeedBounds {
+        try connection.first(SQL.ownerBounds, [.text(owner)]) { FeedBounds(first: $0.int(0), last: $0.int(1)) }
+            ?? FeedBounds()
+    }
 }
 
 extension SQLWriter {
@@ -122,5 +139,16 @@ extension SQLWriter {
         guard let last = try lastNumber(of: topic) else { return nil }
         try connection.run(SQL.setNumber, [.text(topic.text), .int(last + 1)])
         return last + 1
+    }
+
+    func takePosition(of owner: String) throws(StoreError) -> FeedPosition {
+        // The change comes first: where writes overlap it is what takes the row's lock, kept until the commit.
+        if try connection.run(SQL.stepPosition, [.text(owner)]) == 0 {
+            try connection.run(SQL.startFeed, [.text(owner)])
+        }
+        guard let position = try connection.first(SQL.lastPosition, [.text(owner)], { $0.int(0) }) else {
+            throw .mismatch(reason: "The feed of an owner has gone inside the transaction that wrote it.")
+        }
+        return position
     }
 }

@@ -11,7 +11,7 @@ struct TestModels: Sendable {
         "Message",
         [
             ("topicId", .text), ("number", .int), ("type", .int), ("title", .text), ("body", .text), ("key", .text),
-            ("priority", .int), ("push", .json), ("severity", .text),
+            ("priority", .int), ("push", .json), ("severity", .text), (ModelType.feedPosition, .int),
         ],
         indexes: [
             ModelIndex(
