@@ -29,10 +29,10 @@ public protocol ResponseCourier: AnyObject, Sendable {
     ///
     /// What one sink gets keeps its order, whichever way it was handed over.
     func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink])
-    /// Whether it has delivered most of what it was given; if not, it calls `wake` once when it has.
+    /// Whether responses for these sinks would soon be on their way; if not, it calls `wake` once when they would.
     ///
     /// A service that waits for room gives later responses together, which costs less.
-    func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool
+    func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool
 }
 
 /// One response of a subscription, shared by all subscribers that get the same bytes.

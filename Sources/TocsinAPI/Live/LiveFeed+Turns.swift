@@ -38,11 +38,9 @@ extension LiveFeed {
     /// Makes the responses of the group's next events and hands them over together, unless much of what was handed over
     /// before is still under way: then they wait, become more, and cost less each.
     private func takeTurn(_ group: LiveGroup) async {
-        let rosters = group.rosters
         state.withLock { $0.backlog.park(group) }
-        for courier in rosters.compactMap(\.courier)
-        where !courier.hasRoom(orCall: { [weak self, weak group] in self?.goOn(with: group) }) {
-            return
+        for roster in group.rosters {
+            if !roster.hasRoom(orCall: { [weak self, weak group] in self?.goOn(with: group) }) { return }
         }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
         var responses: [SharedResponse] = []

@@ -11,8 +11,8 @@ struct LiveEvent: Sendable {
 /// Members of one group who are reached together.
 struct LiveRoster: Sendable {
     /// Who reaches them; nil: each is told by itself.
-    let courier: (any ResponseCourier)?
-    let members: [LiveMember]
+    private let courier: (any ResponseCourier)?
+    private let members: [LiveMember]
     /// The members' sinks in the same order, so that a response for all needs no new list.
     private let sinks: [any ResponseSink]
     /// No more events are delivered at once: they are told apart by the bits of one word.
@@ -39,6 +39,11 @@ struct LiveRoster: Sendable {
             }
         }
         return lists.map { LiveRoster(courier: $0.courier, members: $0.members) }
+    }
+
+    /// Whether responses for all would soon be on their way; if not, `wake` is called once when they would.
+    func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
+        courier?.hasRoom(for: sinks, orCall: wake) ?? true
     }
 
     /// Hands each member those of the responses it wants; event and response stand at the same place.

@@ -14,24 +14,28 @@ final class DeliveryLane: ResponseCourier, Sendable {
         case some(ResponseBatch, ArraySlice<any ResponseSink>)
     }
 
-    private enum Letter {
+    fileprivate enum Letter {
         case one(SocketMailbox, SocketMailbox.Letter)
-        case many(ResponseBatch, [any ResponseSink])
+        case many(DeliveryRound)
     }
 
-    private struct State {
+    fileprivate struct State {
         var letters = CircularBuffer<Letter>()
-        /// How many sinks of the first letter have been served.
-        var served = 0
-        /// How many sinks wait for responses they share.
-        var waiting = 0
+        /// How many writes to sinks wait.
+        var writes = 0
         /// The loop knows that something waits.
         var isListed = false
         var wakers: [@Sendable () -> Void] = []
+
+        /// The round that responses for these sinks can join: the last letter, so that nothing is overtaken.
+        func joinable(_ sinks: [any ResponseSink]) -> DeliveryRound? {
+            guard case .many(let round)? = letters.last, round.isFor(sinks) else { return nil }
+            return round
+        }
     }
 
-    /// Below so many waiting sinks more is welcome: some milliseconds' work.
-    private static let roomySinks = 256
+    /// Below so many waiting writes more is welcome: some milliseconds' work.
+    fileprivate static let roomyWrites = 256
     private let owner: String
     private let delivery: LoopDelivery
     private let state = Mutex(State())
@@ -45,54 +49,65 @@ final class DeliveryLane: ResponseCourier, Sendable {
 
     func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
         guard !sinks.isEmpty, !responses.isEmpty else { return }
-        post(.many(ResponseBatch(responses), sinks), sinks: sinks.count)
+        let isNews = state.withLock { state in
+            var round: DeliveryRound
+            if let running = state.joinable(sinks) {
+                state.letters.removeLast()
+                round = running
+            } else {
+                round = DeliveryRound(sinks)
+            }
+            state.writes -= round.writes
+            round.join(responses)
+            state.writes += round.writes
+            return state.append(.many(round))
+        }
+        if isNews { delivery.enlist(self) }
     }
 
-    func post(_ letter: SocketMailbox.Letter, to mailbox: SocketMailbox) { post(.one(mailbox, letter), sinks: 0) }
+    func post(_ letter: SocketMailbox.Letter, to mailbox: SocketMailbox) {
+        if state.withLock({ $0.append(.one(mailbox, letter)) }) { delivery.enlist(self) }
+    }
 
-    func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
+    func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
-            if state.waiting < Self.roomySinks { return true }
+            if state.joinable(sinks).map({ $0.hasRoom }) ?? (state.writes < Self.roomyWrites) { return true }
             state.wakers.append(wake)
             return false
         }
     }
 
-    private func post(_ letter: Letter, sinks: Int) {
-        let isNews = state.withLock { state in
-            state.letters.append(letter)
-            state.waiting += sinks
-            defer { state.isListed = true }
-            return !state.isListed
-        }
-        if isNews { delivery.enlist(self) }
-    }
-
     /// The next work, for so many sinks at most; when there is none the lane is no longer listed.
     func take(sinks limit: Int) -> Work? {
-        let (work, wakers) = state.withLock { state -> (Work?, [@Sendable () -> Void]) in
-            guard let letter = state.letters.first else {
-                state.isListed = false
-                return (nil, [])
-            }
-            guard case .many(let batch, let sinks) = letter else {
-                state.letters.removeFirst()
-                if case .one(let mailbox, let content) = letter { return (.one(mailbox, content), []) }
-                return (nil, [])
-            }
-            let end = min(sinks.count, state.served + limit)
-            let slice = sinks[state.served..<end]
-            state.waiting -= slice.count
-            state.served = end
-            if end == sinks.count {
-                state.letters.removeFirst()
-                state.served = 0
-            }
-            guard state.waiting < Self.roomySinks else { return (.some(batch, slice), []) }
-            defer { state.wakers = [] }
-            return (.some(batch, slice), state.wakers)
-        }
+        let (work, wakers) = state.withLock { $0.take(limit) }
         for wake in wakers { wake() }
         return work
+    }
+}
+
+extension DeliveryLane.State {
+    /// Answers whether the loop must be told.
+    mutating func append(_ letter: DeliveryLane.Letter) -> Bool {
+        letters.append(letter)
+        defer { isListed = true }
+        return !isListed
+    }
+
+    /// The next work, and whom to wake.
+    mutating func take(_ limit: Int) -> (DeliveryLane.Work?, [@Sendable () -> Void]) {
+        switch letters.popFirst() {
+        case nil:
+            isListed = false
+            return (nil, [])
+        case .one(let mailbox, let letter)?: return (.one(mailbox, letter), [])
+        case .many(var round)?:
+            writes -= round.writes
+            let (slice, batch, isLess) = round.take(limit)
+            writes += round.writes
+            if !round.isOver { letters.prepend(.many(round)) }
+            guard isLess || writes < DeliveryLane.roomyWrites else { return (.some(batch, slice), []) }
+            defer { wakers = [] }
+            return (.some(batch, slice), wakers)
+        }
     }
 }
