@@ -46,6 +46,7 @@ extension SessionAction {
         case .close(let code, let reason): "close \(code) \(reason)"
         case .authenticate(let who): "authenticate \(who.authorization ?? "-") \(who.apiKey ?? "-")"
         case .sendBinary(let bytes): "binary \(bytes)"
+        case .reauthenticate(let who): "reauthenticate \(who.authorization ?? "-") \(who.apiKey ?? "-")"
         case .start(let number, let operation): operation.brief(number)
         case .cancel(let number): "cancel \(number)"
         case .setTimer(.initialisation, let milliseconds): "timer \(milliseconds)"

@@ -216,23 +216,29 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a peer that does not read is cut, and its subscription is cancelled")
+    @Test("a peer that does not read is told its last cursor and sent away, and its subscription is cancelled")
     func slowReader() async throws {
         try await TestServer.with { server in
             let client = try await RawClient.connect(port: server.port, receiveBuffer: 4096)
-            client.send(get("subscription live"))
+            client.send(get("subscription live", fields: "Connection: close\r\n"))
             #expect(await server.service.wait(for: .subscribed))
             try await client.stopReading()
             let filler = Array(repeating: UInt8(ascii: "6"), count: 900_000)
             let witness = try await server.connect()
-            for _ in 0..<200 where server.service.subscriberCount > 0 {
-                server.service.publish(filler)
+            var last = 0
+            for number in 1...200 where server.service.subscriberCount > 0 {
+                last = number
+                server.service.publish(filler, cursor: "c\(number)")
                 witness.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
                 _ = try await witness.response()
             }
             #expect(await server.service.wait(for: .unsubscribed))
             try await client.startReading()
-            #expect(await client.readToEnd().hasSuffix("0\r\n\r\n") == false, "the stream is not called whole")
+            let text = await client.readToEnd()
+            let cursors = (1...last).filter { text.contains("id: c\($0)\n") }
+            #expect(cursors == Array(1...(cursors.last ?? 0)), "what came has no hole")
+            #expect(text.contains(#""extensions":{"code":"UNAVAILABLE","cursor":"c\#(cursors.last ?? 0)"}"#))
+            #expect(text.hasSuffix("\n\r\n0\r\n\r\n") && !text.contains("event: complete"))
         }
     }
 

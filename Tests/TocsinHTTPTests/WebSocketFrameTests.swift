@@ -123,13 +123,21 @@ struct WebSocketFrameTests {
             let witness = try await server.connect()
             // Fills the system's buffers first, then the queue.
             for round in 0..<2000 where server.service.subscriberCount > 0 {
-                server.service.publish(round < 12 ? filler : body)
+                server.service.publish(round < 12 ? filler : body, cursor: "c\(round)")
                 witness.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
                 _ = try await witness.response()
             }
             #expect(await server.service.wait(for: .unsubscribed))
             try await client.startReading()
-            #expect(try await client.closeFrame().closeCode == 1013)
+            var events = 0
+            var frame = try await client.frame()
+            while frame.text.hasPrefix(#"{"id":"1","type":"next""#) {
+                events += 1
+                frame = try await client.frame()
+            }
+            #expect(frame.text.hasPrefix(#"{"id":"1","type":"error""#))
+            #expect(frame.text.contains(#""cursor":"c\#(events - 1)""#), "\(frame.text), after \(events) events")
+            #expect(try await client.frame().closeCode == 1013)
         }
     }
 }

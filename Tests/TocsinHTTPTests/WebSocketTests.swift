@@ -165,16 +165,23 @@ struct WebSocketTests {
     }
 
     @Test(
-        "a page of another origin may not open a socket",
+        "a page of another origin may not open a socket on either path, by any protocol, not even with credentials",
         arguments: [
             ("https://evil.example", 403), ("https://a", 101), ("http://a", 101), ("https://good.example", 101),
-            ("null", 403),
+            ("null", 403), ("https://good.example.evil.example", 403), ("http://good.example", 403),
+        ],
+        [
+            ("/graphql", "graphql-transport-ws"), ("/graphql", "graphql-ws"), ("/graphql/realtime", "graphql-ws"),
+            ("/graphql/realtime?header=eyJBdXRob3JpemF0aW9uIjoiZ29vZCJ9&payload=e30=", "graphql-ws"),
+            ("/graphql/realtime", "graphql-transport-ws"), ("/graphql/realtime", "none-of-ours"),
         ]
     )
-    func origin(_ origin: String, status: Int) async throws {
+    func origin(_ origin: (String, status: Int), place: (path: String, subprotocol: String)) async throws {
         try await TestServer.with(settings: { $0.crossOrigin.allowedOrigins = ["https://good.example"] }) { server in
             let client = try await server.connect()
-            #expect(try await client.upgrade(fields: "Origin: \(origin)\r\n").status == status)
+            let fields = "Origin: \(origin.0)\r\nAuthorization: Bearer good\r\n"
+            let answer = try await client.upgrade(path: place.path, subprotocol: place.subprotocol, fields: fields)
+            #expect(answer.status == origin.status)
         }
     }
 

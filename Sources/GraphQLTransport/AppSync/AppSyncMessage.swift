@@ -78,7 +78,11 @@ enum AppSyncMessage {
         let code = error["extensions"]?["code"]?.stringValue.flatMap(ErrorCode.init) ?? .badRequest
         let type = error["errorType"]?.stringValue ?? code.realtimeErrorType
         let message = error["message"]?.stringValue ?? "The subscription could not be served."
-        return ["errorType": .string(type), "message": .string(message)]
+        var shaped: JSONObject = ["errorType": .string(type), "message": .string(message)]
+        // Where to go on from: these clients read no other member of the extensions.
+        let cursors = ["cursor", "oldestCursor"].compactMap { name in error["extensions"]?[name].map { (name, $0) } }
+        if !cursors.isEmpty { shaped["extensions"] = .object(JSONObject([("code", .string(code.rawValue))] + cursors)) }
+        return .object(shaped)
     }
 
     private static func error(id: String, _ errors: [JSONValue]) -> SocketMessage {

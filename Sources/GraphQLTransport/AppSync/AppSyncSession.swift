@@ -51,12 +51,16 @@ public struct AppSyncSession: SocketSession {
         case (_, .timer(let timer)): ranOut(timer)
         case (_, .authenticated(let outcome)): authenticated(outcome)
         case (_, .tokenEnded): tokenEnded()
+        case (_, .overflowed): overflowed()
+        case (_, .lifetimeEnded): close(.goingAway, SessionGoodbye.lifetime)
         default: ofOperation(event)
         }
     }
 
     /// The head of `data` with the operation's id.
-    public func envelope(of number: Int) -> ResponseEnvelope? { slots[number].map { .message(head: $0.nextHead) } }
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    }
 
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
@@ -130,6 +134,15 @@ extension AppSyncSession {
         return goodbyes + closeIfOver()
     }
 
+    /// Ends each operation with the place to go on from, for clients that read on after all.
+    private mutating func overflowed() -> [SessionAction] {
+        let goodbyes = slots.inOrder.map { operation in
+            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            return SessionAction.send(AppSyncMessage.error(id: operation.id, errors: errors))
+        }
+        return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
+    }
+
     /// Closes when nothing runs for which the connection would be kept.
     func isOver() -> Bool { connectionHasEnded && slots.isEmpty }
 
@@ -178,7 +191,7 @@ extension AppSyncSession {
     }
 
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let envelope = envelope(of: number) else { return [] }
+        guard let envelope = envelope(of: number, upTo: response) else { return [] }
         return [.send(envelope.message(of: response))]
     }
 

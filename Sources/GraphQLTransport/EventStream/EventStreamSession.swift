@@ -17,6 +17,7 @@ public struct EventStreamSession: SocketSession {
     private let resumeAfter: String?
     private let limits: SocketSessionLimits
     private var isOver = false
+    private var lastCursor: String?
     private static let number = 1
 
     /// A session that has not begun; `lastEventID` is what a client that comes again has seen last.
@@ -31,23 +32,32 @@ public struct EventStreamSession: SocketSession {
         guard !isOver else { return [] }
         switch event {
         case .opened: return opened()
-        case .next(_, let response): return [.send(Self.next(response))]
+        case .next(let number, let response):
+            guard let envelope = envelope(of: number, upTo: response) else { return [] }
+            return [.send(envelope.message(of: response))]
         case .replied(_, let reply): return finish(SharedResponse(body: reply.body))
         case .refused(_, let errors), .ended(_, .failed(let errors)): return finish(Self.response(errors))
         case .ended(_, .completed): return finish(nil)
         case .ended(_, .unauthorized), .tokenEnded: return tokenEnded()
-        case .ended(_, .shuttingDown), .shutdown:
-            // Without `complete`: the client comes again.
-            isOver = true
-            return [.close(.goingAway, "The server is stopping")]
+        case .ended(_, .shuttingDown), .shutdown: return leave(.goingAway, "The server is stopping")
+        case .lifetimeEnded: return leave(.goingAway, SessionGoodbye.lifetime)
+        case .overflowed:
+            // Without a cursor of its own: it is no event of the stream, whose last one the client names when it comes.
+            let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursor))
+            return [.send(Self.next(last))] + leave(.tryAgainLater, SessionGoodbye.tooSlow)
         case .timer(.keepAlive): return [.send(SocketMessage(prefix: Self.comment)), keepAlive]
         // Nothing comes from the client, and it was authenticated before.
-        case .subscribed, .timer, .text, .binary, .pingFrame, .authenticated, .denied, .unsupported: return []
+        case .subscribed, .timer, .text, .binary, .pingFrame, .authenticated, .reauthenticated, .denied, .unsupported:
+            return []
         }
     }
 
     /// The one operation's, until the stream is over.
-    public func envelope(of number: Int) -> ResponseEnvelope? { isOver ? nil : .event }
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        guard !isOver else { return nil }
+        lastCursor = last.cursor ?? lastCursor
+        return .event
+    }
 
     private mutating func opened() -> [SessionAction] {
         switch content {
@@ -59,6 +69,12 @@ public struct EventStreamSession: SocketSession {
     }
 
     private var keepAlive: SessionAction { .setTimer(.keepAlive, milliseconds: limits.commentMilliseconds) }
+
+    /// Ends without `complete`: the client comes again.
+    private mutating func leave(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
+        isOver = true
+        return [.close(code, reason)]
+    }
 
     private mutating func tokenEnded() -> [SessionAction] {
         finish(Self.response(ErrorBody.errors("Token has expired.", code: .unauthenticated)))

@@ -20,6 +20,12 @@ public protocol GraphQLService: Sendable {
     /// Whose sockets and event streams are counted together, for the limit on those of one owner; `nil` counts none.
     func socketGroup(of caller: Caller) -> String?
 
+    /// Whether both callers are one user, who may then show a newer token on a connection.
+    func isSameUser(_ caller: Caller, as other: Caller) -> Bool
+
+    /// The stream's caller has shown a newer token: the stream goes on by it, or is ended if it gives other rights.
+    func renew(_ stream: any StreamHandle, caller: Caller)
+
     /// What kind of operation the request would run, without running it.
     ///
     /// It does not wait: parsing and planning are synchronous and their result is expected to be cached.
@@ -45,6 +51,12 @@ public protocol GraphQLService: Sendable {
 extension GraphQLService {
     /// Counts no sockets together.
     public func socketGroup(of caller: Caller) -> String? { nil }
+
+    /// Knows no two tokens of one user.
+    public func isSameUser(_ caller: Caller, as other: Caller) -> Bool { false }
+
+    /// Streams do not ask who listens.
+    public func renew(_ stream: any StreamHandle, caller: Caller) {}
 
     /// Starts a subscription from now on, with errors as the specification writes them.
     public func subscribe(

@@ -26,8 +26,8 @@ public enum SocketCloseCode: UInt16, Sendable, Hashable {
     case initialisationTimeout = 4408
     /// An operation of this id runs already.
     case subscriberExists = 4409
-    /// The client introduced itself twice.
-    case tooManyInitialisations = 4429
+    /// The client introduced itself twice, or sends more messages than it may.
+    case tooManyRequests = 4429
     /// Something of ours failed that no operation is to blame for.
     case internalServerError = 4500
 }

@@ -8,15 +8,15 @@ public import GraphQL
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
     mutating func handle(_ event: SessionEvent) -> [SessionAction]
-    /// What comes around a response of this operation now; `nil` when responses of it are not sent.
+    /// What comes around responses of this operation, which its client gets now up to `last`; `nil` when it gets none.
     ///
-    /// A performer that has a response for many sessions asks for this instead of telling each of them `next`.
-    func envelope(of number: Int) -> ResponseEnvelope?
+    /// A performer that has responses for many sessions asks for this instead of telling each of them `next`.
+    mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope?
 }
 
 extension SocketSession {
     /// None: the session serves no subscriptions.
-    public func envelope(of number: Int) -> ResponseEnvelope? { nil }
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? { nil }
 }
 
 /// What can happen to a session.
@@ -49,6 +49,12 @@ public enum SessionEvent: Sendable, Hashable {
     case unsupported(Int, OperationKind)
     /// The token the connection was opened with has ended.
     case tokenEnded
+    /// The performer has judged the credentials of the last `reauthenticate`.
+    case reauthenticated(SessionReauthentication)
+    /// More waits to be read than may: what has been sent so far is all that operations bring.
+    case overflowed
+    /// The connection has lived as long as one may.
+    case lifetimeEnded
     /// The server stops.
     case shutdown
 }
@@ -65,6 +71,9 @@ public enum SessionAction: Sendable, Hashable {
     case close(code: UInt16, reason: String)
     /// Find out who this is, then tell `authenticated`.
     case authenticate(Credentials)
+    /// Find out whether these are newer credentials of the same user and let everything go on by them, then tell
+    /// `reauthenticated`.
+    case reauthenticate(Credentials)
     /// Run the operation, then tell `replied`, or `subscribed` or `refused`; or why not.
     case start(Int, OperationStart)
     /// Stop the operation and tell nothing more of it.
@@ -117,6 +126,18 @@ public enum SessionAuthentication: Sendable, Hashable {
     /// They are bad; the message is for the client.
     case refused(message: String)
     /// They cannot be judged now; the message is for the client.
+    case unavailable(message: String)
+}
+
+/// What became of newer credentials for a connection that has some already.
+public enum SessionReauthentication: Sendable, Hashable {
+    /// The connection goes on by them until then, in Unix milliseconds; `nil` when they never end.
+    case accepted(expiresAt: Int64?)
+    /// They are somebody else's.
+    case otherUser
+    /// They are bad, and those before stay in force; the message is for the client.
+    case refused(message: String)
+    /// They cannot be judged now, and those before stay in force; the message is for the client.
     case unavailable(message: String)
 }
 

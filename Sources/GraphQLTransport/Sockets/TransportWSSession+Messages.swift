@@ -18,9 +18,7 @@ extension TransportWSSession {
         switch TransportWSMessage.Kind(rawValue: type) {
         case .connectionInit: return initialise(object)
         case .ping:
-            return withPayload(of: object) { session, payload in
-                session.slots.answer(.message(TransportWSMessage.message(.pong, payload: payload)))
-            }
+            return withPayload(of: object) { session, payload in session.ping(payload) }
         case .pong: return withPayload(of: object) { _, _ in [] }
         case .subscribe: return subscribe(object)
         case .complete: return complete(object)
@@ -44,27 +42,29 @@ extension TransportWSSession {
 
     private mutating func initialise(_ message: JSONObject) -> [SessionAction] {
         guard case .opened = phase else {
-            return close(.tooManyInitialisations, "Too many initialisation requests")
+            return close(.tooManyRequests, "Too many initialisation requests")
         }
         return withPayload(of: message) { session, payload in
-            let token: String?
-            let key: String?
+            var credentials: Credentials
             do throws(RequestFault) {
-                token = try Self.text(payload, "Authorization", "authorization")
-                key = try Self.text(payload, "x-api-key", "apiKey")
+                credentials = try session.credentials(in: payload)
             } catch {
                 return session.close(.badRequest, "Invalid message: \(error.message)")
             }
-            var credentials = Credentials(
-                authorization: token,
-                apiKey: key,
-                remoteAddress: session.upgradeCredentials.remoteAddress
-            )
             if credentials.isEmpty { credentials = session.upgradeCredentials }
             guard !credentials.isEmpty else { return session.close(.unauthorized, "Unauthorized") }
             session.phase = .authenticating
             return [.cancelTimer(.initialisation), .authenticate(credentials)]
         }
+    }
+
+    /// What a payload says of who its sender is.
+    func credentials(in payload: JSONObject?) throws(RequestFault) -> Credentials {
+        Credentials(
+            authorization: try Self.text(payload, "Authorization", "authorization"),
+            apiKey: try Self.text(payload, "x-api-key", "apiKey"),
+            remoteAddress: upgradeCredentials.remoteAddress
+        )
     }
 
     /// The first of these members that is there.

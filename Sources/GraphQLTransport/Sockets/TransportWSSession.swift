@@ -24,6 +24,8 @@ public struct TransportWSSession: SocketSession {
     let upgradeCredentials: Credentials
     var phase = Phase.opened
     var slots: OperationSlots
+    /// Whether newer credentials are being judged.
+    var isReauthenticating = false
 
     /// A session that has not begun.
     ///
@@ -47,6 +49,9 @@ public struct TransportWSSession: SocketSession {
         case .timer: return []
         case .authenticated(let outcome): return authenticated(outcome)
         case .tokenEnded: return close(.forbidden, "Forbidden: the token has expired")
+        case .reauthenticated(let outcome): return reauthenticated(outcome)
+        case .overflowed: return overflowed()
+        case .lifetimeEnded: return close(.goingAway, SessionGoodbye.lifetime)
         case .shutdown: return close(.goingAway, "The server is stopping")
         case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
         case .next(let number, let response): return next(number, response)
@@ -59,12 +64,23 @@ public struct TransportWSSession: SocketSession {
     }
 
     /// The head of `next` with the operation's id.
-    public func envelope(of number: Int) -> ResponseEnvelope? { slots[number].map { .message(head: $0.nextHead) } }
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    }
 
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
         slots.closeAll()
         return [.close(code, reason)]
+    }
+
+    /// Ends each operation with the place to go on from, for clients that read on after all.
+    private mutating func overflowed() -> [SessionAction] {
+        let goodbyes = slots.inOrder.map { operation in
+            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            return SessionAction.send(TransportWSMessage.message(.error, id: operation.id, payload: errors))
+        }
+        return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
     }
 
     mutating func initialisationTimedOut() -> [SessionAction] {
@@ -87,7 +103,7 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let envelope = envelope(of: number) else { return [] }
+        guard let envelope = envelope(of: number, upTo: response) else { return [] }
         return [.send(envelope.message(of: response))]
     }
 

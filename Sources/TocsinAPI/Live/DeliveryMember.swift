@@ -4,7 +4,7 @@ import TocsinCore
 
 /// One subscriber to deliveries, served at its own pace: of a delivery that changes again before it was handed over only the
 /// newest state is kept, so that a fan-out to many devices neither fills the connection's queue nor waits for the reader.
-final class DeliveryMember: StreamHandle, Sendable {
+final class DeliveryMember: RenewableListener, Sendable {
     /// What a delivery is known by.
     struct Key: Hashable, Sendable {
         var message: MessageID
@@ -23,14 +23,18 @@ final class DeliveryMember: StreamHandle, Sendable {
     private static let maximumWaiting = 20_000
     /// Responses handed over before the connection is asked for room; well below what it queues.
     private static let handedOver = 64
-    let caller: Identity
+    private let identity: Mutex<Identity>
     private let sink: any ResponseSink
     private let state = Mutex(State())
 
     init(caller: Identity, sink: any ResponseSink) {
-        self.caller = caller
+        identity = Mutex(caller)
         self.sink = sink
     }
+
+    var caller: Identity { identity.withLock { $0 } }
+
+    func renew(_ caller: Identity) { identity.withLock { $0 = caller } }
 
     /// Says how to leave the group.
     func attach(leave: @escaping @Sendable () -> Void) {

@@ -16,6 +16,7 @@ extension LiveFeed {
             return
         }
         guard let change = RecordChange(event), let record = event.record else { return }
+        if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record) }
         var key = InterestKey(model: record.model.name, change: change, owner: nil)
         let anybodys = key
         key.owner = record.owner

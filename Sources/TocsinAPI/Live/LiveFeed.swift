@@ -10,6 +10,8 @@ package final class LiveFeed: Sendable {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
         var backlog: LiveBacklog
+        /// Groups that name a topic.
+        var byTopic: [TopicID: [LiveGroup]] = [:]
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
@@ -22,7 +24,7 @@ package final class LiveFeed: Sendable {
     }
 
     let deliveries: DeliveryFeed
-    private let executor: ResponseExecutor
+    let executor: ResponseExecutor
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
@@ -101,10 +103,12 @@ package final class LiveFeed: Sendable {
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
                 for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
+                if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
             return (member, target)
         }
         guard let (member, joined) = joining else { return nil }
+        if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
         if let feed = replayAfter {
             member.startReplay { [weak self, weak member] in
@@ -116,6 +120,7 @@ package final class LiveFeed: Sendable {
     }
 
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
+        if let topic = group.interest.topicID { group.context.services.watchers.leave(topic) }
         state.withLock { state in
             guard group.remove(member) else { return }
             state.backlog.remove(group)
@@ -125,8 +130,14 @@ package final class LiveFeed: Sendable {
                 state.byInterest[key]?.removeAll { $0 === group }
                 if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }
             }
+            guard let topic = group.interest.topicID else { return }
+            state.byTopic[topic]?.removeAll { $0 === group }
+            if state.byTopic[topic]?.isEmpty == true { state.byTopic[topic] = nil }
         }
     }
+
+    /// The groups whose subscriptions name the topic.
+    func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
     // MARK: Replaying
 

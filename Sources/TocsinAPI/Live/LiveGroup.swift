@@ -9,12 +9,8 @@ struct GroupKey: Hashable, Sendable {
     var query: String
     var operationName: String?
     var variables: JSONObject
-    var owner: String
-    var scope: Identity.Scope
+    var rights: CallerRights
     var isAppSync: Bool
-    /// What the schema's rules ask of the caller beside the owner; what else a token says makes no difference.
-    var claims: [String: [String]]
-    var provider: Identity.Provider
 }
 
 /// One plan that runs once per event for all its members.
@@ -24,6 +20,8 @@ final class LiveGroup: Sendable {
     let plan: ExecutionPlan
     let variables: JSONObject
     let context: RequestContext
+    /// The subscription's root field.
+    let fieldName: String
     private let state = Mutex(State())
 
     private struct State {
@@ -32,12 +30,20 @@ final class LiveGroup: Sendable {
         var rosters: [LiveRoster]?
     }
 
-    init(key: GroupKey, interest: LiveInterest, plan: ExecutionPlan, variables: JSONObject, context: RequestContext) {
+    init(
+        key: GroupKey,
+        interest: LiveInterest,
+        plan: ExecutionPlan,
+        variables: JSONObject,
+        context: RequestContext,
+        fieldName: String
+    ) {
         self.key = key
         self.interest = interest
         self.plan = plan
         self.variables = variables
         self.context = context
+        self.fieldName = fieldName
     }
 
     func add(_ member: LiveMember) {

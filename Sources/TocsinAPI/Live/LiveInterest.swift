@@ -30,6 +30,8 @@ struct LiveInterest: Sendable {
     var predicate: Predicate
     /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
     var filter = Predicate.always
+    /// The topic that the subscription names.
+    var topicID: TopicID?
     /// The feed to resume, and from where.
     var feed: Feed?
 

@@ -4,7 +4,7 @@ import TocsinCore
 
 /// One subscriber in a group: catches up with stored messages first if it named a cursor, then goes live, so that nothing
 /// is missed and nothing comes twice.
-final class LiveMember: StreamHandle, Sendable {
+final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
         /// Stored messages are being sent; `seen` is the highest number that went by live meanwhile.
@@ -20,18 +20,22 @@ final class LiveMember: StreamHandle, Sendable {
         var leave: (@Sendable () -> Void)?
     }
 
-    let caller: Identity
+    private let identity: Mutex<Identity>
     let sink: any ResponseSink
     /// The last commit that was handed to the feed before this member joined.
     let joinedAfter: Int
     private let state: Mutex<State>
 
     init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, catchesUp: Bool) {
-        self.caller = caller
+        identity = Mutex(caller)
         self.sink = sink
         self.joinedAfter = joinedAfter
         state = Mutex(State(stage: catchesUp ? .catchingUp(seen: 0) : .live(last: 0)))
     }
+
+    var caller: Identity { identity.withLock { $0 } }
+
+    func renew(_ caller: Identity) { identity.withLock { $0 = caller } }
 
     /// Says how to leave the group, and which task replays for this member.
     func attach(leave: @escaping @Sendable () -> Void) {

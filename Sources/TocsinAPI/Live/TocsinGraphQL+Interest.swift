@@ -52,6 +52,7 @@ extension TocsinGraphQL {
         guard let topic else { throw .badRequest("after needs topicId: a cursor resumes the feed of one topic.") }
         guard let last = try await services.messages.lastNumber(of: topic, caller: caller) else { throw .unauthorized }
         interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
+        interest.topicID = topic
         let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
         guard let text = lastSeen ?? after else { return }
         guard let cursor = MessageCursor(text: text, sealer: services.sealer), cursor.topicID == topic,

@@ -22,7 +22,11 @@ extension TocsinGraphQL {
             var request = request
             request.query = document.text
             let field = try executor.subscription(plan, request.variables)
-            return await join(plan, field, request, caller, options, sink)
+            let outcome = await join(plan, field, request, caller, options, sink)
+            // Access that ended while it was registering was told to those who were registered.
+            guard revoked.covers(caller), case .stream(let stream) = outcome else { return outcome }
+            stream.cancel()
+            return .refused(errors: executor.errorList([Self.ended], style: options.style))
         } catch {
             return .refused(errors: executor.errorList(error.errors, style: options.style))
         }
@@ -54,7 +58,8 @@ extension TocsinGraphQL {
             interest: interest,
             plan: plan,
             variables: request.variables,
-            context: RequestContext(caller: caller, services: services)
+            context: RequestContext(caller: caller, services: services),
+            fieldName: field.fieldName
         )
         guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
             return .refused(
@@ -75,17 +80,12 @@ extension TocsinGraphQL {
         let after = field.arguments["after"]?.stringValue
         let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
         let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
-        // Relations lead to other models, whose rules ask the caller too. A claim such as a session's id makes no group.
-        let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
         return GroupKey(
             query: request.query,
             operationName: request.operationName,
             variables: JSONObject(variables.map { ($0.key, $0.value) }),
-            owner: caller.owner,
-            scope: caller.scope,
-            isAppSync: style == .appSync,
-            claims: claims,
-            provider: caller.provider
+            rights: rights(of: caller),
+            isAppSync: style == .appSync
         )
     }
 }

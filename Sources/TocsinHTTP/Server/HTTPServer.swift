@@ -80,6 +80,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             settings: settings,
             registry: registry,
             socketGroups: SocketGroups(limit: settings.maximumSocketsOfGroup),
+            subscriptionGroups: SocketGroups(limit: settings.maximumSubscriptionsOfGroup),
+            lifetimes: SocketLifetimes(milliseconds: settings.lifetimeMilliseconds),
             socketPaths: content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath),
             date: HTTPDate(now: now),
             logger: logger,

@@ -52,6 +52,13 @@ package struct HTTPServerSettings: Sendable {
     package var maximumQueueEvents = 256
     /// How many sockets and event streams one owner may have open.
     package var maximumSocketsOfGroup = 256
+    /// How many subscriptions one owner may have over all sockets and event streams.
+    package var maximumSubscriptionsOfGroup = 2_000
+    /// How many messages and control frames a client may send a second, 0 for any number, and how many at once.
+    package var messagesPerSecond = 100.0
+    package var messageBurst = 500
+    /// How long a socket or an event stream lives, a tenth more or less; 0 for ever.
+    package var lifetimeMilliseconds = 86_400_000
     /// A ping is sent this often.
     package var pingMilliseconds = 25_000
     /// A ping is answered within this time.

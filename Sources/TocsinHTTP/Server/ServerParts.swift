@@ -9,6 +9,8 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
     let deliveries = LoopDeliveries()
+    let subscriptionGroups: SocketGroups
+    let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger

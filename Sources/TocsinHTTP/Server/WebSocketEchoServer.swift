@@ -15,6 +15,7 @@ package struct WebSocketEchoServer: Sendable {
         settings.maximumQueueBytes = max(2 * maximumMessageBytes, 64 << 20)
         settings.maximumQueueEvents = 100_000
         settings.pingMilliseconds = 3_600_000
+        settings.messagesPerSecond = 0
         let echo = SocketProtocol(name: "echo") { _ in EchoSession() }
         server = HTTPServer(
             .init(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the sockets of each owner.
+/// Counts what each owner has open: sockets, or subscriptions.
 final class SocketGroups: Sendable {
     private let counts = Mutex<[String: Int]>([:])
     private let limit: Int

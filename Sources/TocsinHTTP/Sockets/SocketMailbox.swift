@@ -128,13 +128,16 @@ extension SocketMailbox.Letter {
 
 /// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
+    /// Whose subscription it is, where these are counted.
+    let group: String?
     let number: Int
     private let mailbox: SocketMailbox
     private let lane: DeliveryLane
     private let isClosed = Atomic(false)
 
-    init(number: Int, mailbox: SocketMailbox, lane: DeliveryLane) {
+    init(number: Int, group: String?, mailbox: SocketMailbox, lane: DeliveryLane) {
         self.number = number
+        self.group = group
         self.mailbox = mailbox
         self.lane = lane
     }

@@ -14,6 +14,17 @@ extension SocketPerformer {
         }
     }
 
+    func reauthenticate(_ credentials: Credentials) {
+        let performer = NIOLoopBound(self, eventLoop: loop)
+        let service = parts.service
+        authentication?.cancel()
+        authentication = Task(executorPreference: executor) {
+            let outcome = await service.authenticate(credentials)
+            guard !Task.isCancelled else { return }
+            performer.value.reauthenticated(outcome)
+        }
+    }
+
     func start(_ number: Int, _ operation: OperationStart) {
         guard let credentials = operation.credentials else {
             if let caller { run(number, operation, caller) }
@@ -85,7 +96,15 @@ extension SocketPerformer {
     private func subscribe(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
         let performer = NIOLoopBound(self, eventLoop: loop)
         let service = parts.service
-        let sink = SocketSink(number: number, mailbox: mailbox, lane: lane(of: caller))
+        let group = service.socketGroup(of: caller)
+        if let group, !parts.subscriptionGroups.enter(group) {
+            _ = remove(number)
+            let message = "You run too many subscriptions; complete one first."
+            let errors = ErrorBody.errors(message, code: .limit, style: operation.options.style)
+            return handle(.refused(number, errors: errors))
+        }
+        let sink = SocketSink(number: number, group: group, mailbox: mailbox, lane: lane(of: caller))
+        let renewal = renewals
         let task = Task(executorPreference: executor) {
             let outcome = await service.subscribe(
                 operation.request,
@@ -93,18 +112,20 @@ extension SocketPerformer {
                 options: operation.options,
                 sink: sink
             )
-            performer.value.subscribed(number, outcome, sink)
+            performer.value.subscribed(number, outcome, sink, renewal)
         }
         operations[number] = .working(task, sink)
         limitTime(of: number)
     }
 
-    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome, _ sink: SocketSink) {
+    private func subscribed(_ number: Int, _ outcome: SubscribeOutcome, _ sink: SocketSink, _ renewal: Int) {
         switch outcome {
         case .stream(let handle):
             // Cancelled or ended while it was registering.
             guard operations[number] != nil else { return handle.cancel() }
             operations[number] = .streaming(handle, sink)
+            // While it was registering the caller has shown a newer token.
+            if renewal != renewals, let caller { parts.service.renew(handle, caller: caller) }
             self.handle(.subscribed(number))
         case .refused(let errors):
             guard remove(number) != nil else { return }

@@ -24,6 +24,13 @@ final class SocketPerformer<Service: GraphQLService> {
         /// A registered subscription.
         case streaming(any StreamHandle, SocketSink)
 
+        var sink: SocketSink? {
+            switch self {
+            case .working(_, let sink): sink
+            case .streaming(_, let sink): sink
+            }
+        }
+
         func cancel() {
             switch self {
             case .working(let task, let sink):
@@ -42,6 +49,8 @@ final class SocketPerformer<Service: GraphQLService> {
     let mailbox: SocketMailbox
     var operations: [Int: Operation] = [:]
     var caller: Service.Caller?
+    /// How often the caller has shown a newer token.
+    var renewals = 0
     var authentication: Task<Void, Never>?
     private(set) var output: ((Output) -> Void)?
     private var session: any SocketSession
@@ -69,6 +78,7 @@ final class SocketPerformer<Service: GraphQLService> {
         mailbox.open(NIOLoopBound<any LetterReceiver>(self, eventLoop: loop))
         handle(.opened)
         if let caller { watchExpiry(of: caller) }
+        watchLifetime()
     }
 
     /// Cancels everything; nothing is sent any more.
@@ -80,7 +90,10 @@ final class SocketPerformer<Service: GraphQLService> {
         authentication?.cancel()
         let running = operations.values
         operations = [:]
-        for operation in running { operation.cancel() }
+        for operation in running {
+            leaveSubscriptions(operation)
+            operation.cancel()
+        }
         for timer in timers.values { timer.cancel() }
         timers = [:]
         expiries.stop()
@@ -99,6 +112,7 @@ final class SocketPerformer<Service: GraphQLService> {
                 output(.close(code: code, reason: reason))
                 stop()
             case .authenticate(let credentials): authenticate(credentials)
+            case .reauthenticate(let credentials): reauthenticate(credentials)
             case .start(let number, let operation): start(number, operation)
             case .cancel(let number): remove(number)?.cancel()
             case .setTimer(let timer, let milliseconds): set(timer, milliseconds)
@@ -109,9 +123,6 @@ final class SocketPerformer<Service: GraphQLService> {
 
     /// Whatever was sent is out.
     func allWritten() { mailbox.allWritten() }
-
-    /// What a peer that does not read is told.
-    static var tooSlow: String { "Too much is waiting to be read; come again and resume" }
 
     private func set(_ timer: SessionTimer, _ milliseconds: Int) {
         let deadline = timers[timer] ?? ConnectionDeadline(loop)
@@ -136,14 +147,13 @@ extension SocketPerformer: LetterReceiver {
         case .end(let reason):
             _ = remove(letter.number)
             handle(.ended(letter.number, reason))
-        case .overflow:
-            output?(.close(code: SocketCloseCode.tryAgainLater.rawValue, reason: Self.tooSlow))
-            stop()
+        case .overflow: handle(.overflowed)
         }
     }
 
     func receive(_ batch: ResponseBatch, for number: Int) {
-        guard let output, let envelope = session.envelope(of: number) else { return }
+        guard let output, let last = batch.responses.last else { return }
+        guard let envelope = session.envelope(of: number, upTo: last) else { return }
         output(.batch(batch, envelope))
     }
 
@@ -187,13 +197,40 @@ extension SocketPerformer {
 
     private func watchExpiry(of caller: Service.Caller) {
         guard output != nil, let end = parts.service.expiry(of: caller) else { return }
-        expiries.watch(nil, until: end) { [self] in handle(.tokenEnded) }
+        expiries.watch(.connection, until: end) { [self] in handle(.tokenEnded) }
+    }
+
+    private func watchLifetime() {
+        guard output != nil, let lifetime = parts.lifetimes.next() else { return }
+        expiries.watch(.lifetime, until: parts.now() + lifetime) { [self] in handle(.lifetimeEnded) }
+    }
+
+    /// Goes on by newer credentials, if they are the same user's.
+    func reauthenticated(_ outcome: AuthenticationOutcome<Service.Caller>) {
+        guard output != nil, let before = caller else { return }
+        authentication = nil
+        switch outcome {
+        case .caller(let caller):
+            guard parts.service.isSameUser(caller, as: before) else { return handle(.reauthenticated(.otherUser)) }
+            renew(caller)
+            handle(.reauthenticated(.accepted(expiresAt: parts.service.expiry(of: caller))))
+        case .refused(let message): handle(.reauthenticated(.refused(message: message)))
+        case .unavailable(let message): handle(.reauthenticated(.unavailable(message: message)))
+        }
+    }
+
+    private func renew(_ caller: Service.Caller) {
+        self.caller = caller
+        renewals += 1
+        expiries.forget(.connection)
+        watchExpiry(of: caller)
+        for case .streaming(let handle, _) in operations.values { parts.service.renew(handle, caller: caller) }
     }
 
     /// The operation runs for somebody with a token of its own.
     func watchExpiry(of caller: Service.Caller, for number: Int) {
         guard operations[number] != nil, let end = parts.service.expiry(of: caller) else { return }
-        expiries.watch(number, until: end) { [self] in
+        expiries.watch(.operation(number), until: end) { [self] in
             guard let operation = remove(number) else { return }
             operation.cancel()
             handle(.ended(number, .unauthorized))
@@ -202,8 +239,14 @@ extension SocketPerformer {
 
     /// Forgets an operation; what it still brings is dropped.
     func remove(_ number: Int) -> Operation? {
-        expiries.forget(number)
-        return operations.removeValue(forKey: number)
+        expiries.forget(.operation(number))
+        let operation = operations.removeValue(forKey: number)
+        if let operation { leaveSubscriptions(operation) }
+        return operation
+    }
+
+    private func leaveSubscriptions(_ operation: Operation) {
+        if let group = operation.sink?.group { parts.subscriptionGroups.leave(group) }
     }
 
     /// What has not come to an end or a registration within the time for answers is told so.

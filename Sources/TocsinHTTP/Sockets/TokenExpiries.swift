@@ -1,12 +1,22 @@
 import NIOCore
 
-/// When the tokens behind a connection and its operations end.
+/// When a connection's lifetime and the tokens behind it and its operations end.
 ///
 /// Confined to its event loop.
 final class TokenExpiries {
+    /// What has an end.
+    enum Subject: Hashable {
+        /// The connection itself, whoever it serves.
+        case lifetime
+        /// The token of the connection's caller.
+        case connection
+        /// The token that an operation brought.
+        case operation(Int)
+    }
+
     private let deadline: ConnectionDeadline
     private let now: @Sendable () -> Int64
-    private var watched: [Int?: (end: Int64, ended: () -> Void)] = [:]
+    private var watched: [Subject: (end: Int64, ended: () -> Void)] = [:]
 
     /// Nothing is watched yet; `now` gives Unix milliseconds.
     init(_ loop: any EventLoop, now: @escaping @Sendable () -> Int64) {
@@ -14,14 +24,16 @@ final class TokenExpiries {
         self.now = now
     }
 
-    /// Calls `ended` at that time, at once if it is over; `nil` is the connection itself.
-    func watch(_ number: Int?, until end: Int64, _ ended: @escaping () -> Void) {
-        watched[number] = (end, ended)
+    /// Calls `ended` at that time, at once if it is over, in place of an earlier one's.
+    func watch(_ subject: Subject, until end: Int64, _ ended: @escaping () -> Void) {
+        watched[subject] = (end, ended)
         look()
     }
 
-    /// Watches the operation no longer.
-    func forget(_ number: Int) { watched[number] = nil }
+    /// Watches it no longer.
+    func forget(_ subject: Subject) {
+        if !watched.isEmpty { watched[subject] = nil }
+    }
 
     /// Watches nothing any more.
     func stop() {
@@ -32,8 +44,8 @@ final class TokenExpiries {
     /// Looks again every now and then, as the wall clock may be set.
     private func look() {
         let time = now()
-        for (number, token) in watched where token.end <= time {
-            guard watched.removeValue(forKey: number) != nil else { continue }
+        for (subject, token) in watched where token.end <= time {
+            guard watched.removeValue(forKey: subject) != nil else { continue }
             token.ended()
         }
         guard let next = watched.values.map(\.end).min() else { return deadline.clear() }

@@ -28,6 +28,9 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var phase = Phase.open
     private var awaitsPong = false
+    private var rate: MessageRate
+    /// The peer does not read: only the goodbyes are appended, whatever waits.
+    private var isGivingUp = false
 
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, channel: any Channel, id: String) {
         self.parts = parts
@@ -36,6 +39,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         writer = WatchedWriter(channel, milliseconds: parts.settings.writeMilliseconds)
         queue = OutboundQueue(writer, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
+        rate = MessageRate(perSecond: parts.settings.messagesPerSecond, burst: parts.settings.messageBurst)
         reader = FrameReader(maximumBytes: parts.settings.maximumMessageBytes)
     }
 
@@ -75,12 +79,24 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         case (.ended, _): break
         case (.closing, .close): closeChannel()
         case (.closing, _): break
-        case (_, .pong): break
-        case (_, .text(let bytes)): performer.handle(.text(bytes))
-        case (_, .binary(let bytes)): performer.handle(.binary(bytes))
-        case (_, .ping(let payload)): performer.handle(.pingFrame(payload))
+        case (_, .text), (_, .binary), (_, .ping), (_, .pong):
+            guard rate.take() else {
+                let code = SocketCloseCode.tooManyRequests.rawValue
+                close(code: code, reason: "Too many messages; send fewer a second", awaitsPeer: true)
+                return
+            }
+            receivedMessage(outcome)
         case (_, .close(let code)): close(code: code, reason: "", awaitsPeer: false)
         case (_, .failure(let code, let reason)): close(code: code.rawValue, reason: reason, awaitsPeer: false)
+        }
+    }
+
+    private func receivedMessage(_ message: FrameReader.Outcome) {
+        switch message {
+        case .text(let bytes): performer.handle(.text(bytes))
+        case .binary(let bytes): performer.handle(.binary(bytes))
+        case .ping(let payload): performer.handle(.pingFrame(payload))
+        case .pong, .close, .failure: break
         }
     }
 
@@ -110,11 +126,11 @@ extension WebSocketHandler {
                 queue.append(batch.bytes(envelope, .webSocket), events: batch.count)
             case .settled: settled()
             }
-        guard isWithinBounds else {
-            let code = SocketCloseCode.tryAgainLater.rawValue
-            close(code: code, reason: SocketPerformer<Service>.tooSlow, awaitsPeer: true)
-            return
-        }
+        guard !isWithinBounds, !isGivingUp else { return }
+        isGivingUp = true
+        performer.handle(.overflowed)
+        // A session that has no words for it.
+        close(code: SocketCloseCode.tryAgainLater.rawValue, reason: "Too much is waiting to be read", awaitsPeer: true)
     }
 
     private func settled() -> Bool {
@@ -137,7 +153,8 @@ extension WebSocketHandler {
         phase = .closing(awaitsPeer: awaitsPeer)
         _ = queue.append { $0.writeCloseFrame(code: code, reason: reason) }
         performer.stop()
-        deadline.clear()
+        // A peer that takes a little now and then does not keep what waits for ever.
+        deadline.set(milliseconds: 6 * parts.settings.writeMilliseconds) { [self] in closeChannel() }
         queue.flush()
         return true
     }

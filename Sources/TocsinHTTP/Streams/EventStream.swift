@@ -5,18 +5,12 @@ import NIOCore
 ///
 /// Confined to its event loop; `stop` must be called in the end, and does no harm when it is over.
 final class EventStream<Service: GraphQLService> {
-    /// How a stream comes to its end.
-    enum End {
-        /// It is whole; the connection may go on.
-        case complete
-        /// It is cut: the peer did not read.
-        case cut
-    }
-
     private let performer: SocketPerformer<Service>
     private let queue: OutboundQueue
     private let isChunked: Bool
-    private var ended: ((End) -> Void)?
+    private var ended: (() -> Void)?
+    /// The peer does not read: only the goodbye is appended, whatever waits.
+    private var isGivingUp = false
 
     /// A stream that has not begun.
     init(
@@ -40,7 +34,7 @@ final class EventStream<Service: GraphQLService> {
     func admit(_ caller: Service.Caller) -> Bool { performer.admit(caller) }
 
     /// Writes the head, then what the session brings; `ended` is told once, when all of it has been taken.
-    func start(_ head: ByteBuffer, _ context: ChannelHandlerContext, ended: @escaping (End) -> Void) {
+    func start(_ head: ByteBuffer, _ context: ChannelHandlerContext, ended: @escaping () -> Void) {
         self.ended = ended
         queue.context = context
         queue.drained = { [performer] in performer.allWritten() }
@@ -65,14 +59,12 @@ final class EventStream<Service: GraphQLService> {
         switch output {
         case .text(let message):
             let isWithinBounds = queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
-            if !isWithinBounds { finish(.cut) }
+            sent(isWithinBounds)
         case .batch(let batch, let envelope):
-            let bytes = batch.bytes(envelope, isChunked ? .chunks : .plain)
-            if !queue.append(bytes, events: batch.count) { finish(.cut) }
-        case .close(SocketCloseCode.tryAgainLater.rawValue, _): finish(.cut)
+            sent(queue.append(batch.bytes(envelope, isChunked ? .chunks : .plain), events: batch.count))
         case .close:
             if isChunked { _ = queue.append { $0.writeLastChunk() } }
-            queue.drained = { [self] in finish(.complete) }
+            queue.drained = { [self] in finish() }
             queue.flush()
         case .settled:
             queue.flush()
@@ -82,9 +74,15 @@ final class EventStream<Service: GraphQLService> {
         }
     }
 
-    private func finish(_ end: End) {
+    private func sent(_ isWithinBounds: Bool) {
+        guard !isWithinBounds, !isGivingUp else { return }
+        isGivingUp = true
+        performer.handle(.overflowed)
+    }
+
+    private func finish() {
         let ended = ended
         stop()
-        ended?(end)
+        ended?()
     }
 }

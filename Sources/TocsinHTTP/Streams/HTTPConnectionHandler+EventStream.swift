@@ -24,15 +24,12 @@ extension HTTPConnectionHandler {
         self.stream = stream
         waitForNothing()
         let head = response.serialized(for: traits, date: parts.date.text, allocator: context.channel.allocator)
-        stream.start(head, context) { [self] end in ended(end, traits) }
+        stream.start(head, context) { [self] in ended(traits) }
         if parts.registry.isStopping { stream.shutdown() }
     }
 
-    private func ended(_ end: EventStream<Service>.End, _ traits: RequestTraits) {
+    private func ended(_ traits: RequestTraits) {
         stream = nil
-        switch end {
-        case .cut: context?.close(mode: .all, promise: nil)
-        case .complete: finished(keepsAlive: traits.keepsAlive && !parts.registry.isStopping)
-        }
+        finished(keepsAlive: traits.keepsAlive && !parts.registry.isStopping)
     }
 }

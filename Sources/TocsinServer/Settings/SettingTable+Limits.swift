@@ -77,6 +77,25 @@ extension SettingTable {
         .integer("socket-message-bytes", \.limits.socketMessageBytes, 1024...(1 << 24), "A client's message.")
             .unit("bytes"),
         .integer("socket-subscriptions", \.limits.socketSubscriptions, 1...10_000, "Subscriptions of a connection."),
+        .integer(
+            "subscriptions-per-owner",
+            \.limits.subscriptionsPerOwner,
+            1...10_000_000,
+            "Subscriptions of one owner over all connections."
+        ),
+        .decimal(
+            "socket-messages-per-second",
+            \.limits.socketMessagesPerSecond,
+            0...1_000_000,
+            "Messages of a client; 0 for no limit."
+        ),
+        .integer("socket-message-burst", \.limits.socketMessageBurst, 1...1_000_000, "Messages of a client at once."),
+        .seconds(
+            "socket-lifetime-seconds",
+            \.limits.socketLifetimeSeconds,
+            0...31_536_000,
+            "Time a socket or an event stream lives, a tenth more or less; 0 for ever."
+        ),
         .seconds("socket-init-seconds", \.limits.socketInitSeconds, 0.1...600, "Time until connection_init is in."),
         .seconds("socket-ping-seconds", \.limits.socketPingSeconds, 0.1...600, "Time between pings."),
         .seconds("socket-pong-seconds", \.limits.socketPongSeconds, 0.1...600, "Time until a pong is in."),

@@ -72,6 +72,13 @@ extension Settings {
         /// Bytes of one message from a client.
         package var socketMessageBytes = 64 << 10
         package var socketSubscriptions = 100
+        /// Subscriptions of one owner over all sockets and event streams.
+        package var subscriptionsPerOwner = 2_000
+        /// Messages and control frames of a client a second, 0 for any number, and how many may come at once.
+        package var socketMessagesPerSecond = 100.0
+        package var socketMessageBurst = 500
+        /// Seconds that a socket or an event stream lives, a tenth more or less; 0 for ever.
+        package var socketLifetimeSeconds = 86_400.0
         /// Seconds until `connection_init` is in, between pings, and until a pong is in.
         package var socketInitSeconds = 10.0
         package var socketPingSeconds = 25.0

@@ -27,6 +27,10 @@ extension Settings {
         http.maximumTargetBytes = limits.targetBytes
         http.maximumConnections = limits.connections
         http.maximumSocketsOfGroup = limits.socketsPerOwner
+        http.maximumSubscriptionsOfGroup = limits.subscriptionsPerOwner
+        http.messagesPerSecond = limits.socketMessagesPerSecond
+        http.messageBurst = limits.socketMessageBurst
+        http.lifetimeMilliseconds = Self.milliseconds(limits.socketLifetimeSeconds)
         http.headMilliseconds = Self.milliseconds(limits.headSeconds)
         http.bodyMilliseconds = Self.milliseconds(limits.bodySeconds)
         http.idleMilliseconds = Self.milliseconds(limits.idleSeconds)

@@ -4,10 +4,12 @@ import Synchronization
 
 /// A service whose answers follow from the first word of the query.
 ///
-/// Tokens: `good` is accepted, `brief` is accepted and ends at once, `busy` cannot be judged, others are bad.
+/// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms, `brief` at once, `other` is
+/// another user's, `busy` cannot be judged, others are bad.
 final class EchoService: GraphQLService {
     struct Caller: Sendable {
         let token: String
+        var user: String { token == "other" ? token : "good" }
     }
 
     private struct State {
@@ -23,6 +25,7 @@ final class EchoService: GraphQLService {
         case cancelled
         case subscribed
         case unsubscribed
+        case renewed(String)
         case gateReached
     }
 
@@ -34,16 +37,27 @@ final class EchoService: GraphQLService {
 
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller> {
         switch credentials.authorization ?? credentials.apiKey {
-        case "good", "brief": .caller(Caller(token: credentials.authorization ?? "good"))
+        case "good", "newer", "soon", "brief", "other": .caller(Caller(token: credentials.authorization ?? "good"))
         case "busy": .unavailable(message: "The keys cannot be fetched.")
         case nil: .refused(message: "Valid authorization header not provided.")
         default: .refused(message: "You are not authorized to make this call.")
         }
     }
 
-    func expiry(of caller: Caller) -> Int64? { caller.token == "brief" ? 1 : nil }
+    func expiry(of caller: Caller) -> Int64? {
+        switch caller.token {
+        case "brief": 1
+        case "soon": TestServer.time + 200
+        case "newer": TestServer.time + 3_600_000
+        default: nil
+        }
+    }
 
-    func socketGroup(of caller: Caller) -> String? { caller.token }
+    func socketGroup(of caller: Caller) -> String? { caller.user }
+
+    func isSameUser(_ caller: Caller, as other: Caller) -> Bool { caller.user == other.user }
+
+    func renew(_ stream: any StreamHandle, caller: Caller) { report.yield(.renewed(caller.token)) }
 
     func operationKind(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup {
         switch request.query.split(separator: " ").first {
@@ -110,8 +124,8 @@ final class EchoService: GraphQLService {
     var subscriberCount: Int { state.withLock { $0.sinks.count } }
 
     /// Hands the response to all subscribers.
-    func publish(_ body: [UInt8]) {
-        let response = SharedResponse(body: body)
+    func publish(_ body: [UInt8], cursor: String? = nil) {
+        let response = SharedResponse(body: body, cursor: cursor)
         for sink in state.withLock({ Array($0.sinks.values) }) { sink.next(response) }
     }
 

@@ -29,15 +29,19 @@ extension RawClient {
     }
 
     /// Opens a socket.
-    func upgrade(subprotocol: String = "graphql-transport-ws", fields: String = "") async throws -> RawResponse {
-        requestUpgrade(subprotocol: subprotocol, fields: fields)
+    func upgrade(
+        path: String = "/graphql",
+        subprotocol: String = "graphql-transport-ws",
+        fields: String = ""
+    ) async throws -> RawResponse {
+        requestUpgrade(path: path, subprotocol: subprotocol, fields: fields)
         return try await response()
     }
 
     /// Opens a socket and is acknowledged.
-    func openSession() async throws {
+    func openSession(token: String = "good") async throws {
         _ = try await upgrade()
-        sendText(Self.initMessage)
+        sendText("{\"type\":\"connection_init\",\"payload\":{\"Authorization\":\"Bearer \(token)\"}}")
         var ack = try await frame()
         while ack.opcode == 9 { ack = try await frame() }
         guard ack.text.contains("connection_ack") else { throw Closed(seen: ack.text) }

@@ -2,10 +2,24 @@ import GraphQLTransport
 import Logging
 import NIOCore
 import NIOPosix
+import Synchronization
 import TocsinHTTP
+
+/// A clock that goes on when it is told to.
+final class TestClock: Sendable {
+    private let milliseconds = Atomic(TestServer.time)
+
+    /// Unix milliseconds.
+    var now: Int64 { milliseconds.load(ordering: .relaxed) }
+
+    func advance(milliseconds count: Int64) { milliseconds.add(count, ordering: .relaxed) }
+}
 
 /// A running server with an echo behind it.
 struct TestServer {
+    /// What the clock of every test server says, in Unix milliseconds.
+    static let time: Int64 = 784_111_777_000
+
     let server: HTTPServer<EchoService>
     let service: EchoService
     let host: String
@@ -15,6 +29,7 @@ struct TestServer {
     static func with(
         routes: [HTTPRoute] = [],
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        clock: TestClock = TestClock(),
         settings change: (inout HTTPServerSettings) -> Void = { _ in },
         _ body: (TestServer) async throws -> Void
     ) async throws {
@@ -22,7 +37,7 @@ struct TestServer {
         settings.lingerMilliseconds = 500
         change(&settings)
         let service = EchoService()
-        let server = make(service, routes: routes, settings: settings, logger: logger)
+        let server = make(service, routes: routes, settings: settings, logger: logger, clock: clock)
         let address = try await server.start()
         let running = TestServer(server: server, service: service, host: address.host, port: address.port)
         do {
@@ -41,13 +56,14 @@ struct TestServer {
         _ service: EchoService = EchoService(),
         routes: [HTTPRoute] = [],
         settings: HTTPServerSettings = HTTPServerSettings(),
-        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        clock: TestClock = TestClock()
     ) -> HTTPServer<EchoService> {
         HTTPServer(
             .init(service: service, health: GoodHealth(), routes: routes),
             settings: settings,
             logger: logger,
-            now: { 784_111_777_000 }
+            now: { clock.now }
         )
     }
 

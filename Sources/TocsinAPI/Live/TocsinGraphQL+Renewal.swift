@@ -1,0 +1,53 @@
+import GraphQL
+package import GraphQLTransport
+package import TocsinCore
+
+// Callers over time: a newer token, and rights that end.
+extension TocsinGraphQL {
+    package func isSameUser(_ caller: Identity, as other: Identity) -> Bool {
+        caller.owner == other.owner && caller.provider == other.provider
+    }
+
+    /// A subscription's visibility was decided when it began: it goes on by a token that gives the same rights, and ends with
+    /// one that gives others, to be begun again.
+    package func renew(_ stream: any StreamHandle, caller: Identity) {
+        guard let listener = stream as? any RenewableListener else { return }
+        guard rights(of: listener.caller) == rights(of: caller) else {
+            return listener.end(.failed(errors: executor.errorList([Self.otherRights], style: .standard)))
+        }
+        listener.renew(caller)
+        // Whoever was told that the newer token has ended did not know yet that this subscription goes by it.
+        if revoked.covers(caller) { listener.end(.unauthorized) }
+    }
+
+    /// What of a caller decides what a subscription shows.
+    func rights(of caller: Identity) -> CallerRights {
+        // Relations lead to other models, whose rules ask the caller too. A claim such as a session's id makes no group.
+        let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
+        return CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
+    }
+
+    private static let otherRights = GraphQLError(
+        .unauthorized,
+        "The newer token gives other rights than the one this subscription began with. Subscribe again."
+    )
+}
+
+/// What of a caller decides what is shown: callers equal in this get the same bytes.
+struct CallerRights: Hashable, Sendable {
+    var owner: String
+    var scope: Identity.Scope
+    /// What the schema's rules ask of the caller beside the owner; what else a token says makes no difference.
+    var claims: [String: [String]]
+    var provider: Identity.Provider
+}
+
+/// A subscriber whose token may be followed by a newer one.
+protocol RenewableListener: StreamHandle {
+    /// Who listens, by the newest token.
+    var caller: Identity { get }
+    /// Goes on by a newer token of the same rights.
+    func renew(_ caller: Identity)
+    /// Ends the subscription from the server's side.
+    func end(_ reason: StreamEnd)
+}
