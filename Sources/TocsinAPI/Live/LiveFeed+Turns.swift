@@ -25,8 +25,12 @@ extension LiveFeed {
         }
         let wanting = groups.filter { $0.interest.includes(record) }
         guard !wanting.isEmpty else { return }
-        let waiting = LiveEvent(commit: commit, record: record)
-        let full = state.withLock { state in wanting.filter { !state.backlog.add(waiting, for: $0) } }
+        let full = state.withLock { state in
+            wanting.filter { group in
+                let place = group.interest.feed?.place(of: record)
+                return !state.backlog.add(LiveEvent(commit: commit, record: record, place: place), for: group)
+            }
+        }
         for owner in Set(full.map(\.key.owner)) { endGroups(of: owner) }
     }
 
@@ -51,7 +55,8 @@ extension LiveFeed {
             responses.append(response)
             bytes += response.body.count
             guard bytes >= Self.turnBytes || place == events.count - 1 else { continue }
-            for roster in group.rosters { roster.deliver(responses, of: events[first...place]) }
+            let rosters = group.rosters
+            group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...place]) } }
             (responses, bytes, first) = ([], 0, place + 1)
         }
         goOn(with: group)
@@ -68,7 +73,7 @@ extension LiveFeed {
     private func endGroups(of owner: String) {
         let groups = state.withLock { $0.groups.values.filter { $0.key.owner == owner } }
         for group in groups {
-            for member in group.snapshot { member.end(Self.overflow) }
+            for member in group.snapshot { fail(member, in: group.interest.feed, Self.overflow) }
         }
     }
 }

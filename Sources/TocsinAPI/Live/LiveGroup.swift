@@ -22,6 +22,7 @@ final class LiveGroup: Sendable {
     let context: RequestContext
     /// The subscription's root field.
     let fieldName: String
+    let order = LiveOrder()
     private let state = Mutex(State())
 
     private struct State {

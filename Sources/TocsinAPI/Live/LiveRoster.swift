@@ -6,6 +6,8 @@ struct LiveEvent: Sendable {
     /// The commit that brought it, as the feed counts them.
     var commit: Int
     var record: Record
+    /// Where it stands in the group's feed.
+    var place: Int64?
 }
 
 /// Members of one group who are reached together.
