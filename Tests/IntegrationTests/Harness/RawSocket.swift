@@ -20,9 +20,14 @@ final class RawSocket {
     }
 
     /// Opens a socket that has said nothing yet.
-    init(_ installation: Installation, path: String, subprotocols: String) async throws {
+    init(
+        _ installation: Installation,
+        path: String,
+        subprotocols: String,
+        hasSmallWindow: Bool = false
+    ) async throws {
         let port = installation.server?.port ?? 0
-        let connection = try RawConnection(port: port)
+        let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
         try connection.send(
             "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
