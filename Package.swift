@@ -151,7 +151,7 @@ let package = Package(
             ]
         ),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
-        tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinServer"]),
+        tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]),
         tests(
             "IntegrationTests",
             [

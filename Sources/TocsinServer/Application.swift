@@ -57,6 +57,7 @@ package final class Application: Sendable {
             diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: hub.publish
         )
+        try await Wiring.refuseHalfImported(store)
         http = CurlClient(caFile: settings.push.caPath)
         let authenticator = try Wiring.authenticator(
             settings,

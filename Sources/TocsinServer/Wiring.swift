@@ -24,19 +24,39 @@ enum Wiring {
         var storeSettings = StoreSettings()
         storeSettings.migrations = migrations
         do {
-            switch settings.server.databaseAddress {
-            case .sqlite(let path):
-                return try await SQLStore.open(
-                    SQLiteDatabase(path: path),
-                    role: role,
-                    at: now,
-                    settings: storeSettings,
-                    commitObserver: observer,
-                    diagnostics: diagnostics
-                )
-            }
+            return try await SQLStore.open(
+                database(settings),
+                role: role,
+                at: now,
+                settings: storeSettings,
+                commitObserver: observer,
+                diagnostics: diagnostics
+            )
         } catch {
             throw StartError(error.description)
+        }
+    }
+
+    /// Closes the store and throws when an import has begun to fill it and has not ended.
+    static func refuseHalfImported(_ store: SQLStore) async throws(StartError) {
+        let found: ImportState?
+        do {
+            found = try await store.unfinishedImport()
+        } catch {
+            await store.close()
+            throw StartError(error.description)
+        }
+        guard let found else { return }
+        await store.close()
+        throw StartError(
+            "The database holds dump \(found.dump) only in part (chunk \(found.chunk)). Go on with `tocsin import --resume`."
+        )
+    }
+
+    /// The database that the settings name; nothing is opened.
+    static func database(_ settings: Settings) -> any SQLDatabase {
+        switch settings.server.databaseAddress {
+        case .sqlite(let path): SQLiteDatabase(path: path)
         }
     }
 
@@ -170,7 +190,7 @@ enum Wiring {
         return .remote(RemoteKeySet(url: url, http: http, time: time))
     }
 
-    private static func makeDataDirectory(_ settings: Settings) throws(StartError) {
+    static func makeDataDirectory(_ settings: Settings) throws(StartError) {
         let path = settings.server.dataDirectory
         do {
             try FileManager.default.createDirectory(

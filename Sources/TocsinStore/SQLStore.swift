@@ -82,7 +82,7 @@ package final class SQLStore: Store {
         try await reading { reader throws(StoreError) in try body(reader) }
     }
 
-    private func reading<Value: Sendable>(
+    func reading<Value: Sendable>(
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -101,31 +101,27 @@ package final class SQLStore: Store {
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        try await queued { caller in ClosureWork(body, caller) }
+    }
+
+    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
+        try await queued { caller in BatchedWork(work, caller) }
+    }
+
+    /// Lets work wait for its group, and its caller for the commit.
+    private func queued<Value: Sendable>(
+        _ makeWork: (CheckedContinuation<Result<Value, StoreError>, Never>) -> any QueuedWork
+    ) async throws(StoreError) -> Value {
         let turn = Turn()
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
-            await queued(body, turn)
+            await withCheckedContinuation { continuation in
+                let work = makeWork(continuation)
+                Self.admit(writes.push(WriteIntent(turn: turn, work: work)), "writes", refuse: work.fail)
+            }
         } onCancel: {
             turn.giveUp()
         }
         return try answer(result)
-    }
-
-    private func queued<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value,
-        _ turn: Turn
-    ) async -> Result<Value, StoreError> {
-        await withCheckedContinuation { continuation in
-            let intent = WriteIntent(
-                turn: turn,
-                run: { writer in
-                    Result { () throws(StoreError) in try body(writer) }.map { value in
-                        { continuation.resume(returning: .success(value)) }
-                    }
-                },
-                fail: { continuation.resume(returning: .failure($0)) }
-            )
-            Self.admit(writes.push(intent), "writes") { continuation.resume(returning: .failure($0)) }
-        }
     }
 
     /// What a caller gets; failures are reported on the way.

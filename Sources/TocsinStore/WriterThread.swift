@@ -1,22 +1,4 @@
-import Synchronization
 import TocsinCore
-
-/// A write that waits for its group: the caller's closure and the ways back to the caller.
-struct WriteIntent: Sendable {
-    let turn: Turn
-    /// Runs the closure; answers what to call once its writes are durable, or the closure's error.
-    let run: @Sendable (SQLWriter) -> Result<@Sendable () -> Void, StoreError>
-    let fail: @Sendable (StoreError) -> Void
-}
-
-/// Whether a write still waits for its turn: a caller who has gone gives it up, and then it is never begun.
-final class Turn: Sendable {
-    private let isGivenUp = Atomic(false)
-
-    func giveUp() { isGivenUp.store(true, ordering: .relaxed) }
-
-    var isWanted: Bool { !isGivenUp.load(ordering: .relaxed) }
-}
 
 /// What a writer thread works with.
 struct WriterThread: Sendable {
@@ -100,7 +82,7 @@ private struct WriterLoop {
             abandon()
             thread.statistics.withLock { $0.failedGroups += 1 }
             let failure = Self.groupFailure(error)
-            for intent in group { intent.fail(failure) }
+            for intent in group { intent.work.fail(failure) }
             return
         }
         for resume in resumptions { resume() }
@@ -109,7 +91,7 @@ private struct WriterLoop {
     /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
     ///
     /// Savepoints would cost each write a quarter of its time, and failures are rare: so a group does without, and only
-    /// when a write fails after others the group is run once more, each write in a savepoint.
+    /// when a write fails after others, or in a batch, the group is run once more, each batch in a savepoint.
     private func transact(_ group: [WriteIntent], _ writer: SQLWriter) throws(StoreError) -> [@Sendable () -> Void] {
         let connection = writer.session.connection
         try connection.run(writer.session.dialect.beginWriting)
@@ -126,41 +108,85 @@ private struct WriterLoop {
         var successes = 0
     }
 
-    /// Runs the writes of a group; nil when one that failed cannot be undone alone.
+    /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
+    /// undone alone.
     private func running(
         _ group: [WriteIntent],
         _ writer: SQLWriter,
         inSavepoints: Bool
     ) throws(StoreError) -> Outcome? {
-        let connection = writer.session.connection
         var outcome = Outcome()
-        for intent in group {
-            guard intent.turn.isWanted else {
-                outcome.resumptions.append { intent.fail(.stopped) }
+        var rest = group[...]
+        while let first = rest.first {
+            guard first.turn.isWanted else {
+                outcome.resumptions.append { first.work.fail(.stopped) }
+                rest.removeFirst()
                 continue
             }
-            let eventCount = writer.events.count
-            if inSavepoints { try connection.run("SAVEPOINT intent") }
-            switch intent.run(writer) {
-            case .success(let resume):
-                outcome.successes += 1
-                outcome.resumptions.append(resume)
-            case .failure(let error):
-                // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
-                guard connection.isInTransaction else { throw error }
-                if inSavepoints {
-                    try connection.run("ROLLBACK TO intent")
-                } else {
-                    guard outcome.successes == 0 else { return nil }
-                    try connection.run("ROLLBACK")
-                    try connection.run(writer.session.dialect.beginWriting)
-                }
-                writer.forgetEvents(after: eventCount)
-                outcome.resumptions.append { intent.fail(error) }
+            let followers = rest.dropFirst().prefix { $0.turn.isWanted && first.work.isJoined(by: $0.work) }
+            let batch = rest[..<followers.endIndex]
+            rest = rest[followers.endIndex...]
+            if inSavepoints {
+                try run(inSavepoint: batch, first, writer, &outcome)
+            } else {
+                guard try run(batch, first, writer, &outcome) else { return nil }
             }
-            if inSavepoints { try connection.run("RELEASE intent") }
         }
         return outcome
+    }
+
+    /// Runs a batch; false when it failed and cannot be undone alone.
+    private func run(
+        _ batch: ArraySlice<WriteIntent>,
+        _ first: WriteIntent,
+        _ writer: SQLWriter,
+        _ outcome: inout Outcome
+    ) throws(StoreError) -> Bool {
+        let connection = writer.session.connection
+        do throws(StoreError) {
+            outcome.resumptions += try first.work.perform(batch, writer)
+            outcome.successes += batch.count
+            return true
+        } catch {
+            // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
+            guard connection.isInTransaction else { throw error }
+            guard outcome.successes == 0, batch.count == 1 else { return false }
+            try connection.run("ROLLBACK")
+            try connection.run(writer.session.dialect.beginWriting)
+            writer.forgetEvents(after: 0)
+            outcome.resumptions.append { first.work.fail(error) }
+            return true
+        }
+    }
+
+    /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until what fails is one write.
+    private func run(
+        inSavepoint batch: ArraySlice<WriteIntent>,
+        _ first: WriteIntent,
+        _ writer: SQLWriter,
+        _ outcome: inout Outcome
+    ) throws(StoreError) {
+        let connection = writer.session.connection
+        let eventCount = writer.events.count
+        try connection.run("SAVEPOINT intent")
+        var failure: StoreError?
+        do throws(StoreError) {
+            outcome.resumptions += try first.work.perform(batch, writer)
+            outcome.successes += batch.count
+        } catch {
+            guard connection.isInTransaction else { throw error }
+            try connection.run("ROLLBACK TO intent")
+            writer.forgetEvents(after: eventCount)
+            failure = error
+        }
+        try connection.run("RELEASE intent")
+        guard let failure else { return }
+        guard batch.count > 1 else { return outcome.resumptions.append { first.work.fail(failure) } }
+        let middle = batch.startIndex + batch.count / 2
+        for half in [batch[..<middle], batch[middle...]] {
+            guard let first = half.first else { continue }
+            try run(inSavepoint: half, first, writer, &outcome)
+        }
     }
 
     /// Commits what has succeeded; answers whom to tell.

@@ -18,6 +18,7 @@ enum Bench {
                 switch name {
                 case "create": try await CreateBenchmark(options: options).run()
                 case "query": try await QueryBenchmark(options: options).run()
+                case "store": try await StoreBenchmark(options: options).run()
                 case "engine": try EngineBenchmark(options: options).run()
                 default: try await PushBenchmark(options: options).run()
                 }

@@ -6,7 +6,7 @@ struct BenchOptions: Sendable {
         let description: String
     }
 
-    static let known = ["create", "query", "push", "engine"]
+    static let known = ["create", "query", "store", "push", "engine"]
     static let usage =
         "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--connections N] [--pushes N] [--devices N] [--peers FOLDER]"
 

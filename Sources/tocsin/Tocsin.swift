@@ -16,7 +16,8 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, MigrateCommand.self,
-                    SettingsCommand.self, SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    BackupCommand.self, ExportCommand.self, ImportCommand.self, SettingsCommand.self,
+                    SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

@@ -61,6 +61,23 @@ final class ModelStatements {
         bindings(of: record, insertedFields) + (discriminator.map { [$0] } ?? [])
     }
 
+    /// Binds a record for `insertion`, without a list of its values in between.
+    func bind(_ record: Record, to parameters: any SQLParameters) {
+        var number = 0
+        for position in insertedFields {
+            number += 1
+            let value = record.values[position]
+            switch value {
+            case .null: parameters.bindNull(at: number)
+            case .int(let integer): parameters.bind(integer, at: number)
+            case .text(let text), .json(let text): parameters.bind(text, at: number)
+            case .bool, .double:
+                parameters.bind(isColumn[position] ? Self.value(value) : Self.member(value), at: number)
+            }
+        }
+        if let discriminator { parameters.bind(discriminator, at: number + 1) }
+    }
+
     func replacementBindings(of record: Record) -> [SQLValue] {
         bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
     }

@@ -93,7 +93,16 @@ extension SQLReading {
         return try counted(devices)
     }
 
-    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
+    func membersIfNoneHasDevice(
+        of topics: Set<TopicID>,
+        atMost limit: Int
+    ) throws(StoreError) -> [TopicID: [UserID]] {
+        var members: [TopicID: [UserID]] = [:]
+        for topic in topics { members[topic] = try membersIfNoneHasDevice(of: topic, atMost: limit) }
+        return members
+    }
+
+    private func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
         let members = try connection.all(SQL.firstMembers, [.text(topic.text), .int(Int64(limit + 1))]) { row in
             (user: UserID(row.text(0)), hasDevice: row.int(1) != 0)
         }
@@ -142,15 +151,19 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    func addFanout(_ fanout: Fanout) throws(StoreError) {
-        try connection.run(
-            SQL.add,
-            [
-                .text(fanout.messageID.text), .text(fanout.topicID.text), .text(fanout.firstDevice),
-                .text(fanout.lastDevice), .text(fanout.nextDevice), SQLValue(fanout.leaseUntil), SQLValue(fanout.node),
-                SQLValue(fanout.createdAt), SQLValue(fanout.isUrgent),
-            ]
-        )
+    func addFanouts(_ fanouts: [Fanout]) throws(StoreError) {
+        _ = try connection.runEach(SQL.add, rows: fanouts.count) { row, parameters in
+            let fanout = fanouts[row]
+            parameters.bind(fanout.messageID.text, at: 1)
+            parameters.bind(fanout.topicID.text, at: 2)
+            parameters.bind(fanout.firstDevice, at: 3)
+            parameters.bind(fanout.lastDevice, at: 4)
+            parameters.bind(fanout.nextDevice, at: 5)
+            parameters.bind(fanout.leaseUntil, at: 6)
+            parameters.bind(fanout.node, at: 7)
+            parameters.bind(fanout.createdAt.milliseconds, at: 8)
+            parameters.bind(Int64(fanout.isUrgent ? 1 : 0), at: 9)
+        }
     }
 
     func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout] {
@@ -172,7 +185,7 @@ extension SQLWriter {
             part.nextDevice = String(cut.dropLast())
             parts.append(part)
         }
-        for part in parts.dropFirst() { try addFanout(part) }
+        try addFanouts(Array(parts.dropFirst()))
         return parts
     }
 

@@ -63,6 +63,8 @@ final class SQLWriter: SQLReading, StoreWriter {
         self.session = session
     }
 
+    var unlocked: any StoreReader { SQLReader(session: session) }
+
     func note(_ event: DomainEvent) {
         events.append(event)
     }

@@ -59,15 +59,20 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    func add(_ event: WebhookEvent) throws(StoreError) {
-        try connection.run(
-            SQL.add,
-            [
-                .text(event.id.text), .text(event.webhook), .text(event.type.rawValue), .text(event.body),
-                .text(event.status.rawValue), SQLValue(event.reason), .int(Int64(event.attempts)),
-                SQLValue(event.nextAttemptAt), SQLValue(event.leaseUntil), SQLValue(event.createdAt),
-            ]
-        )
+    func add(_ events: [WebhookEvent]) throws(StoreError) {
+        _ = try connection.runEach(SQL.add, rows: events.count) { row, parameters in
+            let event = events[row]
+            parameters.bind(event.id.text, at: 1)
+            parameters.bind(event.webhook, at: 2)
+            parameters.bind(event.type.rawValue, at: 3)
+            parameters.bind(event.body, at: 4)
+            parameters.bind(event.status.rawValue, at: 5)
+            parameters.bind(event.reason, at: 6)
+            parameters.bind(Int64(event.attempts), at: 7)
+            parameters.bind(event.nextAttemptAt, at: 8)
+            parameters.bind(event.leaseUntil, at: 9)
+            parameters.bind(event.createdAt.milliseconds, at: 10)
+        }
     }
 
     func claimWebhookEvents(

@@ -9,8 +9,10 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () throws -> any SQLDatabase
 
+    static let sqlite = TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() }
+
     static let available = [
-        TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() },
+        sqlite,
         TestDatabase(testDescription: "SQLite on disk") { try SQLiteDatabase.temporary(in: "/tmp") },
     ]
 

@@ -1,0 +1,51 @@
+package import TocsinCore
+
+extension Dialect {
+    /// Selects the names of all tables.
+    var tableNames: String {
+        switch self {
+        case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        }
+    }
+
+    /// Selects names and types of a table's columns in order; `$1` is the table's name.
+    var columnTypes: String {
+        switch self {
+        case .sqlite: "SELECT name, lower(type) FROM pragma_table_info($1) ORDER BY cid"
+        }
+    }
+
+    /// Run after the start of a read that lasts until somebody has taken all of it.
+    var longReadSettings: [String] {
+        switch self {
+        case .sqlite: []
+        }
+    }
+}
+
+extension MovedColumn.Kind {
+    /// The kind of a column with this type in the database's catalogue.
+    init?(type: String) {
+        switch type {
+        case "text": self = .text
+        case "integer", "bigint", "smallint": self = .integer
+        default: return nil
+        }
+    }
+}
+
+extension SQLConnection {
+    /// The names of all tables.
+    package func tableNames(_ dialect: Dialect) throws(StoreError) -> Set<String> {
+        Set(try all(dialect.tableNames) { $0.text(0) })
+    }
+
+    /// A table's columns, in order.
+    package func columns(of table: MovedTable, _ dialect: Dialect) throws(StoreError) -> [MovedColumn] {
+        let found = try all(dialect.columnTypes, [.text(table.name)]) { row in
+            MovedColumn.Kind(type: row.text(1)).map { MovedColumn(name: row.text(0), kind: $0) }
+        }
+        guard !found.isEmpty else { throw .mismatch(reason: "The database has no table \(table.name).") }
+        return found
+    }
+}

@@ -1,0 +1,55 @@
+/// A table whose rows move between databases, with the columns that order and name them.
+package struct MovedTable: Sendable, Hashable {
+    package let name: String
+    /// The columns of its primary key.
+    package let key: [String]
+
+    private init(_ name: String, by key: String...) {
+        self.name = name
+        self.key = key
+    }
+
+    /// All that is data, those referred to before those that refer to them.
+    ///
+    /// `MovedTableTests` compares this with what the migrations make.
+    package static let all = [
+        MovedTable("topics", by: "id"),
+        MovedTable("feeds", by: "owner"),
+        MovedTable("messages", by: "id"),
+        MovedTable("records", by: "model", "id"),
+        MovedTable("memberships", by: "topic_id", "user_id"),
+        MovedTable("topic_reads", by: "user_id", "topic_id"),
+        MovedTable("devices", by: "id"),
+        MovedTable("fanouts", by: "message_id", "first_device"),
+        MovedTable("ended_devices", by: "last_fanout", "id", "active_since"),
+        MovedTable("ended_memberships", by: "topic_id", "user_id", "created_at"),
+        MovedTable("deliveries", by: "message_id", "device_id"),
+        MovedTable("webhook_events", by: "id"),
+        MovedTable("users", by: "id"),
+        MovedTable("tokens", by: "id"),
+        MovedTable("api_keys", by: "id"),
+        MovedTable("muted_users", by: "user_id"),
+    ]
+
+    /// Tables that speak of this database alone.
+    package static let staying: Set<String> = ["migrations", "imports"]
+
+    /// The table of this name.
+    package static func named(_ name: String) -> MovedTable? { all.first { $0.name == name } }
+}
+
+/// A column as both databases have it.
+package struct MovedColumn: Sendable, Hashable {
+    /// What its values are; nulls apart.
+    package enum Kind: String, Sendable, Hashable {
+        case text, integer
+    }
+
+    package var name: String
+    package var kind: Kind
+
+    package init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+}
