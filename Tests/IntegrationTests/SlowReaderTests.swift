@@ -24,12 +24,13 @@ struct SlowReaderTests {
             let token = try await installation.addUser("ada")
             let client = try installation.makeClient(token: token)
             let topic = try await client.makeTopic(named: "alerts")
-            let reader = try await Self.follower(installation, token, topic)
+            let reader = try await Self.follower(installation, token)
             var sleepers: [RawSocket] = []
             for _ in 0..<count {
-                sleepers.append(try await Self.follower(installation, token, topic, hasSmallWindow: true))
+                sleepers.append(try await Self.follower(installation, token, hasSmallWindow: true))
             }
-            for socket in [reader] + sleepers { try await Self.untilLive(socket) }
+            for socket in [reader] + sleepers { try await Self.subscribe(socket, topic) }
+            for socket in [reader] + sleepers { try await Self.expect("pong", from: socket) }
             let watched = try await client.query(
                 "query($i: ID!) { getTopic(id: $i) { watchers } }",
                 variables: ["i": .string(topic)]
@@ -57,11 +58,10 @@ struct SlowReaderTests {
         }
     }
 
-    /// A socket that follows the topic with all of each message.
+    /// A socket that has introduced itself.
     private static func follower(
         _ installation: Installation,
         _ token: String,
-        _ topic: String,
         hasSmallWindow: Bool = false
     ) async throws -> RawSocket {
         let socket = try await RawSocket(
@@ -71,17 +71,20 @@ struct SlowReaderTests {
             hasSmallWindow: hasSmallWindow
         )
         try socket.send(["type": "connection_init", "payload": ["Authorization": .string(token)]])
-        let document = "subscription { onCreateMessage(topicId: \"\(topic)\") { number body } }"
-        try socket.send(["id": "1", "type": "subscribe", "payload": ["query": .string(document)]])
-        try socket.send(["type": "ping"])
         return socket
     }
 
-    private static func untilLive(_ socket: RawSocket) async throws {
-        for type: JSONValue in ["connection_ack", "pong"] {
-            guard case .message(let message) = try await socket.next(withinSeconds: 60), message["type"] == type else {
-                throw HarnessFailure("The subscription is not live.")
-            }
+    private static func subscribe(_ socket: RawSocket, _ topic: String) async throws {
+        try await expect("connection_ack", from: socket)
+        let document = "subscription { onCreateMessage(topicId: \"\(topic)\") { number body } }"
+        try socket.send(["id": "1", "type": "subscribe", "payload": ["query": .string(document)]])
+        try socket.send(["type": "ping"])
+    }
+
+    private static func expect(_ type: JSONValue, from socket: RawSocket) async throws {
+        let event = try await socket.next(withinSeconds: 60)
+        guard case .message(let message) = event, message["type"] == type else {
+            throw HarnessFailure("Not \(type), but \(event).")
         }
     }
 
