@@ -46,6 +46,11 @@ package final class ModelType: Sendable {
         var deleted: Int?
         var changed: Int?
         var feedPosition: Int?
+        var created: Int?
+        var updated: Int?
+        var making: Int?
+        /// Declared fields with a value of their own where the client gives none.
+        var defaults: [Int] = []
     }
 
     /// The hidden field that joins the values of a `@primaryKey`.
@@ -85,14 +90,24 @@ package final class ModelType: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
+        isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         places = Places(
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
             changed: positions["_lastChangedAt"],
-            feedPosition: positions[Self.feedPosition]
+            feedPosition: positions[Self.feedPosition],
+            created: positions[timestamps.created],
+            updated: positions[timestamps.updated],
+            making: positions[Self.makingTime],
+            defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
         )
+    }
+
+    private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {
+        guard rules.count == 1, let owner = rules[0].owner, owner.field == "owner", let ownerField else { return false }
+        return owner.claim == AccessRule.ownerClaim && ownerField.role == .generated
     }
 
     /// Position of a field in `fields` and in a record's values.
@@ -115,6 +130,9 @@ package final class ModelType: Sendable {
         }
         return key
     }
+
+    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
+    let isSimplyOwned: Bool
 
     /// The fields that rules compare with a caller's claim, with that claim.
     package var ownerRules: [(field: String, claim: String)] { rules.compactMap(\.owner) }
