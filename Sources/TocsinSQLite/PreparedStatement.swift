@@ -51,6 +51,7 @@ final class PreparedStatement: SQLParameters {
 
     func bind(_ text: String, at number: Int) { note(bindText(text, indexes[number - 1])) }
     func bind(_ value: Int64, at number: Int) { note(sqlite3_bind_int64(pointer, indexes[number - 1], value)) }
+    func bind(_ value: Double, at number: Int) { note(sqlite3_bind_double(pointer, indexes[number - 1], value)) }
     func bindNull(at number: Int) { note(sqlite3_bind_null(pointer, indexes[number - 1])) }
 
     private func note(_ code: Int32) {

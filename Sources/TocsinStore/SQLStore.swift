@@ -34,6 +34,7 @@ package final class SQLStore: Store {
     private let counters = Mutexed(StoreStatistics())
     private let ending = Mutexed(Ending())
     private let diagnostics: Diagnostics
+    private let opening = Opening()
 
     private init(database: any SQLDatabase, settings: StoreSettings, diagnostics: Diagnostics) {
         self.database = database
@@ -52,7 +53,8 @@ package final class SQLStore: Store {
     ///
     /// `now` is the time to note with migrations applied. `diagnostics` is told of failures of reads and writes with all
     /// that is known, each kind at most once a second, on any thread; it must return at once. Throws `mismatch` when the database does not fit, with advice;
-    /// `unavailable` when it cannot be opened, or another server has it.
+    /// `unavailable` when it cannot be opened, or another server has it. A server's store of a shared database opens even
+    /// while that is away: until it comes, reads and writes are refused, and each write tries anew.
     package static func open(
         _ database: any SQLDatabase,
         role: StoreRole = .server,
@@ -70,7 +72,8 @@ package final class SQLStore: Store {
             observer: commitObserver,
             queue: store.writes,
             readers: Countdown(settings.readerCount),
-            statistics: store.counters
+            statistics: store.counters,
+            opening: store.opening
         )
         try await store.start(writer)
         return store
@@ -101,31 +104,27 @@ package final class SQLStore: Store {
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        try await queued { caller in ClosureWork(body, caller) }
+    }
+
+    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
+        try await queued { caller in BatchedWork(work, caller) }
+    }
+
+    /// Lets work wait for its group, and its caller for the commit.
+    private func queued<Value: Sendable>(
+        _ makeWork: (CheckedContinuation<Result<Value, StoreError>, Never>) -> any QueuedWork
+    ) async throws(StoreError) -> Value {
         let turn = Turn()
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
-            await queued(body, turn)
+            await withCheckedContinuation { continuation in
+                let work = makeWork(continuation)
+                Self.admit(writes.push(WriteIntent(turn: turn, work: work)), "writes", refuse: work.fail)
+            }
         } onCancel: {
             turn.giveUp()
         }
         return try answer(result)
-    }
-
-    private func queued<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value,
-        _ turn: Turn
-    ) async -> Result<Value, StoreError> {
-        await withCheckedContinuation { continuation in
-            let intent = WriteIntent(
-                turn: turn,
-                run: { writer in
-                    Result { () throws(StoreError) in try body(writer) }.map { value in
-                        { continuation.resume(returning: .success(value)) }
-                    }
-                },
-                fail: { continuation.resume(returning: .failure($0)) }
-            )
-            Self.admit(writes.push(intent), "writes") { continuation.resume(returning: .failure($0)) }
-        }
     }
 
     /// What a caller gets; failures are reported on the way.
@@ -205,7 +204,12 @@ extension SQLStore {
         }
         try opened.get()
         for number in 0..<settings.readerCount {
-            let reader = ReaderThread(database: database, queue: reads, readers: writer.readers)
+            let reader = ReaderThread(
+                database: database,
+                queue: reads,
+                readers: writer.readers,
+                opening: opening
+            )
             guard startThread("store-reader", { reader.run() }) else {
                 for _ in number..<settings.readerCount { writer.readers.arrive() }
                 await close()

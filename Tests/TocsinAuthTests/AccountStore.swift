@@ -46,7 +46,14 @@ struct Rows: StoreReader {
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
     func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
+    func topicsToPrune(
+        _ bounds: PruningBounds,
+        after topic: TopicID,
+        limit: Int
+    ) throws(StoreError) -> (due: [TopicID], last: TopicID?) { ([], nil) }
+    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] { [] }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
+    func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] { [] }
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }
     func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? { nil }
     func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds? { nil }
@@ -70,7 +77,10 @@ struct Rows: StoreReader {
     func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] { [] }
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] { [:] }
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device] { [] }
-    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? { nil }
+    func membersIfNoneHasDevice(
+        of topics: Set<TopicID>,
+        atMost limit: Int
+    ) throws(StoreError) -> [TopicID: [UserID]] { [:] }
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] { [] }
     func settledDeliveries(
         before moment: Timestamp,

@@ -143,8 +143,8 @@ struct FanoutRangeTests {
                         )
                     }
                     return [
-                        try writer.membersIfNoneHasDevice(of: topic, atMost: 2),
-                        try writer.membersIfNoneHasDevice(of: topic, atMost: 3),
+                        try writer.membersIfNoneHasDevice(of: [topic], atMost: 2)[topic],
+                        try writer.membersIfNoneHasDevice(of: [topic], atMost: 3)[topic],
                     ]
                 }
                 #expect(found[0] == nil)

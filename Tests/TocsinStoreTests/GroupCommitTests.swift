@@ -6,45 +6,24 @@ import TocsinStore
 struct GroupCommitTests {
     private let models = TestModels()
 
-    /// Runs closures at once, each as one write, in the order of their start as far as that is defined.
-    private func concurrently(
+    /// The outcomes of closures that wait together, each as one write, in their order.
+    private func together(
         _ count: Int,
         on store: SQLStore,
         _ body: @escaping @Sendable (Int, any StoreWriter) throws(StoreError) -> Void
-    ) async -> [StoreError?] {
-        await withTaskGroup(of: (Int, StoreError?).self) { group in
-            for index in 0..<count {
-                group.addTask {
+    ) async throws -> [StoreError?] {
+        try await store.whileWriterIsHeld {
+            (0..<count).map { index in
+                Task.immediate { () async -> StoreError? in
                     do throws(StoreError) {
                         try await store.write { writer throws(StoreError) in try body(index, writer) }
-                        return (index, nil)
+                        return nil
                     } catch {
-                        return (index, error)
+                        return error
                     }
                 }
             }
-            var errors = [StoreError?](repeating: nil, count: count)
-            for await (index, error) in group { errors[index] = error }
-            return errors
         }
-    }
-
-    /// Runs the body while the writer thread is held until `count` writes wait behind it, so that they must form groups.
-    private func holdingWriter<Value>(
-        until count: Int,
-        of store: SQLStore,
-        _ body: () async -> Value
-    ) async throws -> Value {
-        let (held, signal) = AsyncStream<Void>.makeStream()
-        async let hold: Void = store.write { _ throws(StoreError) in
-            signal.finish()
-            let limit = ContinuousClock.now + .seconds(10)
-            while store.statistics.waitingWrites < count, ContinuousClock.now < limit {}
-        }
-        for await _ in held {}
-        let value = await body()
-        try await hold
-        return value
     }
 
     @Test("writes that wait together are committed together, with dense numbers", arguments: TestDatabase.available)
@@ -52,11 +31,9 @@ struct GroupCommitTests {
         let (models, count) = (models, 300)
         try await database.withStore { store in
             try await store.insert([models.topic("t1")])
-            let errors = try await holdingWriter(until: count, of: store) {
-                await concurrently(count, on: store) { index, writer throws(StoreError) in
-                    let number = try writer.takeNumber(of: TopicID("t1")) ?? 0
-                    _ = try writer.insert(models.message("m\(index)", topic: "t1", number: number))
-                }
+            let errors = try await together(count, on: store) { index, writer throws(StoreError) in
+                let number = try writer.takeNumber(of: TopicID("t1")) ?? 0
+                _ = try writer.insert(models.message("m\(index)", topic: "t1", number: number))
             }
             #expect(errors.allSatisfy { $0 == nil })
             // The topic, the holder, and 300 writes in groups of at most 256.
@@ -78,12 +55,10 @@ struct GroupCommitTests {
         let (models, count) = (models, 50)
         let events = Collected<DomainEvent>()
         try await database.withStore(observer: events.append) { store in
-            let errors = try await holdingWriter(until: count, of: store) {
-                await concurrently(count, on: store) { index, writer throws(StoreError) in
-                    _ = try writer.insert(models.topic("t\(index)"))
-                    writer.note(.created(models.topic("t\(index)")))
-                    if index % 5 == 0 { throw .mismatch(reason: "write \(index) gives up") }
-                }
+            let errors = try await together(count, on: store) { index, writer throws(StoreError) in
+                _ = try writer.insert(models.topic("t\(index)"))
+                writer.note(.created(models.topic("t\(index)")))
+                if index % 5 == 0 { throw .mismatch(reason: "write \(index) gives up") }
             }
             #expect(store.statistics.commits == 2)
             for (index, error) in errors.enumerated() {
@@ -133,13 +108,14 @@ struct GroupCommitTests {
     func cancelled() async throws {
         let models = models
         try await TestDatabase.available[0].withStore { store in
-            let tasks = try await holdingWriter(until: 2, of: store) {
-                let tasks = ["gone", "kept"].map { id in Task { await error(inserting: models.topic(id), store) } }
+            let errors = try await store.whileWriterIsHeld {
+                let tasks = ["gone", "kept"].map { id in
+                    Task.immediate { await error(inserting: models.topic(id), store) }
+                }
                 tasks[0].cancel()
                 return tasks
             }
-            #expect(await tasks[0].value == .stopped)
-            #expect(await tasks[1].value == nil)
+            #expect(errors == [.stopped, nil])
             let stored = try await store.read { reader throws(StoreError) in
                 try reader.records(models.topic, ids: ["gone", "kept"], where: .always).map(\.id)
             }
@@ -175,9 +151,7 @@ struct GroupCommitTests {
         var settings = StoreSettings()
         settings.maximumWaitingWrites = 10
         try await database.withStore(settings: settings) { store in
-            let errors = try await holdingWriter(until: 10, of: store) {
-                await concurrently(100, on: store) { _, _ throws(StoreError) in }
-            }
+            let errors = try await together(100, on: store) { _, _ throws(StoreError) in }
             let refusals = errors.compactMap { $0 }
             #expect(!refusals.isEmpty)
             #expect(

@@ -178,25 +178,29 @@ struct RecordTests {
             try await store.insert(topics)
             let positions = try await store.write { writer throws(StoreError) in
                 var positions: [FeedPosition] = []
-                for owner in ["u::ann", "u::ann", "u::bob"] { positions.append(try writer.takePosition(of: owner)) }
+                for counts in [["u::ann": 1], ["u::ann": 3, "u::bob": 2], ["u::bob": 1]] {
+                    for (_, position) in try writer.takePositions(counts).sorted(by: { $0.key < $1.key }) {
+                        positions.append(position)
+                    }
+                }
                 return positions
             }
-            #expect(positions == [1, 2, 1])
+            #expect(positions == [1, 2, 1, 3])
             await #expect(throws: StoreError.self) {
                 try await store.write { writer throws(StoreError) in
-                    _ = try writer.takePosition(of: "u::ann")
+                    _ = try writer.takePositions(["u::ann": 1])
                     throw StoreError.mismatch(reason: "on purpose")
                 }
             }
-            let next = try await store.write { writer throws(StoreError) in try writer.takePosition(of: "u::ann") }
-            #expect(next == 3)
+            let next = try await store.write { writer throws(StoreError) in try writer.takePositions(["u::ann": 1]) }
+            #expect(next == ["u::ann": 5])
             let bounds = try await store.read { reader throws(StoreError) in
                 [
                     try reader.feedBounds(of: "u::ann"), try reader.feedBounds(of: "u::none"),
                     try reader.feedBounds(of: TopicID("t1")), try reader.feedBounds(of: TopicID("none")),
                 ]
             }
-            #expect(bounds == [FeedBounds(first: 1, last: 3), FeedBounds(), FeedBounds(), nil])
+            #expect(bounds == [FeedBounds(first: 1, last: 5), FeedBounds(), FeedBounds(), nil])
         }
     }
 }

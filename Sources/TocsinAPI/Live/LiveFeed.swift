@@ -6,9 +6,12 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
-    private struct State {
+    struct State {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
+        var backlog: LiveBacklog
+        /// Groups that name a topic.
+        var byTopic: [TopicID: [LiveGroup]] = [:]
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
@@ -21,29 +24,36 @@ package final class LiveFeed: Sendable {
     }
 
     let deliveries: DeliveryFeed
-    private let executor: ResponseExecutor
+    let executor: ResponseExecutor
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
-    private let state = Mutex(State())
+    /// Rings when a group may have a turn.
+    let turns: AsyncStream<Void>
+    let bell: AsyncStream<Void>.Continuation
+    let state: Mutex<State>
     private static let replayPage = 200
     /// A replay waits for its reader after this much.
     private static let replayBytes = 131_072
 
     /// A feed of what the hub tells.
     ///
-    /// - Parameter maximumWaitingCommits: how many may wait for delivery; beyond it subscribers are ended, to resume by cursor,
-    ///   and publishers go on.
+    /// - Parameter maximumWaitingCommits: how many may wait to be looked at; beyond it subscribers are ended, to resume by
+    ///   cursor, and publishers go on.
+    /// - Parameter maximumWaitingEvents: how many may wait for the groups of one owner; beyond it that owner's are ended.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
         listeners: DeliveryListeners = DeliveryListeners(),
-        maximumWaitingCommits: Int = 65_536
+        maximumWaitingCommits: Int = 65_536,
+        maximumWaitingEvents: Int = 65_536
     ) {
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
+        state = Mutex(State(backlog: LiveBacklog(maximumEvents: maximumWaitingEvents)))
+        (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(maximumWaitingCommits))
         let feeder = feeder
         hub.add { [weak self] events in
@@ -59,9 +69,13 @@ package final class LiveFeed: Sendable {
     /// Delivers events until `stop` or cancellation.
     package func run() async {
         async let deliveries: Void = deliveries.run()
+        async let turns: Void = takeTurns()
         for await commit in events {
-            for event in commit.events { await deliver(event, ofCommit: commit.number) }
+            for event in commit.events { sort(event, ofCommit: commit.number) }
+            bell.yield()
         }
+        bell.finish()
+        await turns
         await deliveries
     }
 
@@ -79,21 +93,24 @@ package final class LiveFeed: Sendable {
     func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, start: FeedStart?) -> LiveMember? {
         let joining = state.withLock { state -> (LiveMember, LiveGroup)? in
             guard !state.isStopped else { return nil }
+            let target = state.groups[group.key] ?? group
             let member = LiveMember(
                 caller: caller,
                 sink: sink,
                 joinedAfter: state.commits,
-                start: start
+                start: start,
+                order: target.order
             )
-            let target = state.groups[group.key] ?? group
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
                 for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
+                if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
             return (member, target)
         }
         guard let (member, joined) = joining else { return nil }
+        if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
         if let start, start.replays {
             member.startReplay { [weak self, weak member] in
@@ -105,41 +122,28 @@ package final class LiveFeed: Sendable {
     }
 
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
+        if let topic = group.interest.topicID { group.context.services.watchers.leave(topic) }
         state.withLock { state in
-            guard group.remove(member), state.groups[group.key] === group else { return }
+            guard group.remove(member) else { return }
+            state.backlog.remove(group)
+            guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
             for key in group.interestKeys {
                 state.byInterest[key]?.removeAll { $0 === group }
                 if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }
             }
+            guard let topic = group.interest.topicID else { return }
+            state.byTopic[topic]?.removeAll { $0 === group }
+            if state.byTopic[topic]?.isEmpty == true { state.byTopic[topic] = nil }
         }
     }
 
-    // MARK: Delivering
+    /// The groups whose subscriptions name the topic.
+    func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
-    private func deliver(_ event: DomainEvent, ofCommit commit: Int) async {
-        if case .accessEnded(let user, let token) = event {
-            let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
-            endMembers { hasLost($0.caller) }
-            deliveries.end(where: hasLost)
-            return
-        }
-        guard let change = RecordChange(event), let record = event.record else { return }
-        var key = InterestKey(model: record.model.name, change: change, owner: nil)
-        let anybodys = key
-        key.owner = record.owner
-        let groups = state.withLock { [key] state in
-            (key == anybodys ? [] : state.byInterest[key] ?? []) + (state.byInterest[anybodys] ?? [])
-        }
-        for group in groups where group.interest.includes(record) {
-            let response = await self.response(for: record, in: group)
-            let place = group.interest.feed?.place(of: record)
-            // What was committed before a member joined is not its to hear, unless it replays.
-            for member in group.snapshot where member.joinedAfter < commit { member.offer(response, at: place) }
-        }
-    }
+    // MARK: Replaying
 
-    private func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
+    func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)
         let isInFeed = group.interest.feed != nil
         let cursor = isInFeed ? MessageCursor(of: record, for: group.context.caller) : nil
@@ -200,7 +204,7 @@ package final class LiveFeed: Sendable {
     }
 
     /// Ends a member with an error and the cursor from which it can go on.
-    private func fail(_ member: LiveMember, in scope: FeedScope?, _ error: GraphQLError) {
+    func fail(_ member: LiveMember, in scope: FeedScope?, _ error: GraphQLError) {
         member.end { place in
             var error = error
             if let place, let scope {
@@ -224,7 +228,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    private func endMembers(where isAffected: (LiveMember) -> Bool) {
+    func endMembers(where isAffected: (LiveMember) -> Bool) {
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
@@ -236,7 +240,7 @@ package final class LiveFeed: Sendable {
         "Stored messages cannot be read just now. Subscribe again with extensions.cursor."
     )
 
-    private static let overflow = GraphQLError(
+    static let overflow = GraphQLError(
         .unavailable,
         "The server is too busy to keep this subscription. Subscribe again with extensions.cursor."
     )

@@ -30,6 +30,8 @@ struct LiveInterest: Sendable {
     var predicate: Predicate
     /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
     var filter = Predicate.always
+    /// The topic that the subscription names.
+    var topicID: TopicID?
     /// The feed whose new messages these are, where they are those of one feed: then events have places in it, which can
     /// be resumed.
     var feed: FeedScope?

@@ -6,7 +6,8 @@ import TocsinCore
 /// is missed and nothing comes twice.
 ///
 /// What it was handed last and where it therefore stands change together, under one lock and with the sink's call inside
-/// it, so that the cursor a subscription ends with is that of the last response before the end, whoever ends it.
+/// it, or under that of the group's order, so that the cursor a subscription ends with is that of the last response before
+/// the end, whoever ends it.
 final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
@@ -30,13 +31,15 @@ final class LiveMember: RenewableListener, Sendable {
     /// The last commit that was handed to the feed before this member joined.
     let joinedAfter: Int
     private let isInFeed: Bool
+    private let order: LiveOrder
     private let state: Mutex<State>
 
-    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, start: FeedStart?) {
+    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, start: FeedStart?, order: LiveOrder) {
         identity = Mutex(caller)
         self.sink = sink
         self.joinedAfter = joinedAfter
         isInFeed = start != nil
+        self.order = order
         state = Mutex(State(stage: start?.replays == true ? .catchingUp(seen: 0) : .live, last: start?.after ?? 0))
     }
 
@@ -62,20 +65,29 @@ final class LiveMember: RenewableListener, Sendable {
         }
     }
 
-    /// Hands over a live event, unless stored messages must come first or it was sent already; `place` is where it stands
-    /// in the group's feed.
-    func offer(_ response: SharedResponse, at place: Int64?) {
+    /// Which of these events it is to hear now, the first the lowest bit: not what was committed before it joined, nor what
+    /// it has had, nor what stored messages come before. Whoever asks hands those over before the group's order is given up.
+    func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
         state.withLock { state in
-            switch state.stage {
-            case .live:
-                if let place, isInFeed {
-                    guard place > state.last else { return }
-                    state.last = place
-                }
-                sink.next(response)
-            case .catchingUp(let seen): state.stage = .catchingUp(seen: max(seen, place ?? 0))
-            case .ended: return
+            var wanted: UInt64 = 0
+            for (place, event) in events.enumerated() where joinedAfter < event.commit {
+                if isWanted(event, &state) { wanted |= 1 << UInt64(place) }
             }
+            return wanted
+        }
+    }
+
+    private func isWanted(_ event: LiveEvent, _ state: inout State) -> Bool {
+        switch state.stage {
+        case .live:
+            guard let place = event.place, isInFeed else { return true }
+            guard place > state.last else { return false }
+            state.last = place
+            return true
+        case .catchingUp(let seen):
+            state.stage = .catchingUp(seen: max(seen, event.place ?? 0))
+            return false
+        case .ended: return false
         }
     }
 
@@ -107,21 +119,33 @@ final class LiveMember: RenewableListener, Sendable {
 
     /// Ends the member from the server's side, with a reason made of where it stands in its feed.
     func end(_ reason: (_ place: Int64?) -> StreamEnd) {
-        finish { last in sink.end(reason(isInFeed ? last : nil)) }
+        order.lock { finish { last in sink.end(reason(isInFeed ? last : nil)) } }?()
     }
 
     /// Ends the member from the client's side.
-    func cancel() { finish { _ in } }
+    func cancel() { finish { _ in }?() }
 
-    private func finish(_ tell: (_ last: Int64) -> Void) {
-        let old = state.withLock { state in
+    /// Ends it; answers what is left to do without a lock, nil when it had ended before.
+    private func finish(_ tell: (_ last: Int64) -> Void) -> (() -> Void)? {
+        let old = state.withLock { state -> State? in
             let old = state
-            if case .ended = old.stage { return old }
+            if case .ended = old.stage { return nil }
             state = State(stage: .ended, last: old.last)
             tell(old.last)
             return old
         }
-        old.replay?.cancel()
-        old.leave?()
+        guard let old else { return nil }
+        return {
+            old.replay?.cancel()
+            old.leave?()
+        }
     }
+}
+
+/// The order in which a group's members are told things: while a delivery to all is under way none of them is ended.
+final class LiveOrder: Sendable {
+    private let mutex = Mutex(())
+
+    /// Runs `body` alone; it may take members' locks, and no other.
+    func lock<Result>(_ body: () -> Result) -> Result { mutex.withLock { _ in body() } }
 }

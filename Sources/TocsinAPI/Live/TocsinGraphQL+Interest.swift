@@ -52,7 +52,10 @@ extension TocsinGraphQL {
         else { return nil }
         let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
         let after = field.arguments["after"]?.stringValue
-        if let topic { interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text)))) }
+        if let topic {
+            interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
+            interest.topicID = topic
+        }
         let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
         let opening = FeedOpening(services: services, caller: caller)
         let start = try await opening.start(topic: topic, cursor: lastSeen ?? after)

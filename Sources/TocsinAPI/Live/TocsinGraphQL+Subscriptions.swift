@@ -58,7 +58,8 @@ extension TocsinGraphQL {
             interest: interest,
             plan: plan,
             variables: request.variables,
-            context: RequestContext(caller: caller, services: services)
+            context: RequestContext(caller: caller, services: services),
+            fieldName: field.fieldName
         )
         guard let member = feed.join(group, sink: sink, caller: caller, start: start) else {
             return .refused(

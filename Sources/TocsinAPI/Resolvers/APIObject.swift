@@ -71,6 +71,8 @@ package final class Services: Sendable {
     package let readMarks: ReadMarkService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
+    /// Who follows which topic on this node.
+    let watchers = TopicWatchers()
     package let checks: InputChecks
     package let sealer: any Sealer
     /// Writes an internal failure to the log and answers the id under which it stands there.

@@ -50,6 +50,11 @@ package final class ModelType: Sendable {
         var deleted: Int?
         var changed: Int?
         var feedPosition: Int?
+        var created: Int?
+        var updated: Int?
+        var making: Int?
+        /// Declared fields with a value of their own where the client gives none.
+        var defaults: [Int] = []
     }
 
     /// The hidden field that joins the values of a `@primaryKey`.
@@ -89,6 +94,7 @@ package final class ModelType: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
+        isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
         places = Places(
@@ -96,8 +102,17 @@ package final class ModelType: Sendable {
             version: positions["_version"],
             deleted: positions["_deleted"],
             changed: positions["_lastChangedAt"],
-            feedPosition: positions[Self.feedPosition]
+            feedPosition: positions[Self.feedPosition],
+            created: positions[timestamps.created],
+            updated: positions[timestamps.updated],
+            making: positions[Self.makingTime],
+            defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
         )
+    }
+
+    private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {
+        guard rules.count == 1, let owner = rules[0].owner, owner.field == "owner", let ownerField else { return false }
+        return owner.claim == AccessRule.ownerClaim && ownerField.role == .generated
     }
 
     private static func feedClaim(_ rules: [AccessRule], _ owner: ModelField?) -> String? {
@@ -126,6 +141,9 @@ package final class ModelType: Sendable {
         }
         return key
     }
+
+    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
+    let isSimplyOwned: Bool
 
     /// The fields that rules compare with a caller's claim, with that claim.
     package var ownerRules: [(field: String, claim: String)] { rules.compactMap(\.owner) }

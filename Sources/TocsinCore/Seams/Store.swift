@@ -17,20 +17,26 @@ package protocol Store: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
+
+    /// Performs work in the current write group's transaction, together with what follows it there and is of its kind.
+    func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome
 }
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading, ReadMarkReading
+    AccountReading, ReadMarkReading, RetentionReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
-    ReadMarkWriting
+    ReadMarkWriting, RetentionWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)
+    /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
+    /// in their order.
+    var unlocked: any StoreReader { get }
 }
 
 package protocol ModelReading {
@@ -42,6 +48,8 @@ package protocol ModelReading {
     func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record]
     /// The message of a topic with the caller's dedupe key.
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record?
+    /// The messages with these keys, each in its topic; in no promised order.
+    func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record]
     /// Whether an owner has this many topics, deleted ones left out.
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool
     /// The last number handed out in a topic; nil when there is no such topic.
@@ -62,6 +70,17 @@ package struct FeedBounds: Hashable, Sendable {
     package init(first: Int64 = 1, last: Int64 = 0) {
         self.first = first
         self.last = last
+    }
+}
+
+/// The caller's dedupe key of a message, in its topic.
+package struct MessageKey: Sendable, Hashable {
+    package var topicID: TopicID
+    package var key: String
+
+    package init(topicID: TopicID, key: String) {
+        self.topicID = topicID
+        self.key = key
     }
 }
 
@@ -87,6 +106,9 @@ package protocol ModelWriting {
     ///
     /// A conflict on another unique constraint is a `StoreError.statement`; look first.
     func insert(_ record: Record) throws(StoreError) -> Record?
+    /// Inserts records of one model, each of which must be new; throws when one is not, which says that another writer was
+    /// faster.
+    func insertNew(_ records: [Record]) throws(StoreError)
     /// Replaces all values of the row with the record's id.
     func update(_ record: Record) throws(StoreError)
     /// Removes tombstones of the model that were last changed before `moment`, oldest first, with all that hangs on them; at
@@ -101,10 +123,19 @@ package protocol ModelWriting {
     /// Needed where writes overlap. A database with one writer at a time does nothing; one with several takes a lock in each
     /// write, shared, and here for itself alone (PostgreSQL: `pg_advisory_xact_lock`).
     func fenceChanges() throws(StoreError)
-    /// Hands out the next number of a topic, under its row; nil when there is no such topic.
-    func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber?
-    /// Hands out the next position in an owner's feed, under its row; before any topic's number (`MessagePlaces`).
-    func takePosition(of owner: String) throws(StoreError) -> FeedPosition
+    /// Hands out so many numbers of each topic, under their rows, which are locked in order of id; answers the first of
+    /// each. A topic that is not there has none.
+    func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber]
+    /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
+    /// first of each. Before any topic's number (`MessagePlaces`).
+    func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
+}
+
+extension ModelWriting {
+    /// The next number of a topic; nil when there is no such topic.
+    package func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
+        try takeNumbers([topic: 1])[topic]
+    }
 }
 
 package protocol MembershipReading {
@@ -174,8 +205,8 @@ package protocol DeliveryReading {
     /// owner left the topic) comes inactive, with the reason and without a token; those of members who muted the topic come
     /// marked so. Registering again does not count as an end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
-    /// The members of a topic of at most so many, none of whom has an active device; nil for all other topics.
-    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]?
+    /// The members of each topic of at most so many, none of whom has an active device; nothing for all other topics.
+    func membersIfNoneHasDevice(of topics: Set<TopicID>, atMost limit: Int) throws(StoreError) -> [TopicID: [UserID]]
     /// Device ids, rising, that cut a large topic's devices into parts of about so many; none for a topic of few members.
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String]
     /// Looks at the next `limit` deliveries after a place: those in a final state since before the moment, and the last one
@@ -190,7 +221,7 @@ package protocol DeliveryReading {
 }
 
 package protocol DeliveryWriting {
-    func addFanout(_ fanout: Fanout) throws(StoreError)
+    func addFanouts(_ fanouts: [Fanout]) throws(StoreError)
     /// Takes fan-outs that nobody holds (no lease, or one that has run out), oldest first, and leases them to the node.
     func claimFanouts(
         node: String,
@@ -232,6 +263,8 @@ package protocol DeliveryWriting {
 }
 
 extension DeliveryWriting {
+    package func addFanout(_ fanout: Fanout) throws(StoreError) { try addFanouts([fanout]) }
+
     /// Takes fan-outs whatever their urgency.
     package func claimFanouts(
         node: String,

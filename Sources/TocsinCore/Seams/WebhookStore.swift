@@ -6,7 +6,7 @@ package protocol WebhookReading {
 }
 
 package protocol WebhookWriting {
-    func add(_ event: WebhookEvent) throws(StoreError)
+    func add(_ events: [WebhookEvent]) throws(StoreError)
     /// Takes due events of a webhook (`waiting`, or `sending` under a lease that ran out), due first, and leases them.
     func claimWebhookEvents(
         of webhook: String,

@@ -17,9 +17,35 @@ enum MessagePlaces {
         in topic: TopicID,
         _ writer: any StoreWriter
     ) throws(StoreError) -> MessageNumber? {
-        if let owner = record.owner { record[ModelType.feedPosition] = .int(try writer.takePosition(of: owner)) }
-        guard let number = try writer.takeNumber(of: topic) else { return nil }
-        record["number"] = .int(number)
-        return number
+        var records = [record]
+        let absent = try take(for: &records, in: [topic], writer)
+        record = records[0]
+        return absent == nil ? record.number : nil
+    }
+
+    /// Gives records of one model their places, each in the topic beside it, in their order; answers a topic that is not
+    /// there, if there is one.
+    static func take(
+        for records: inout [Record],
+        in topics: [TopicID],
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> TopicID? {
+        guard let model = records.first?.model, let number = model.numberPosition else { return nil }
+        let owners = records.reduce(into: [String: Int]()) { counts, record in
+            if let owner = record.owner { counts[owner, default: 0] += 1 }
+        }
+        var nextPosition = owners.isEmpty ? [:] : try writer.takePositions(owners)
+        var nextNumber = try writer.takeNumbers(topics.reduce(into: [:]) { $0[$1, default: 0] += 1 })
+        for (place, topic) in topics.enumerated() {
+            guard let taken = nextNumber[topic] else { return topic }
+            records[place].values[number] = .int(taken)
+            nextNumber[topic] = taken + 1
+            guard let field = model.places.feedPosition, let owner = records[place].owner,
+                let position = nextPosition[owner]
+            else { continue }
+            records[place].values[field] = .int(position)
+            nextPosition[owner] = position + 1
+        }
+        return nil
     }
 }

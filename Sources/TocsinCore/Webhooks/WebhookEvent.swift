@@ -83,10 +83,16 @@ package protocol WebhookRaising: Sendable {
 extension ServiceEnvironment {
     /// Writes what webhooks are to be told, in the transaction of what they are told of.
     package func raise(_ occurrence: WebhookOccurrence, _ writer: any StoreWriter) throws(StoreError) {
+        try raise([occurrence], writer)
+    }
+
+    /// The same for what happens together, in its order.
+    package func raise(_ occurrences: [WebhookOccurrence], _ writer: any StoreWriter) throws(StoreError) {
         guard let webhooks else { return }
-        let events = webhooks.events(for: occurrence, at: time.now())
+        let now = time.now()
+        let events = occurrences.flatMap { webhooks.events(for: $0, at: now) }
         guard !events.isEmpty else { return }
-        for event in events { try writer.add(event) }
+        try writer.add(events)
         writer.note(.webhooksFilled)
     }
 }

@@ -4,6 +4,7 @@ package import TocsinCore
 package protocol SQLParameters: AnyObject {
     func bind(_ text: String, at number: Int)
     func bind(_ value: Int64, at number: Int)
+    func bind(_ value: Double, at number: Int)
     func bindNull(at number: Int)
 }
 
@@ -11,6 +12,15 @@ extension SQLParameters {
     /// The text, or null.
     package func bind(_ text: String?, at number: Int) {
         if let text { bind(text, at: number) } else { bindNull(at: number) }
+    }
+
+    package func bind(_ value: SQLValue, at number: Int) {
+        switch value {
+        case .null: bindNull(at: number)
+        case .int(let integer): bind(integer, at: number)
+        case .double(let double): bind(double, at: number)
+        case .text(let text): bind(text, at: number)
+        }
     }
 
     /// The moment in milliseconds, or null.
@@ -43,6 +53,7 @@ private final class CollectedParameters: SQLParameters {
 
     func bind(_ text: String, at number: Int) { set(.text(text), at: number) }
     func bind(_ value: Int64, at number: Int) { set(.int(value), at: number) }
+    func bind(_ value: Double, at number: Int) { set(.double(value), at: number) }
     func bindNull(at number: Int) { set(.null, at: number) }
 
     private func set(_ value: SQLValue, at number: Int) {

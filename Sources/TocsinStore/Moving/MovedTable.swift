@@ -14,6 +14,7 @@ package struct MovedTable: Sendable, Hashable {
     /// `MovedTableTests` compares this with what the migrations make.
     package static let all = [
         MovedTable("topics", by: "id"),
+        MovedTable("feeds", by: "owner"),
         MovedTable("messages", by: "id"),
         MovedTable("records", by: "model", "id"),
         MovedTable("memberships", by: "topic_id", "user_id"),

@@ -8,25 +8,25 @@ private enum SQL {
         INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
     /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
-    private static func claim(_ urgency: String) -> String {
-        """
-        UPDATE fanouts SET node = $1, lease_until = $2
-        WHERE (message_id, first_device) IN (
-            SELECT message_id, first_device FROM (
+    static func claim(urgentOnly: Bool, _ dialect: Dialect) -> String {
+        let urgency = urgentOnly ? " AND urgent = 1" : ""
+        let lock = dialect.claimLock("fanouts")
+        return """
+            WITH due AS MATERIALIZED (
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
                     WHERE lease_until IS NULL\(urgency)
-                    ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
+                    ORDER BY created_at, message_id, first_device LIMIT $4\(lock)) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
                     WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency)
-                    ORDER BY lease_until LIMIT $4) AS leased
-                ORDER BY 3, 1, 2 LIMIT $4) AS due)
-        RETURNING \(columns)
-        """
+                    ORDER BY lease_until LIMIT $4\(lock)) AS leased
+                ORDER BY 3, 1, 2 LIMIT $4)
+            UPDATE fanouts SET node = $1, lease_until = $2
+            WHERE (message_id, first_device) IN (SELECT message_id, first_device FROM due)
+            RETURNING \(columns)
+            """
     }
 
-    static let claimAny = claim("")
-    static let claimUrgent = claim(" AND urgent = 1")
     static let advance = """
         UPDATE fanouts SET next_device = $1, lease_until = $2
         WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
@@ -93,7 +93,16 @@ extension SQLReading {
         return try counted(devices)
     }
 
-    func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
+    func membersIfNoneHasDevice(
+        of topics: Set<TopicID>,
+        atMost limit: Int
+    ) throws(StoreError) -> [TopicID: [UserID]] {
+        var members: [TopicID: [UserID]] = [:]
+        for topic in topics { members[topic] = try membersIfNoneHasDevice(of: topic, atMost: limit) }
+        return members
+    }
+
+    private func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
         let members = try connection.all(SQL.firstMembers, [.text(topic.text), .int(Int64(limit + 1))]) { row in
             (user: UserID(row.text(0)), hasDevice: row.int(1) != 0)
         }
@@ -142,15 +151,19 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    func addFanout(_ fanout: Fanout) throws(StoreError) {
-        try connection.run(
-            SQL.add,
-            [
-                .text(fanout.messageID.text), .text(fanout.topicID.text), .text(fanout.firstDevice),
-                .text(fanout.lastDevice), .text(fanout.nextDevice), SQLValue(fanout.leaseUntil), SQLValue(fanout.node),
-                SQLValue(fanout.createdAt), SQLValue(fanout.isUrgent),
-            ]
-        )
+    func addFanouts(_ fanouts: [Fanout]) throws(StoreError) {
+        _ = try connection.runEach(SQL.add, rows: fanouts.count) { row, parameters in
+            let fanout = fanouts[row]
+            parameters.bind(fanout.messageID.text, at: 1)
+            parameters.bind(fanout.topicID.text, at: 2)
+            parameters.bind(fanout.firstDevice, at: 3)
+            parameters.bind(fanout.lastDevice, at: 4)
+            parameters.bind(fanout.nextDevice, at: 5)
+            parameters.bind(fanout.leaseUntil, at: 6)
+            parameters.bind(fanout.node, at: 7)
+            parameters.bind(fanout.createdAt.milliseconds, at: 8)
+            parameters.bind(Int64(fanout.isUrgent ? 1 : 0), at: 9)
+        }
     }
 
     func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout] {
@@ -172,7 +185,7 @@ extension SQLWriter {
             part.nextDevice = String(cut.dropLast())
             parts.append(part)
         }
-        for part in parts.dropFirst() { try addFanout(part) }
+        try addFanouts(Array(parts.dropFirst()))
         return parts
     }
 
@@ -184,7 +197,7 @@ extension SQLWriter {
         urgentOnly: Bool
     ) throws(StoreError) -> [Fanout] {
         let claimed = try connection.all(
-            urgentOnly ? SQL.claimUrgent : SQL.claimAny,
+            SQL.claim(urgentOnly: urgentOnly, session.dialect),
             [.text(node), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))],
             Fanout.init
         )

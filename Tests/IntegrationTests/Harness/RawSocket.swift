@@ -20,13 +20,19 @@ final class RawSocket {
     }
 
     /// Opens a socket that has said nothing yet.
-    convenience init(_ installation: Installation, path: String, subprotocols: String) async throws {
-        try await self.init(port: installation.server?.port ?? 0, path: path, subprotocols: subprotocols)
+    convenience init(
+        _ installation: Installation,
+        path: String,
+        subprotocols: String,
+        hasSmallWindow: Bool = false
+    ) async throws {
+        let port = installation.server?.port ?? 0
+        try await self.init(port: port, path: path, subprotocols: subprotocols, hasSmallWindow: hasSmallWindow)
     }
 
     /// Opens a socket that has said nothing yet.
-    init(port: Int, path: String, subprotocols: String) async throws {
-        let connection = try RawConnection(port: port)
+    init(port: Int, path: String, subprotocols: String, hasSmallWindow: Bool = false) async throws {
+        let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
         try connection.send(
             "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

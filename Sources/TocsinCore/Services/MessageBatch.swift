@@ -1,0 +1,180 @@
+/// Creates messages together: as if one by one, in few statements, whose number hardly depends on that of the messages.
+///
+/// Each draft is decided in its turn, after what is stored and what drafts before it have made: so a second draft with an
+/// `id` or `key` of this batch meets the first. Look-ups take no locks. Another writer may create the same `id` or `key`
+/// after them; then `insertNew` throws, and what is performed anew finds the other's message.
+struct MessageBatch {
+    private let makers: MessageMakers
+    private let drafts: [MessageDraft]
+    private let now: Timestamp
+    private var verdicts: [Verdict] = []
+    /// What is to be stored, in the order of the drafts.
+    private var created: [Record] = []
+    private var createdByID: [String: Int] = [:]
+    private var createdByKey: [MessageKey: Int] = [:]
+    private var storedByID: [String: Record] = [:]
+    private var storedByKey: [MessageKey: Record] = [:]
+
+    private static let urgentPriority: Int64 = 5
+    /// Topics of so many members are looked through for devices when a message is created.
+    private static let fewMembers = 8
+
+    private enum Verdict {
+        case settled(Result<Record, ServiceError>)
+        /// Made by this draft: a place in `created`.
+        case created(Int)
+        /// Made by an earlier draft of the batch.
+        case repeats(Int)
+    }
+
+    /// Creates what the rules allow; answers the outcome of each draft.
+    static func perform(
+        _ drafts: [MessageDraft],
+        _ makers: MessageMakers,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [Result<Record, ServiceError>] {
+        var batch = MessageBatch(makers: makers, drafts: drafts, now: makers.environment.changeTime())
+        try batch.decide(writer.unlocked)
+        if !batch.created.isEmpty {
+            try batch.takePlaces(writer)
+            try writer.insertNew(batch.created)
+            try batch.startFanouts(writer)
+            try batch.tellWebhooks(writer)
+        }
+        return batch.outcomes()
+    }
+
+    private init(makers: MessageMakers, drafts: [MessageDraft], now: Timestamp) {
+        self.makers = makers
+        self.drafts = drafts
+        self.now = now
+        verdicts.reserveCapacity(drafts.count)
+        created.reserveCapacity(drafts.count)
+    }
+
+    private func outcomes() -> [Result<Record, ServiceError>] {
+        var outcomes: [Result<Record, ServiceError>] = []
+        outcomes.reserveCapacity(drafts.count)
+        for (draft, verdict) in zip(drafts, verdicts) {
+            switch verdict {
+            case .settled(let outcome): outcomes.append(outcome)
+            case .created(let place): outcomes.append(.success(created[place]))
+            case .repeats(let place): outcomes.append(draft.outcome(ofRepeating: created[place]))
+            }
+        }
+        return outcomes
+    }
+}
+
+// MARK: Deciding
+
+extension MessageBatch {
+    private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
+        let topics = try topics(reader)
+        try lookUp(reader)
+        for draft in drafts {
+            guard let topic = topics[draft.topicID.text], !topic.isDeleted, draft.publishable.matches(topic) else {
+                verdicts.append(.settled(.failure(.unauthorized)))
+                continue
+            }
+            verdicts.append(verdict(on: draft))
+        }
+    }
+
+    private mutating func verdict(on draft: MessageDraft) -> Verdict {
+        if let id = draft.givenID {
+            if let place = createdByID[id] { return .repeats(place) }
+            if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored)) }
+        }
+        let key = draft.key
+        if let key {
+            if let place = createdByKey[key] { return .repeats(place) }
+            if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
+        }
+        switch draft.record(at: now) {
+        case .failure(let refusal): return .settled(.failure(refusal))
+        case .success(let record):
+            let place = created.count
+            created.append(record)
+            if let id = draft.givenID { createdByID[id] = place }
+            if let key { createdByKey[key] = place }
+            return .created(place)
+        }
+    }
+
+    private func topics(_ reader: any StoreReader) throws(StoreError) -> [String: Record] {
+        var ids: [String] = []
+        for draft in drafts where !ids.contains(draft.topicID.text) { ids.append(draft.topicID.text) }
+        var topics: [String: Record] = [:]
+        for topic in try reader.records(makers.topics, ids: ids, where: .always) { topics[topic.id] = topic }
+        return topics
+    }
+
+    /// Finds the messages that have an id or key of a draft.
+    private mutating func lookUp(_ reader: any StoreReader) throws(StoreError) {
+        let ids = Set(drafts.compactMap(\.givenID))
+        if !ids.isEmpty {
+            for message in try reader.records(makers.messages, ids: Array(ids), where: .always) {
+                storedByID[message.id] = message
+            }
+        }
+        let keys = Set(drafts.compactMap(\.key))
+        guard !keys.isEmpty else { return }
+        for message in try reader.messages(makers.messages, keys: keys) {
+            guard let topic = message["topicId"].text, let key = message["key"].text else { continue }
+            storedByKey[MessageKey(topicID: TopicID(topic), key: key)] = message
+        }
+    }
+}
+
+// MARK: Writing
+
+extension MessageBatch {
+    private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
+        guard let absent = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer) else { return }
+        throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
+    }
+
+    private func topicsOfCreated() -> [TopicID] {
+        var topics: [TopicID] = []
+        topics.reserveCapacity(created.count)
+        for case (let draft, .created) in zip(drafts, verdicts) { topics.append(draft.topicID) }
+        return topics
+    }
+
+    /// Where nobody has a device, what a fan-out would find out is written at once.
+    private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
+        let topics = topicsOfCreated()
+        let deviceless = try writer.membersIfNoneHasDevice(of: Set(topics), atMost: Self.fewMembers)
+        var deliveries: [Delivery] = []
+        var fanouts: [Fanout] = []
+        for (record, topic) in zip(created, topics) {
+            writer.note(.created(record))
+            let message = MessageID(record.id)
+            if let members = deviceless[topic] {
+                let first = deliveries.count
+                for member in members { deliveries.append(.withoutDevice(message, to: member, at: now)) }
+                for delivery in deliveries[first...] { writer.note(.deliveryChanged(delivery)) }
+            } else {
+                let isUrgent = record["priority"].int == Self.urgentPriority
+                fanouts.append(Fanout(messageID: message, topicID: topic, createdAt: now, isUrgent: isUrgent))
+            }
+        }
+        if !deliveries.isEmpty { try writer.save(deliveries) }
+        if !fanouts.isEmpty {
+            try writer.addFanouts(fanouts)
+            writer.note(.outboxFilled)
+        }
+    }
+
+    private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {
+        guard makers.environment.webhooks != nil else { return }
+        var occurrences: [WebhookOccurrence] = []
+        for (record, topic) in zip(created, topicsOfCreated()) {
+            var request = WebhookOccurrence.PushRequest(record, number: record.number ?? 0)
+            request.topicID = topic
+            occurrences.append(.pushRequested(request))
+        }
+        try makers.environment.raise(occurrences, writer)
+    }
+}

@@ -1,0 +1,72 @@
+/// What all messages of one service are made by; drafts of the same are made together.
+final class MessageMakers: Sendable {
+    let environment: ServiceEnvironment
+    let messages: ModelType
+    let topics: ModelType
+    let factory: RecordFactory
+    /// What a `condition` on a message that is not there yet is compared with.
+    let absent: Record
+
+    init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
+        self.environment = environment
+        self.messages = messages
+        self.topics = topics
+        factory = RecordFactory(model: messages)
+        absent = Record(model: messages)
+    }
+}
+
+/// A message that a caller wants to be created, with what the rules say of it.
+struct MessageDraft: GroupedWrite {
+    let makers: MessageMakers
+    var input: RecordInput
+    var condition: Predicate
+    var caller: Identity
+    var id: String
+    var topicID: TopicID
+    /// What the rules ask of the message.
+    var permitted: Predicate
+    /// What the rules ask of its topic.
+    var publishable: Predicate
+
+    static func perform(
+        _ batch: [MessageDraft],
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [Result<Record, ServiceError>] {
+        var outcomes: [Result<Record, ServiceError>] = []
+        var rest = batch[...]
+        while let makers = rest.first?.makers {
+            let drafts = rest.prefix { $0.makers === makers }
+            outcomes += try MessageBatch.perform(Array(drafts), makers, writer)
+            rest = rest.dropFirst(drafts.count)
+        }
+        return outcomes
+    }
+
+    /// The caller's key of the message, if it has one.
+    var key: MessageKey? { input["key"]?.text.map { MessageKey(topicID: topicID, key: $0) } }
+
+    /// The id, if the caller has chosen it: only such a one can be taken.
+    var givenID: String? { input["id"] == nil ? nil : id }
+
+    /// The record, without its places in the order of commits; or why it may not be created.
+    func record(at now: Timestamp) -> Result<Record, ServiceError> {
+        var record = makers.factory.make(input, id: id, caller: caller, at: now)
+        for (name, value) in MessageService.defaults where record[name].isNull { record[name] = value }
+        guard permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+            return .failure(.unauthorized)
+        }
+        guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }
+        return .success(record)
+    }
+
+    /// What a create answers whose id or key this message has.
+    func outcome(ofRepeating stored: Record) -> Result<Record, ServiceError> {
+        makers.factory.outcome(
+            ofRepeating: input,
+            stored: stored,
+            caller: caller,
+            defaults: MessageService.defaults
+        )
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Glibc
+
+/// Many clients, each with a connection and one request under way, driven by one thread that costs as little as it can.
+struct ClientLoad {
+    /// One for each client, to the node that it is connected to.
+    var clients: [(port: UInt16, request: [UInt8])]
+    var seconds: Double
+    private static let warmUpSeconds = 0.7
+
+    /// What the clients saw after the first moments, which are not counted.
+    struct Outcome: Sendable {
+        var seconds = 0.0
+        /// Of the thread that drove them.
+        var cpuSeconds = 0.0
+        /// Microseconds from request to response, rising.
+        var latencies: [UInt32] = []
+
+        var count: Int { latencies.count }
+
+        /// Milliseconds below which this part of the answers came.
+        func milliseconds(_ part: Double) -> Double {
+            guard !latencies.isEmpty else { return 0 }
+            return Double(latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]) / 1000
+        }
+    }
+
+    /// Drives the clients on a thread of its own; `measured` is called when counting begins and when it ends.
+    func run(measured: @escaping @Sendable () -> Void) async throws -> Outcome {
+        let load = self
+        return try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Result { try load.drive(measured) }) }
+            thread.start()
+        }
+    }
+
+    private func drive(_ measured: () -> Void) throws -> Outcome {
+        let poll = epoll_create1(0)
+        guard poll >= 0 else { throw BenchFailure("no epoll") }
+        defer { close(poll) }
+        var sockets: [LoadSocket] = []
+        defer { for socket in sockets { socket.close() } }
+        for (index, client) in clients.enumerated() {
+            sockets.append(try LoadSocket(port: client.port))
+            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
+            guard epoll_ctl(poll, EPOLL_CTL_ADD, sockets[index].descriptor, &event) == 0 else {
+                throw BenchFailure("epoll takes no more connections")
+            }
+            try sockets[index].send(client.request, at: Self.now())
+        }
+        return try answer(poll, sockets, measured)
+    }
+
+    private func answer(_ poll: Int32, _ sockets: [LoadSocket], _ measured: () -> Void) throws -> Outcome {
+        var outcome = Outcome()
+        outcome.latencies.reserveCapacity(1 << 20)
+        var events = [epoll_event](repeating: epoll_event(), count: 256)
+        var counted: (start: UInt64, cpu: Double)?
+        let begin = Self.now() + UInt64(Self.warmUpSeconds * 1e9)
+        let end = begin + UInt64(seconds * 1e9)
+        while true {
+            let ready = epoll_wait(poll, &events, Int32(events.count), 1000)
+            let now = Self.now()
+            if now >= end { break }
+            if counted == nil, now >= begin {
+                measured()
+                counted = (now, Self.threadCPU())
+            }
+            for event in events[..<max(0, Int(ready))] {
+                let index = Int(event.data.u64)
+                guard let sent = try sockets[index].receive() else { continue }
+                let received = Self.now()
+                if counted != nil { outcome.latencies.append(UInt32(clamping: (received - sent) / 1000)) }
+                try sockets[index].send(clients[index].request, at: received)
+            }
+        }
+        measured()
+        outcome.seconds = Double(Self.now() - (counted?.start ?? begin)) / 1e9
+        outcome.cpuSeconds = Self.threadCPU() - (counted?.cpu ?? 0)
+        outcome.latencies.sort()
+        return outcome
+    }
+
+    private static func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
+
+    private static func threadCPU() -> Double { Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID)) / 1e9 }
+
+    private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// One connection with at most one request under way.
+private final class LoadSocket {
+    let descriptor: Int32
+    private var buffer = [UInt8](repeating: 0, count: 16_384)
+    private var filled = 0
+    private var sentAt: UInt64 = 0
+    private static let lengthNames = ["content-length: ", "Content-Length: "].map { Array($0.utf8) }
+    private static let errors = Array("\"errors\"".utf8)
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw BenchFailure("cannot connect to port \(port)") }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    /// Requests are far smaller than a socket's buffer, so one write takes all.
+    func send(_ request: [UInt8], at moment: UInt64) throws {
+        sentAt = moment
+        guard write(descriptor, request, request.count) == request.count else {
+            throw BenchFailure("the connection broke while sending")
+        }
+    }
+
+    /// Reads what has come; when the response was complete since which moment it was awaited.
+    func receive() throws -> UInt64? {
+        let count = buffer.withUnsafeMutableBytes {
+            read(descriptor, $0.baseAddress?.advanced(by: filled), $0.count - filled)
+        }
+        guard count > 0 else { throw BenchFailure("the connection broke while reading") }
+        filled += count
+        guard let bodyStart = place(of: Array("\r\n\r\n".utf8), before: filled).map({ $0 + 4 }) else { return nil }
+        guard filled >= bodyStart + contentLength(before: bodyStart) else { return nil }
+        if place(of: Self.errors, before: filled) != nil {
+            throw BenchFailure(
+                "the server answered an error: \(String(decoding: buffer[bodyStart..<filled], as: UTF8.self))"
+            )
+        }
+        filled = 0
+        return sentAt
+    }
+
+    private func contentLength(before end: Int) -> Int {
+        for name in Self.lengthNames {
+            guard let place = place(of: name, before: end) else { continue }
+            return buffer[(place + name.count)..<end].prefix { $0 >= 0x30 && $0 <= 0x39 }.reduce(0) {
+                $0 * 10 + Int($1 - 0x30)
+            }
+        }
+        return 0
+    }
+
+    private func place(of text: [UInt8], before end: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, let found = memmem(base, end, text, text.count) else { return nil }
+            return base.distance(to: UnsafeRawPointer(found))
+        }
+    }
+}

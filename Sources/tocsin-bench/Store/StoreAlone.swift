@@ -1,0 +1,70 @@
+import Foundation
+import TocsinAPI
+import TocsinCore
+import TocsinSQLite
+import TocsinServer
+import TocsinStore
+
+/// A database that messages are stored in.
+enum StoreDatabase {
+    case sqlite
+}
+
+/// `MessageService` on a store of this process, without HTTP or GraphQL: callers who each wait for their commit.
+struct StoreAlone {
+    let database: StoreDatabase
+    let seconds: Double
+    private static let callers = 64
+    private static let caller = Identity(userID: UserID("bench"), username: "bench")
+
+    /// Creates messages, at most so many in one commit.
+    func run(groupSize: Int) async throws -> Figures {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var settings = StoreSettings()
+        settings.groupSize = groupSize
+        let time = SystemTime()
+        let store = try await SQLStore.open(
+            SQLiteDatabase(path: folder.appending(path: "store.db").path()),
+            at: time.now(),
+            settings: settings
+        )
+        let figures = try await measure(store, time, groupSize)
+        await store.close()
+        return figures
+    }
+
+    private func measure(_ store: SQLStore, _ time: SystemTime, _ groupSize: Int) async throws -> Figures {
+        let schema = try APISchema()
+        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        let topics = TopicService(environment: environment, model: schema.topics)
+        let messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
+        let topic = try await topics.create(["name": .text("bench")], caller: Self.caller).id
+        let input: RecordInput = [
+            "type": .int(1), "title": .text("Disk full"), "body": .text(StoreBenchmark.body), "topicId": .text(topic),
+        ]
+        let (start, cpu) = (Date(), ProcessUsage.ownCPU())
+        let end = start.addingTimeInterval(seconds)
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<Self.callers {
+                group.addTask {
+                    var count = 0
+                    while Date() < end {
+                        _ = try await messages.create(input, caller: Self.caller)
+                        count += 1
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return Figures(
+            name: groupSize == 1
+                ? "the store alone, a commit a request" : "the store alone, \(Self.callers) callers in groups",
+            operations: count,
+            seconds: Date().timeIntervalSince(start),
+            cpuSeconds: ProcessUsage.ownCPU() - cpu
+        )
+    }
+}

@@ -1,0 +1,243 @@
+import Dispatch
+import GraphQLTransport
+import JSON
+import Synchronization
+import Testing
+import TocsinCore
+import TocsinSQLite
+import TocsinStore
+
+@Suite("Messages created together")
+struct MessageBatchTests {
+    private static let alice = APIHarness.identity("alice")
+
+    /// The shipped model with two more fields of a message.
+    private static let modelWithSeverity = """
+        type Topic @model @auth(rules: [{ allow: owner }]) {
+          id: ID!
+          name: String! @index(name: "byName", queryField: "getTopicByName")
+          arn: String!
+        }
+        type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }]) {
+          id: ID!
+          type: Int!
+          title: String!
+          body: String!
+          severity: String
+          weight: Float
+          createdAt: AWSDateTime!
+          topicId: ID! @index(name: "byTopicIdAndCreatedAt", sortKeyFields: ["createdAt"], queryField: "getMessageByTopicIdAndCreatedAt")
+          topic: Topic @hasOne(fields: ["topicId"])
+        }
+        """
+
+    private struct Order: Sendable {
+        var title = "Hello"
+        var topic: String
+        var caller = alice
+        var extra: JSONObject = [:]
+    }
+
+    /// The answers to orders that wait together for one commit, in the order of the orders.
+    private func publish(_ orders: [Order], on api: APIHarness) async throws -> [JSONValue] {
+        let (held, signal) = AsyncStream<Void>.makeStream()
+        let (store, gate) = (api.store, DispatchSemaphore(value: 0))
+        async let hold: Void = store.write { _ throws(StoreError) in
+            signal.finish()
+            _ = gate.wait(timeout: .now() + 300)
+        }
+        for await _ in held {}
+        // Each runs until it waits for its commit, so the order of the orders is that of the queue.
+        let tasks = orders.map { order in
+            Task.immediate {
+                try await api.publish(order.title, to: order.topic, as: order.caller, with: order.extra)
+            }
+        }
+        #expect(store.statistics.waitingWrites == orders.count)
+        gate.signal()
+        try await hold
+        var answers: [JSONValue] = []
+        for task in tasks { answers.append(try await task.value) }
+        return answers
+    }
+
+    private func code(_ answer: JSONValue) -> String? {
+        answer["errors"]?.arrayValue?.first?["errorType"]?.stringValue
+            ?? answer["errors"]?.arrayValue?.first?["extensions"]?["code"]?.stringValue
+    }
+
+    @Test("each topic's numbers are dense, in the order of the calls, and events come in the same order")
+    func numbers() async throws {
+        let api = try await APIHarness()
+        let events = Mutex<[Record]>([])
+        api.hub.add { told in
+            let records = told.compactMap { if case .created(let record) = $0 { record } else { nil } }
+            events.withLock { $0 += records.filter { $0.number != nil } }
+        }
+        var topics: [String] = []
+        for name in ["a", "b", "c"] { topics.append(try await api.makeTopic(name)) }
+        let orders = (0..<60).map { Order(title: "\($0)", topic: topics[$0 % 3 == 0 ? 0 : $0 % 2 + 1]) }
+        let answers = try await publish(orders, on: api)
+        for topic in topics {
+            let numbers = zip(orders, answers).compactMap { $0.topic == topic ? $1["number"]?.intValue : nil }
+            #expect(numbers == (1...20).map(Int64.init))
+        }
+        #expect(events.withLock { $0.map { $0["title"].text } } == orders.map(\.title))
+    }
+
+    @Test("what one may not do is refused, and the others of its group are created")
+    func refusals() async throws {
+        let api = try await APIHarness()
+        let bob = APIHarness.identity("bob")
+        let (own, foreign) = (try await api.makeTopic(), try await api.makeTopic("his", as: bob))
+        var orders: [Order] = []
+        for round in 0..<8 {
+            orders += [
+                Order(title: "fine \(round)", topic: own), Order(title: "foreign", topic: foreign),
+                Order(title: "absent", topic: "nowhere"), Order(title: "his", topic: foreign, caller: bob),
+            ]
+        }
+        let answers = try await publish(orders, on: api)
+        for (order, answer) in zip(orders, answers) {
+            let isRefused = order.title == "foreign" || order.title == "absent"
+            #expect((code(answer) != nil) == isRefused, "\(order) \(answer.serializedString())")
+            if isRefused { #expect(answer["data"]?["createMessage"]?.isNull == true) }
+        }
+        for topic in [own, foreign] {
+            let numbers = zip(orders, answers).compactMap { $0.topic == topic ? $1["number"]?.intValue : nil }
+            #expect(numbers == (1...8).map(Int64.init))
+        }
+    }
+
+    @Test(
+        "the same id or key twice in one group is one message; with other content it is a conflict",
+        arguments: ["id", "key"]
+    )
+    func doubles(name: String) async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let same: JSONObject = [name: "m1"]
+        let orders = [
+            Order(topic: topic), Order(title: "Twice", topic: topic, extra: same),
+            Order(title: "Twice", topic: topic, extra: same), Order(title: "Other", topic: topic, extra: same),
+            Order(topic: topic), Order(title: "Twice", topic: topic, extra: same),
+        ]
+        let answers = try await publish(orders, on: api)
+        #expect(answers.map { $0["number"]?.intValue } == [1, 2, 2, nil, 3, 2])
+        #expect(answers[1] == answers[2] && answers[1] == answers[5])
+        #expect(code(answers[3]) != nil)
+        // What is stored is met by a later group as it was by this one.
+        let later = try await publish([orders[1], orders[3], Order(topic: topic)], on: api)
+        #expect(later[0] == answers[1])
+        #expect(code(later[1]) == code(answers[3]))
+        #expect(later[2]["number"] == 4)
+    }
+
+    @Test("one key in two topics is two messages, and a given id meets another owner's without a word of it")
+    func apart() async throws {
+        let api = try await APIHarness()
+        let bob = APIHarness.identity("bob")
+        let topics = [try await api.makeTopic("a"), try await api.makeTopic("b")]
+        let his = try await api.makeTopic("his", as: bob)
+        let answers = try await publish(
+            [
+                Order(topic: topics[0], extra: ["key": "k"]), Order(topic: topics[1], extra: ["key": "k"]),
+                Order(topic: topics[0], extra: ["id": "mine"]), Order(topic: his, caller: bob, extra: ["id": "mine"]),
+            ],
+            on: api
+        )
+        #expect(answers[..<3].map { $0["number"]?.intValue } == [1, 1, 2])
+        #expect(code(answers[3]) != nil)
+        #expect(!answers[3].serializedString().contains("Hello"))
+    }
+
+    @Test("a declared field of one's own is stored with each")
+    func extraFields() async throws {
+        let api = try await APIHarness(model: Self.modelWithSeverity)
+        let topic = try await api.makeTopic()
+        let orders = (0..<9).map { number in
+            Order(topic: topic, extra: number % 2 == 0 ? ["severity": "s\(number)", "weight": 0.5] : [:])
+        }
+        _ = try await publish(orders, on: api)
+        let found = try await api.run(
+            "{ listMessages(limit: 100) { items { number severity weight } } }"
+        )
+        let items = found["data"]?["listMessages"]?["items"]?.arrayValue ?? []
+        #expect(items.count == 9, "\(found.serializedString())")
+        for item in items {
+            let number = (item["number"]?.intValue ?? 0) - 1
+            #expect(item["severity"] == (number % 2 == 0 ? .string("s\(number)") : .null))
+            #expect(item["weight"] == (number % 2 == 0 ? 0.5 : .null))
+        }
+    }
+
+    @Test("many take no more statements than a few")
+    func statements() async throws {
+        var counts: [Int] = []
+        for size in [4, 100] {
+            let counter = StatementCounter()
+            let api = try await APIHarness(
+                database: CountingDatabase(base: try SQLiteDatabase.temporary(), counter: counter)
+            )
+            let topic = try await api.makeTopic()
+            let before = counter.count
+            _ = try await publish((0..<size).map { Order(topic: topic, extra: ["id": .string("m\($0)")]) }, on: api)
+            counts.append(counter.count - before)
+        }
+        #expect(counts[0] == counts[1], "\(counts)")
+        #expect(counts[0] < 20)
+    }
+}
+
+/// Counts the statements of a writer; one that is run for many rows is one.
+private final class StatementCounter: Sendable {
+    private let statements = Mutex(0)
+
+    var count: Int { statements.withLock { $0 } }
+
+    func step() { statements.withLock { $0 += 1 } }
+}
+
+private struct CountingDatabase: SQLDatabase {
+    let base: any SQLDatabase
+    let counter: StatementCounter
+
+    var dialect: Dialect { base.dialect }
+    var version: String { base.version }
+
+    func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
+        let connection = try base.connect(use)
+        return use == .writer ? CountingConnection(base: connection, counter: counter) : connection
+    }
+
+    func claimServer() throws(StoreError) -> (any ServerClaim)? { try base.claimServer() }
+}
+
+private final class CountingConnection: SQLConnection {
+    let base: any SQLConnection
+    let counter: StatementCounter
+
+    init(base: any SQLConnection, counter: StatementCounter) {
+        self.base = base
+        self.counter = counter
+    }
+
+    func run(_ sql: String, _ bindings: [SQLValue], _ row: (any SQLRow) -> Void) throws(StoreError) -> Int {
+        counter.step()
+        return try base.run(sql, bindings, row)
+    }
+
+    func runEach(
+        _ sql: String,
+        rows: Int,
+        bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
+    ) throws(StoreError) -> Int {
+        counter.step()
+        return try base.runEach(sql, rows: rows, bind: bind)
+    }
+
+    func execute(script: String) throws(StoreError) { try base.execute(script: script) }
+    var isInTransaction: Bool { base.isInTransaction }
+    func checkpoint() throws(StoreError) { try base.checkpoint() }
+    func close() { base.close() }
+}
