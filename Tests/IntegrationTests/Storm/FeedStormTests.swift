@@ -4,7 +4,9 @@ import Testing
 import TocsinClient
 
 /// Subscribers of every carrier, with a topic and over all, while publishers publish, clients drop and stall, and the server
-/// is killed. `TOCSIN_STORM_SECONDS` says for how long, `TOCSIN_STORM_SEED` repeats a storm's choices.
+/// is killed.
+///
+/// `TOCSIN_STORM_SECONDS` says for how long, `TOCSIN_STORM_SEED` repeats a storm's choices.
 @Suite("A storm on the live feed", .timeLimit(.minutes(60)))
 struct FeedStormTests {
     private static let topics = ["calls", "disks", "doors"]

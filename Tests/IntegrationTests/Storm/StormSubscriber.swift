@@ -23,7 +23,9 @@ struct StormRandom: RandomNumberGenerator {
 final class StormWeather: Sendable {
     private let goals = Mutex<[String: Int64]?>(nil)
 
-    /// The last number of each topic; nil while more may be published. Then nothing is disturbed any more.
+    /// The last number of each topic; nil while more may be published.
+    ///
+    /// Once it is known nothing is disturbed any more.
     var goal: [String: Int64]? { goals.withLock { $0 } }
 
     func calm(_ goal: [String: Int64]) { goals.withLock { $0 = goal } }
