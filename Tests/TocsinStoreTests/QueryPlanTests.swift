@@ -17,7 +17,8 @@ struct QueryPlanTests {
             sql,
             bindings,
             connection throws(StoreError) in
-            guard ["SELECT", "UPDATE", "DELETE"].contains(where: sql.hasPrefix), !sql.contains("migrations") else {
+            guard ["SELECT", "UPDATE", "DELETE", "WITH"].contains(where: sql.hasPrefix), !sql.contains("migrations")
+            else {
                 return
             }
             steps.append(try connection.all("EXPLAIN QUERY PLAN " + sql, bindings) { $0.text(3) })
@@ -179,5 +180,18 @@ struct QueryPlanTests {
         let steps = try await plans { writer throws(StoreError) in _ = try writer.nextDevices(of: fanout, limit: 10) }
         #expect(steps.contains { $0.contains("SEARCH e USING PRIMARY KEY (last_fanout>") }, "\(steps)")
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("part") }, "\(steps)")
+    }
+
+    @Test("pruning walks a topic's messages in order of number, and finds what is under way by its message")
+    func pruning() async throws {
+        let models = models
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.insert(models.message("m1", topic: "t", number: 1))
+            let bounds = PruningBounds(madeBefore: moment(5), keptPerTopic: 10)
+            _ = try writer.topicsToPrune(bounds, after: TopicID(""), limit: 10)
+            let due = try writer.messagesToPrune(bounds, of: TopicID("t"), limit: 10)
+            _ = try writer.prune(due, of: TopicID("t"), limit: 10)
+        }
+        expectIndexed(steps, "pruning")
     }
 }
