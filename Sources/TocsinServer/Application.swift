@@ -40,6 +40,7 @@ package final class Application: Sendable {
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
+        if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
         let sealer = KeySealer(serverKey)
         // Before the data is touched: a start that fails here has migrated nothing.

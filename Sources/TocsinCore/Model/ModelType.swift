@@ -25,6 +25,10 @@ package final class ModelType: Sendable {
     /// Position of the number that the server gives a message in its topic; nil for other models, whose fields of that name
     /// are the client's.
     package let numberPosition: Int?
+    /// The claim whose first form the server writes into `owner`; nil where clients write that field, or rules disagree.
+    ///
+    /// Without it nothing says whose feed a record is in.
+    package let feedClaim: String?
     private let positions: [String: Int]
     /// Positions of what every record is asked for.
     let places: Places
@@ -92,6 +96,7 @@ package final class ModelType: Sendable {
         keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
         isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
+        feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
         places = Places(
             owner: positions["owner"],
             version: positions["_version"],
@@ -108,6 +113,12 @@ package final class ModelType: Sendable {
     private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {
         guard rules.count == 1, let owner = rules[0].owner, owner.field == "owner", let ownerField else { return false }
         return owner.claim == AccessRule.ownerClaim && ownerField.role == .generated
+    }
+
+    private static func feedClaim(_ rules: [AccessRule], _ owner: ModelField?) -> String? {
+        let claims = Set(rules.compactMap(\.owner).filter { $0.field == "owner" }.map(\.claim))
+        guard let owner, owner.role == .generated, !owner.isList, claims.count == 1 else { return nil }
+        return claims.first
     }
 
     /// Position of a field in `fields` and in a record's values.
