@@ -9,14 +9,16 @@ package struct SystemIdentifiers: IdentifierSource {
         var counter: UInt64 = 0
         /// Random words from the system that no id has used yet: a call for each id costs more than all else of it.
         private var words: [UInt64] = []
-        /// 256 bytes: what the system gives in one piece (getrandom(2)).
+        /// 256 bytes: what the system gives in one piece (getentropy(3)).
         private static let wordsAtOnce = 32
 
         mutating func takeWord() -> UInt64 {
             if let word = words.popLast() { return word }
             words = Array(repeating: 0, count: Self.wordsAtOnce)
-            let given = words.withUnsafeMutableBytes { getrandom($0.baseAddress, $0.count, 0) }
-            if given != Self.wordsAtOnce * 8 { words = [] }
+            let isGiven = words.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { getentropy($0, bytes.count) == 0 } ?? false
+            }
+            if !isGiven { words = [] }
             return words.popLast() ?? UInt64.random(in: 0...UInt64.max)
         }
     }

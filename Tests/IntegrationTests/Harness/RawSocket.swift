@@ -24,9 +24,9 @@ final class RawSocket {
         try await self.init(port: installation.server?.port ?? 0, path: path, subprotocols: subprotocols)
     }
 
-    /// Opens a socket that has said nothing yet.
-    init(port: Int, path: String, subprotocols: String) async throws {
-        let connection = try RawConnection(port: port)
+    /// Opens a socket that has said nothing yet; with a small window the system takes little for it while it does not read.
+    init(port: Int, path: String, subprotocols: String, hasSmallWindow: Bool = false) async throws {
+        let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
         try connection.send(
             "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
