@@ -16,6 +16,8 @@ package final class Application: Sendable {
     private let settings: Settings
     private let logger: Logger
     private let store: SQLStore
+    private let preparation: Preparation
+    private let isPrepared: Bool
     private let reaper: TombstoneReaper
     private let deliveryReaper: DeliveryReaper
     private let messageReaper: MessageReaper
@@ -58,7 +60,6 @@ package final class Application: Sendable {
             diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: hub.publish
         )
-        try await Wiring.refuseHalfImported(store)
         http = CurlClient(caFile: settings.push.caPath)
         let authenticator = try Wiring.authenticator(
             settings,
@@ -92,11 +93,8 @@ package final class Application: Sendable {
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
         messageReaper = MessageReaper(store: store, time: time, retention: settings.retention)
-        do {
-            _ = try await store.write { writer throws(StoreError) in try writer.prepareIndexes(of: schema.models) }
-        } catch {
-            throw StartError(error.description)
-        }
+        preparation = Preparation(store: store, models: schema.models, time: time, logger: logger)
+        isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let listeners = DeliveryListeners()
@@ -166,16 +164,13 @@ package final class Application: Sendable {
         )
     }
 
-    /// Takes back what a dead process held, starts the outbox and the feed, then listens; answers the server's address.
+    /// Starts the outbox and the feed, then listens; answers the server's address.
     package func start() async throws(StartError) -> String {
-        do {
-            try await store.write { writer throws(StoreError) in try writer.dropLeases() }
-        } catch {
-            throw StartError(error.description)
-        }
         let (feed, outbox, webhooks, revocations) = (feed, outbox, webhooks, revocations)
         let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
         await revocations.look()
+        let preparation = preparation
+        if !isPrepared { jobs.add { await preparation.run() } }
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }

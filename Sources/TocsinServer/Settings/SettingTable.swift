@@ -36,9 +36,10 @@ package enum SettingTable {
     static let server: [SettingDefinition] = [
         .text("host", \.server.host, "The address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
         .integer("port", \.server.port, 0...65_535, "The port to listen on; 0 takes a free one."),
-        .init("database", "Where the data is kept: sqlite:PATH; tocsin.db in the data directory unless set.") {
-            text,
-            settings in
+        .init(
+            "database",
+            "Where the data is kept: sqlite:PATH or postgres://…; tocsin.db in the data directory unless set."
+        ) { text, settings in
             switch DatabaseAddress.parsed(text) {
             case .success(let address):
                 settings.server.database = address
@@ -47,7 +48,7 @@ package enum SettingTable {
             }
         } text: {
             $0.server.database?.description
-        }.variable("TOCSIN_DATABASE_URL"),
+        }.variable("TOCSIN_DATABASE_URL").secret(),
         .text(
             "data-dir",
             \.server.dataDirectory,
