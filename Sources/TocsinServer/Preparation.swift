@@ -14,7 +14,9 @@ struct Preparation: Sendable {
 
     private static let pauseSeconds = 1.0
 
-    /// Prepares the data; false when the database is away and `run` must go on trying. Closes the store when it throws.
+    /// Prepares the data; false when the database is away and must be waited for by `run`.
+    ///
+    /// Closes the store when it throws.
     func begin() async throws(StartError) -> Bool {
         do {
             try await perform()
