@@ -1,3 +1,4 @@
+import CEpoll
 import Foundation
 import JSON
 
@@ -95,16 +96,15 @@ final class LiveReader {
         }
     }
 
+    private static let sentMark = Array("\"t=".utf8)
+
     /// The time since the moment in the message's title, in nanoseconds.
     private static func latency(_ payload: UnsafeRawBufferPointer) -> Int64? {
-        guard let start = memmem(payload.baseAddress, payload.count, "\"t=", 3) else { return nil }
+        guard let start = payload.firstPlace(of: sentMark) else { return nil }
         var sent: Int64 = 0
-        var place = UnsafeRawPointer(start) + 3
-        while let end = payload.baseAddress.map({ $0 + payload.count }), place < end {
-            let byte = place.load(as: UInt8.self)
+        for byte in payload[(start + sentMark.count)...] {
             guard byte >= 48, byte < 58 else { break }
             sent = sent &* 10 &+ Int64(byte - 48)
-            place += 1
         }
         return Monotonic.nanoseconds() - sent
     }

@@ -122,11 +122,11 @@ final class ReaderConnection {
     private func parse(_ bytes: UnsafeRawBufferPointer, _ frame: (UnsafeRawBufferPointer) -> Void) {
         var place = 0
         if !isUpgraded {
-            guard let end = memmem(bytes.baseAddress, bytes.count, "\r\n\r\n", 4), let base = bytes.baseAddress else {
+            guard let end = bytes.firstPlace(of: Array("\r\n\r\n".utf8)) else {
                 rest = Array(bytes)
                 return
             }
-            place = UnsafeRawPointer(end) - base + 4
+            place = end + 4
             isUpgraded = true
             if order.kind == .graphql {
                 sendText(["type": "connection_init", "payload": ["authorization": .string("Bearer " + order.token)]])
