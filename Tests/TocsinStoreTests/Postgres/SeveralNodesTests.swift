@@ -90,7 +90,8 @@ struct SeveralNodesTests {
 
     @Test("two that wait for each other are told apart by the database, and both are done")
     func deadlock() async throws {
-        let (models, holding) = (models, Atomic(0))
+        let models = models
+        let holding = Atomic(0)
         try await withNodes { one, other in
             try await one.insert([models.topic("a"), models.topic("b")])
             @Sendable func write(_ node: SQLStore, _ first: String, _ second: String) async throws -> Int {
