@@ -31,7 +31,7 @@ extension LiveFeed {
                 return !state.backlog.add(LiveEvent(commit: commit, record: record, place: place), for: group)
             }
         }
-        for owner in Set(full.map(\.key.owner)) { endGroups(of: owner) }
+        for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
     }
 
     func takeTurns() async {
@@ -44,9 +44,8 @@ extension LiveFeed {
     /// before is still under way: then they wait, become more, and cost less each.
     private func takeTurn(_ group: LiveGroup) async {
         state.withLock { $0.backlog.park(group) }
-        for roster in group.rosters {
-            if !roster.hasRoom(orCall: { [weak self, weak group] in self?.goOn(with: group) }) { return }
-        }
+        let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
+        guard group.rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
         var responses: [SharedResponse] = []
         var (bytes, first) = (0, 0)
@@ -71,7 +70,7 @@ extension LiveFeed {
 
     /// Ends an owner's subscriptions, whose events have become too many to wait.
     private func endGroups(of owner: String) {
-        let groups = state.withLock { $0.groups.values.filter { $0.key.owner == owner } }
+        let groups = state.withLock { $0.groups.values.filter { $0.owner == owner } }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, Self.overflow) }
         }
