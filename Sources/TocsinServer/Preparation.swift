@@ -14,12 +14,14 @@ struct Preparation: Sendable {
 
     private static let pauseSeconds = 1.0
 
-    /// Prepares the data; false when the database is away and `run` must go on trying. Closes the store when it throws.
+    /// Prepares the data; false when the database is away and must be waited for by `run`.
+    ///
+    /// Closes the store when it throws.
     func begin() async throws(StartError) -> Bool {
         do {
             try await perform()
             return true
-        } catch .unavailable(let reason, let detail) where store.mayComeLater {
+        } catch .unavailable(let reason, let detail) where store.isShared {
             logger.warning("the database is away; waiting for it", metadata: ["reason": "\(reason) (\(detail))"])
             return false
         } catch {
@@ -45,10 +47,11 @@ struct Preparation: Sendable {
 
     private func perform() async throws(StoreError) {
         // A write opens a database that was away; a read would only say that it is.
-        let models = models
+        let (models, isShared) = (models, store.isShared)
         try await store.write { writer throws(StoreError) in
             _ = try writer.prepareIndexes(of: models)
-            try writer.dropLeases()
+            // Where other servers may run, their leases hold until they have run out.
+            if !isShared { try writer.dropLeases() }
         }
         guard let found = try await store.unfinishedImport() else { return }
         throw .mismatch(

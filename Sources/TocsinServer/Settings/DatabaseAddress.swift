@@ -38,7 +38,9 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, user, hosts and database: passwords stand before the @, or among what follows the question mark.
     private static func masked(_ url: String) -> String {
         let place = url.prefix { $0 != "?" }
-        guard let slashes = place.firstRange(of: "://"), let sign = place.lastIndex(of: "@") else { return String(place) }
+        guard let slashes = place.firstRange(of: "://"), let sign = place.lastIndex(of: "@") else {
+            return String(place)
+        }
         let user = place[slashes.upperBound..<sign].prefix { $0 != ":" }
         return String(place[..<slashes.upperBound] + user + place[sign...])
     }

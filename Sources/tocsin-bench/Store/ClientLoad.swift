@@ -1,3 +1,4 @@
+import CEpoll
 import Foundation
 import Glibc
 
@@ -157,8 +158,7 @@ private final class LoadSocket {
 
     private func place(of text: [UInt8], before end: Int) -> Int? {
         buffer.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress, let found = memmem(base, end, text, text.count) else { return nil }
-            return base.distance(to: UnsafeRawPointer(found))
+            UnsafeRawBufferPointer(rebasing: bytes[..<end]).firstPlace(of: text)
         }
     }
 }
