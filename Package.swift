@@ -67,13 +67,14 @@ let package = Package(
         ),
         part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
         part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
+        part("TocsinPostgres", ["CPostgres", "TocsinCore", "TocsinStore"]),
         // Products
         part(
             "TocsinServer",
             [
                 "CCurl", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP",
-                "TocsinHTTP2", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"), nio("NIOPosix"), nioSSL,
-                logging, .product(name: "TOMLKit", package: "TOMLKit"),
+                "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"),
+                nio("NIOPosix"), nioSSL, logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ]
         ),
         part(
@@ -108,6 +109,7 @@ let package = Package(
         // Foreign libraries, fenced in
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Embeds schema/ and migrations/ into the binary
@@ -119,6 +121,12 @@ let package = Package(
         ),
         .executableTarget(name: "embed-files", swiftSettings: settings),
         // Tests
+        .target(
+            name: "TestDatabases",
+            dependencies: ["TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"],
+            path: "Tests/TestDatabases",
+            swiftSettings: settings
+        ),
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
@@ -126,18 +134,24 @@ let package = Package(
         tests("TocsinCoreTests", ["TocsinCore"]),
         tests(
             "TocsinAPITests",
-            ["GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinCore", "TocsinSQLite", "TocsinStore"],
+            [
+                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinCore", "TocsinSQLite",
+                "TocsinStore",
+            ],
             exclude: ["Conformance/cases", "Conformance/appsync-1.1.graphql"]
         ),
         tests(
             "TocsinPushTests",
             [
-                "JSON", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator", "TocsinSQLite",
-                "TocsinStore", nio("NIOPosix"),
+                "JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator",
+                "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
             ],
             exclude: ["Golden"]
         ),
-        tests("TocsinStoreTests", ["TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests(
+            "TocsinStoreTests",
+            ["TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
+        ),
         tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
         tests(
             "TocsinHTTPTests",
@@ -155,7 +169,8 @@ let package = Package(
         tests(
             "IntegrationTests",
             [
-                "JSON", "TocsinClient", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",
+                "JSON", "TestDatabases", "TocsinClient", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinServer",
+                "TocsinSimulator", "TocsinStore",
             ]
         ),
     ]

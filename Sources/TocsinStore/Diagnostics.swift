@@ -21,7 +21,10 @@ struct Diagnostics: Sendable {
         case .unavailable(let reason, _):
             tell(error, .unavailable(reason: reason))
             return .unavailable(reason: reason)
-        case .statement(let code, _, _): tell(error, .statement(code: code))
+        case .uncertain(let reason, _):
+            tell(error, .unavailable(reason: reason))
+            return .uncertain(reason: reason)
+        case .overtaken(_, let code, _, _), .statement(let code, _, _): tell(error, .statement(code: code))
         case .mismatch: tell(error, .mismatch)
         case .stopped: break
         }

@@ -1,22 +1,65 @@
 import TocsinCore
 
-/// What databases say differently; all else is one text for both.
+/// What databases say differently; all else is one text for all.
 package enum Dialect: String, Sendable, Hashable {
     case sqlite
+    case postgres
+}
+
+// MARK: Transactions and locks
+
+extension Dialect {
+    /// Locks of a database that no row stands for, by number.
+    private enum Lock: Int {
+        /// Taken shared by each write, alone by one that needs to know that no other is under way.
+        case changes = 7_401_001
+        /// Taken while tables and indexes are made.
+        case tables = 7_401_002
+    }
+
+    /// Whether several connections write at the same time.
+    var hasManyWriters: Bool {
+        switch self {
+        case .sqlite: false
+        case .postgres: true
+        }
+    }
 
     /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
     var beginWriting: String {
         switch self {
         case .sqlite: "BEGIN IMMEDIATE"
+        case .postgres:
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock_shared(\(Lock.changes.rawValue))"
         }
     }
 
-    /// Waits, inside a writing transaction, for all others that began before; nil where there is only one at a time.
+    /// Starts a writing transaction when all others that began before have ended, and holds up later ones; nil where there
+    /// is only one at a time.
     ///
-    /// Where several write at once, `beginWriting` must take the lock that this one waits for, shared.
-    var changeFence: String? {
+    /// Not a statement for later in a transaction: two that hold the lock shared would wait for each other.
+    var beginFenced: String? {
         switch self {
         case .sqlite: nil
+        case .postgres:
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(\(Lock.changes.rawValue))"
+        }
+    }
+
+    /// Waits, inside a writing transaction, for others that make tables and indexes; nil where there is only one at a time.
+    var tableLock: String? {
+        switch self {
+        case .sqlite: nil
+        case .postgres: "SELECT pg_advisory_xact_lock(\(Lock.tables.rawValue))"
+        }
+    }
+
+    /// Waits, inside a writing transaction, for others that do the same by a name, `$1`; nil where there is only one at a
+    /// time.
+    var nameLock: String? {
+        switch self {
+        case .sqlite: nil
+        case .postgres: "SELECT pg_advisory_xact_lock(hashtextextended($1, 7401))"
         }
     }
 
@@ -24,52 +67,53 @@ package enum Dialect: String, Sendable, Hashable {
     var beginReading: String {
         switch self {
         case .sqlite: "BEGIN"
+        case .postgres: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         }
     }
 
+    /// Ends a selection whose rows, of the table with this name or alias, a write rests on: nobody else changes them until
+    /// it has ended.
+    func rowLock(_ table: String) -> String {
+        switch self {
+        case .sqlite: ""
+        // Not the key: rows that refer to these may be made meanwhile.
+        case .postgres: " FOR NO KEY UPDATE OF \(table)"
+        }
+    }
+
+    /// Ends a selection of rows to be claimed: those that another claims just now are left out.
+    func claimLock(_ table: String) -> String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR NO KEY UPDATE OF \(table) SKIP LOCKED"
+        }
+    }
+}
+
+// MARK: Catalogue
+
+extension Dialect {
     /// Selects the names of all indexes.
     var indexNames: String {
         switch self {
         case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'index'"
+        case .postgres: "SELECT indexname::text FROM pg_indexes WHERE schemaname = current_schema()"
         }
     }
 
-    /// The value of a member of the JSON column `extra`, null when it is absent.
-    func extraMember(_ name: String) -> String {
+    /// Selects a row when there is a table `migrations`.
+    var migrationsTable: String {
         switch self {
-        case .sqlite: "json_extract(extra, '$.\"\(name)\"')"
+        case .sqlite: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
+        case .postgres: "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL"
         }
     }
 
-    /// `base` with these members set, each to a text or number that an expression gives.
-    func settingMembers(_ members: [(name: String, value: String)], in base: String) -> String {
-        guard !members.isEmpty else { return base }
+    /// An expression as a column of an index that lists are ordered by.
+    func indexTerm(_ expression: String) -> String {
         switch self {
-        case .sqlite:
-            let pairs = members.map { "'$.\"\($0.name)\"', \($0.value)" }
-            return "json_set(\(base), \(pairs.joined(separator: ", ")))"
-        }
-    }
-
-    /// A bound JSON text as a JSON value; what is no JSON, stored under another schema, stays the text it was.
-    func jsonValue(_ placeholder: String) -> String {
-        switch self {
-        case .sqlite: "CASE WHEN json_valid(\(placeholder)) THEN json(\(placeholder)) ELSE \(placeholder) END"
-        }
-    }
-
-    /// Whether a text contains another, byte by byte.
-    func containment(of part: String, in text: String) -> String {
-        switch self {
-        case .sqlite: "instr(\(text), \(part)) > 0"
-        }
-    }
-
-    /// Whether a JSON list has a text as a member.
-    func membership(of text: String, inList list: String) -> String {
-        switch self {
-        case .sqlite:
-            "EXISTS (SELECT 1 FROM json_each(\(list)) WHERE json_each.type = 'text' AND json_each.value = \(text))"
+        case .sqlite: expression
+        case .postgres: "(\(expression)) NULLS FIRST"
         }
     }
 
@@ -77,6 +121,15 @@ package enum Dialect: String, Sendable, Hashable {
     func orderTerm(_ expression: String, ascending: Bool) -> String {
         switch self {
         case .sqlite: expression + (ascending ? " ASC" : " DESC")
+        case .postgres: expression + (ascending ? " ASC NULLS FIRST" : " DESC NULLS LAST")
+        }
+    }
+
+    /// Whether a text contains another, byte by byte.
+    func containment(of part: String, in text: String) -> String {
+        switch self {
+        case .sqlite: "instr(\(text), \(part)) > 0"
+        case .postgres: "strpos(\(text), \(part)) > 0"
         }
     }
 }

@@ -34,6 +34,7 @@ package final class SQLStore: Store {
     private let counters = Mutexed(StoreStatistics())
     private let ending = Mutexed(Ending())
     private let diagnostics: Diagnostics
+    private let opening = Opening()
 
     private init(database: any SQLDatabase, settings: StoreSettings, diagnostics: Diagnostics) {
         self.database = database
@@ -52,7 +53,8 @@ package final class SQLStore: Store {
     ///
     /// `now` is the time to note with migrations applied. `diagnostics` is told of failures of reads and writes with all
     /// that is known, each kind at most once a second, on any thread; it must return at once. Throws `mismatch` when the database does not fit, with advice;
-    /// `unavailable` when it cannot be opened, or another server has it.
+    /// `unavailable` when it cannot be opened, or another server has it. A server's store of a shared database opens even
+    /// while that is away: until it comes, reads and writes are refused, and each write tries anew.
     package static func open(
         _ database: any SQLDatabase,
         role: StoreRole = .server,
@@ -70,7 +72,8 @@ package final class SQLStore: Store {
             observer: commitObserver,
             queue: store.writes,
             readers: Countdown(settings.readerCount),
-            statistics: store.counters
+            statistics: store.counters,
+            opening: store.opening
         )
         try await store.start(writer)
         return store
@@ -201,7 +204,12 @@ extension SQLStore {
         }
         try opened.get()
         for number in 0..<settings.readerCount {
-            let reader = ReaderThread(database: database, queue: reads, readers: writer.readers)
+            let reader = ReaderThread(
+                database: database,
+                queue: reads,
+                readers: writer.readers,
+                opening: opening
+            )
             guard startThread("store-reader", { reader.run() }) else {
                 for _ in number..<settings.readerCount { writer.readers.arrive() }
                 await close()

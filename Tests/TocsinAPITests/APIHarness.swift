@@ -2,12 +2,12 @@ import GraphQL
 import GraphQLTransport
 import JSON
 import Synchronization
+import TestDatabases
 import TocsinAPI
 import TocsinCore
-import TocsinSQLite
 import TocsinStore
 
-/// A whole API over a real SQLite database in memory, without sockets: the outermost face is `TocsinGraphQL`.
+/// A whole API over a real database, without sockets: the outermost face is `TocsinGraphQL`.
 final class APIHarness: Sendable {
     let service: TocsinGraphQL
     let schema: APISchema
@@ -30,7 +30,7 @@ final class APIHarness: Sendable {
         schema = try APISchema(modelText: model)
         merges = MergeLog()
         store = try await SQLStore.open(
-            try database ?? SQLiteDatabase.temporary(),
+            try database ?? AnyDatabase.make(),
             at: time.now(),
             commitObserver: hub.publish
         )

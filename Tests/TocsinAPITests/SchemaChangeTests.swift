@@ -1,10 +1,9 @@
-import Foundation
 import GraphQLTransport
 import JSON
+import TestDatabases
 import Testing
 import TocsinAPI
 import TocsinCore
-import TocsinSQLite
 import TocsinStore
 
 @Suite("A schema that changes")
@@ -19,12 +18,9 @@ struct SchemaChangeTests {
         """
     }
 
-    /// Runs one installation after the other on the same file.
-    private func withFile(_ body: (SQLiteDatabase) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(SQLiteDatabase(path: folder.appending(path: "test.sqlite").path))
+    /// Runs one installation after the other on the same database.
+    private func withDatabase(_ body: (any SQLDatabase) async throws -> Void) async throws {
+        try await body(try AnyDatabase.make())
     }
 
     private static let list =
@@ -32,7 +28,7 @@ struct SchemaChangeTests {
 
     @Test("a field added to a model is there after a restart: old rows lack it, new ones are filtered by it")
     func addsField() async throws {
-        try await withFile { database in
+        try await withDatabase { database in
             let before = try await APIHarness(model: Self.model(), database: database)
             let topic = try await before.makeTopic()
             try await before.publish("old", to: topic)
@@ -66,7 +62,7 @@ struct SchemaChangeTests {
             Self.model("", "type Note @model @auth(rules: [{ allow: owner }]) { id: ID! t: String \(fields) }")
         }
         let texts = model("a: String b: String c: String d: String")
-        try await withFile { database in
+        try await withDatabase { database in
             let before = try await APIHarness(model: texts, database: database)
             let input = #"id: "n", t: "old", a: "ten", b: "one", c: "0.5x", d: "yes""#
             _ = try await before.run("mutation { createNote(input: { \(input) }) { id } }")
@@ -92,7 +88,7 @@ struct SchemaChangeTests {
 
     @Test("a field that becomes required is an error for the rows that lack it, and for them alone")
     func requiresField() async throws {
-        try await withFile { database in
+        try await withDatabase { database in
             let before = try await APIHarness(model: Self.model(), database: database)
             let topic = try await before.makeTopic()
             try await before.publish("old", to: topic)
@@ -121,7 +117,7 @@ struct SchemaChangeTests {
               id: ID! text: String! @index(name: "byText", sortKeyFields: ["rank"], queryField: "notesByText") rank: Int!
             }
             """
-        try await withFile { database in
+        try await withDatabase { database in
             var made: [Int] = []
             for text in [Self.model("", note), Self.model("", note), Self.model(), Self.model("", note)] {
                 let api = try await APIHarness(model: text, database: database)

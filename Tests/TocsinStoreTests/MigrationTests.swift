@@ -12,8 +12,19 @@ struct MigrationTests {
         text: "CREATE TABLE two (b TEXT); INSERT INTO one VALUES ('x');"
     )
 
-    private func migrator(_ connection: any SQLConnection, _ migrations: [Migration]) -> Migrator {
-        Migrator(connection: connection, dialect: .sqlite, migrations: migrations)
+    /// A database, a connection to it, and what brings it to a level.
+    private struct Scene {
+        let database: any SQLDatabase
+        let connection: any SQLConnection
+
+        init(_ database: TestDatabase) throws {
+            self.database = try database.make()
+            connection = try self.database.connect(.writer)
+        }
+
+        func migrator(_ migrations: [Migration]) -> Migrator {
+            Migrator(connection: connection, dialect: database.dialect, migrations: migrations)
+        }
     }
 
     /// The reason why the body throws a `mismatch`.
@@ -29,11 +40,12 @@ struct MigrationTests {
 
     @Test("pending files are applied in order, once, and listed with their time", arguments: TestDatabase.available)
     func applying(database: TestDatabase) throws {
-        let connection = try database.make().connect(.writer)
+        let scene = try Scene(database)
+        let connection = scene.connection
         defer { connection.close() }
-        let both = migrator(connection, [Self.first, Self.second])
+        let both = scene.migrator([Self.first, Self.second])
         #expect(try both.status().map(\.appliedAt) == [nil, nil])
-        try migrator(connection, [Self.first]).migrate(at: moment(5))
+        try scene.migrator([Self.first]).migrate(at: moment(5))
         try both.migrate(at: moment(7))
         try both.migrate(at: moment(9))
         #expect(try both.status().map(\.appliedAt) == [moment(5), moment(7)])
@@ -43,7 +55,8 @@ struct MigrationTests {
 
     @Test("a file that fails leaves the database as it was", arguments: TestDatabase.available)
     func failing(database: TestDatabase) throws {
-        let connection = try database.make().connect(.writer)
+        let scene = try Scene(database)
+        let connection = scene.connection
         defer { connection.close() }
         let broken = Migration(
             number: 2,
@@ -51,36 +64,41 @@ struct MigrationTests {
             text: "CREATE TABLE three (c TEXT); CREATE nonsense;"
         )
         #expect(throws: StoreError.self) {
-            try migrator(connection, [Self.first, broken]).migrate(at: moment(5))
+            try scene.migrator([Self.first, broken]).migrate(at: moment(5))
         }
         #expect(!connection.isInTransaction)
-        #expect(try connection.all("SELECT name FROM sqlite_schema") { $0.text(0) }.isEmpty)
+        let tables =
+            scene.database.dialect == .sqlite
+            ? "SELECT name FROM sqlite_schema" : "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+        #expect(try connection.all(tables) { $0.text(0) }.isEmpty)
     }
 
     @Test("an edited file stops the start and says what to do", arguments: TestDatabase.available)
     func tampering(database: TestDatabase) throws {
-        let connection = try database.make().connect(.writer)
+        let scene = try Scene(database)
+        let connection = scene.connection
         defer { connection.close() }
-        try migrator(connection, [Self.first]).migrate(at: moment(5))
+        try scene.migrator([Self.first]).migrate(at: moment(5))
         var edited = Self.first
         edited.text += " "
         let reason = mismatch { () throws(StoreError) in
-            try migrator(connection, [edited, Self.second]).migrate(at: moment(6))
+            try scene.migrator([edited, Self.second]).migrate(at: moment(6))
         }
         #expect(
             reason
                 == "Migration 0001_one.sql was changed after it was applied (checksum differs). Restore the file, or add "
                 + "a new migration."
         )
-        #expect(try migrator(connection, [Self.first, Self.second]).status().map(\.appliedAt) == [moment(5), nil])
+        #expect(try scene.migrator([Self.first, Self.second]).status().map(\.appliedAt) == [moment(5), nil])
     }
 
     @Test("a database of a newer program is refused with advice", arguments: TestDatabase.available)
     func newerDatabase(database: TestDatabase) throws {
-        let connection = try database.make().connect(.writer)
+        let scene = try Scene(database)
+        let connection = scene.connection
         defer { connection.close() }
-        try migrator(connection, [Self.first, Self.second]).migrate(at: moment(5))
-        let old = migrator(connection, [Self.first])
+        try scene.migrator([Self.first, Self.second]).migrate(at: moment(5))
+        let old = scene.migrator([Self.first])
         for migrates in [true, false] {
             let refusal = mismatch { () throws(StoreError) in
                 if migrates { try old.migrate(at: moment(6)) } else { try old.requireCurrent() }
@@ -100,7 +118,7 @@ struct MigrationTests {
         let error = await #expect(throws: StoreError.self) {
             _ = try await SQLStore.open(database, at: moment(0), settings: settings)
         }
-        #expect(error?.description.contains("0001_tables.sqlite.sql") == true)
+        #expect(error?.description.contains("0001_tables.\(database.dialect.rawValue).sql") == true)
         var lenient = StoreSettings()
         lenient.migrations = .ignore
         let looking = try await SQLStore.open(database, role: .tool, at: moment(0), settings: lenient)

@@ -23,7 +23,7 @@ struct MovedTableTests {
 
     @Test("the keys by which tables are read are theirs, and hold no nulls", arguments: MovedTable.all)
     func keys(table: MovedTable) throws {
-        let connection = try Self.migrated(try TestDatabase.sqlite.make())
+        let connection = try Self.migrated(try TestDatabase.available[0].make())
         defer { connection.close() }
         let key = try connection.all(
             "SELECT name FROM pragma_table_info($1) WHERE pk > 0 AND \"notnull\" = 1 ORDER BY pk",
@@ -34,7 +34,7 @@ struct MovedTableTests {
 
     @Test("rows are referred to only by tables that come after theirs", arguments: MovedTable.all)
     func order(table: MovedTable) throws {
-        let connection = try Self.migrated(try TestDatabase.sqlite.make())
+        let connection = try Self.migrated(try TestDatabase.available[0].make())
         defer { connection.close() }
         let targets = try connection.all(
             "SELECT \"table\" FROM pragma_foreign_key_list($1)",

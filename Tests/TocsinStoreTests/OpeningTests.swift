@@ -11,7 +11,7 @@ struct OpeningTests {
 
     @Test(
         "a second server is refused, a tool is not, and the next server gets the database",
-        arguments: TestDatabase.available
+        arguments: TestDatabase.sqlite
     )
     func oneServer(database: TestDatabase) async throws {
         let (database, models) = (try database.make(), models)
@@ -34,7 +34,7 @@ struct OpeningTests {
 
     @Test(
         "what was written is there after closing and opening, and the log is emptied",
-        arguments: TestDatabase.available
+        arguments: TestDatabase.sqlite
     )
     func reopening(database: TestDatabase) async throws {
         let (database, models) = (try #require(try database.make() as? SQLiteDatabase), models)

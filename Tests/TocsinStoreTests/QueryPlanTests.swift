@@ -17,7 +17,8 @@ struct QueryPlanTests {
             sql,
             bindings,
             connection throws(StoreError) in
-            guard ["SELECT", "UPDATE", "DELETE"].contains(where: sql.hasPrefix), !sql.contains("migrations") else {
+            guard ["SELECT", "UPDATE", "DELETE", "WITH"].contains(where: sql.hasPrefix), !sql.contains("migrations")
+            else {
                 return
             }
             steps.append(try connection.all("EXPLAIN QUERY PLAN " + sql, bindings) { $0.text(3) })

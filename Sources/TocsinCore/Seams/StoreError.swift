@@ -7,6 +7,12 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// `reason` is for anyone, clients too. `detail` (paths, statements, the library's words) is for the operator: what
     /// opening a store throws and what its diagnostics are told carries it, what reads and writes throw does not.
     case unavailable(reason: String, detail: String = "")
+    /// Another transaction was faster or in the way; nothing was written. The store runs the writes again and throws this
+    /// to nobody: `isWhole` says that the transaction failed as a whole and not by one statement.
+    case overtaken(isWhole: Bool, code: Int, message: String, sql: String)
+    /// The database went away in the middle of a commit: what was written may be stored or not. To repeat it under the same
+    /// id or key is safe.
+    case uncertain(reason: String, detail: String = "")
     /// A statement failed: our fault. Carries the database's code and message and the statement.
     case statement(code: Int, message: String, sql: String)
     /// The stored data is not what the program expects (migration level, checksum, column type); says what to do.
@@ -18,7 +24,10 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unavailable(let reason, let detail):
             "The database is unavailable: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
-        case .statement(let code, let message, let sql): "Database error \(code): \(message) in: \(sql)"
+        case .uncertain(let reason, let detail):
+            "The outcome is unknown: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
+        case .overtaken(_, let code, let message, let sql), .statement(let code, let message, let sql):
+            "Database error \(code): \(message) in: \(sql)"
         case .mismatch(let reason): reason
         case .stopped: "The server is stopping."
         }

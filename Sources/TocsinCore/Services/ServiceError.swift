@@ -34,7 +34,8 @@ package enum ServiceError: Error, Sendable, Hashable {
         switch error {
         case .unavailable(let reason, _): self = .unavailable(reason)
         case .stopped: self = .unavailable("the server is stopping")
-        case .statement, .mismatch: self = .internal(error.description)
+        case .uncertain(let reason, _): self = .unavailable(reason)
+        case .overtaken, .statement, .mismatch: self = .internal(error.description)
         }
     }
 }

@@ -9,6 +9,12 @@ package protocol SQLDatabase: Sendable {
     func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection
     /// Claims the database for the one server that may run on it, until the answer is let go; nil where many may.
     func claimServer() throws(StoreError) -> (any ServerClaim)?
+    /// Whether the database is a server of its own, which other nodes use too and which may be away for a while.
+    var isShared: Bool { get }
+}
+
+extension SQLDatabase {
+    package var isShared: Bool { false }
 }
 
 /// A server's claim on a database; ends with `release`, or with the process.
@@ -42,13 +48,24 @@ package protocol SQLConnection: AnyObject {
         rows: Int,
         bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
     ) throws(StoreError) -> Int
-    /// Runs statements without parameters, one after the other.
+    /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
+    /// latest.
+    func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError)
+    /// Runs statements without parameters, one after the other, and without a limit of time.
     func execute(script: String) throws(StoreError)
     /// Whether a transaction is open: some failures end it by themselves.
     var isInTransaction: Bool { get }
+    /// Whether the connection is of no more use, so that another must be made.
+    var isLost: Bool { get }
     /// Brings the main file up to date where the database keeps a log beside it.
     func checkpoint() throws(StoreError)
     func close()
+}
+
+extension SQLConnection {
+    package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) { try run(sql, bindings) }
+
+    package var isLost: Bool { false }
 }
 
 /// The current row of a running statement; columns count from 0.

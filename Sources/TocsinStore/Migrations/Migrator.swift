@@ -23,6 +23,7 @@ package struct Migrator {
     package func migrate(at now: Timestamp) throws(StoreError) {
         try connection.run(dialect.beginWriting)
         do throws(StoreError) {
+            if let lock = dialect.tableLock { try connection.run(lock) }
             try createTable()
             for migration in try pending() {
                 try connection.execute(script: migration.text)
@@ -71,11 +72,7 @@ package struct Migrator {
     }
 
     private func hasTable() throws(StoreError) -> Bool {
-        let sql: String
-        switch dialect {
-        case .sqlite: sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
-        }
-        return try connection.first(sql) { _ in true } ?? false
+        try connection.first(dialect.migrationsTable) { _ in true } ?? false
     }
 
     private func applied() throws(StoreError) -> [Applied] {

@@ -15,11 +15,13 @@ struct ModelIndexes {
             guard !Self.isShipped(index, of: model) else { return nil }
             let fields = ([index.partitionField] + index.sortFields).compactMap { model.position(of: $0) }
             let ending = index.sortFields.isEmpty ? nil : model.numberPosition
-            let columns = (fields + [ending ?? model.keyPosition].compactMap(\.self)).map { statements.expressions[$0] }
+            let columns = (fields + [ending ?? model.keyPosition].compactMap(\.self)).map {
+                statements.dialect.indexTerm(statements.expressions[$0])
+            }
             let scope = statements.discriminatorCondition.map { " WHERE \($0)" } ?? ""
             let definition = "ON \"\(model.table.name)\" (\(columns.joined(separator: ", ")))\(scope)"
             let name = Self.prefix + model.name + "_" + Self.fingerprint(definition)
-            return (name, "CREATE INDEX \(name) \(definition)")
+            return (name, "CREATE INDEX \"\(name)\" \(definition)")
         }
     }
 
@@ -38,6 +40,7 @@ struct ModelIndexes {
     /// Makes what is wanted and absent, drops what is there and no longer wanted; answers what it made.
     static func prepare(_ models: [ModelType], _ session: SQLSession) throws(StoreError) -> [String] {
         let connection = session.connection
+        if let lock = session.dialect.tableLock { try connection.run(lock) }
         var wanted: [(name: String, sql: String)] = []
         for model in models {
             for index in ModelIndexes(statements: try session.statements(for: model)).wanted
@@ -47,10 +50,10 @@ struct ModelIndexes {
         }
         let present = try connection.all(session.dialect.indexNames) { $0.text(0) }.filter { $0.hasPrefix(prefix) }
         for name in present where !wanted.contains(where: { $0.name == name }) {
-            try connection.run("DROP INDEX \"\(name)\"")
+            try connection.execute(script: "DROP INDEX \"\(name)\"")
         }
         let missing = wanted.filter { !present.contains($0.name) }
-        for index in missing { try connection.run(index.sql) }
+        for index in missing { try connection.execute(script: index.sql) }
         return missing.map(\.name)
     }
 }

@@ -4,12 +4,14 @@ import TocsinCore
 final class ModelStatements {
     let model: ModelType
     let dialect: Dialect
-    /// The expression of each field, in the order of `model.fields`.
+    /// The expression of each field, as it is compared, in the order of `model.fields`.
     let expressions: [String]
     /// `SELECT … FROM table`, with the fields' values as columns in their order.
     let selection: String
     /// Selects the one record with an id, `$1`.
     let selectionByID: String
+    /// Ends a selection whose rows a write rests on.
+    let rowLock: String
     let insertion: String
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
@@ -39,7 +41,9 @@ final class ModelStatements {
         discriminatorCondition = model.table.discriminator.map { "model = '\($0)'" }
         expressions = model.fields.map { Self.expression(of: $0, dialect) }
         let table = "\"\(model.table.name)\""
-        selection = "SELECT \(expressions.joined(separator: ", ")) FROM \(table)"
+        let columnsRead = model.fields.map { Self.readExpression(of: $0, dialect) }
+        selection = "SELECT \(columnsRead.joined(separator: ", ")) FROM \(table)"
+        rowLock = dialect.rowLock(table)
         selectionByID = selection + " WHERE id = $1" + (discriminator == nil ? "" : " AND model = $2")
         kinds = model.fields.map(\.kind)
         let isColumn = model.fields.map { Self.column(of: $0) != nil }
@@ -67,12 +71,15 @@ final class ModelStatements {
         for position in insertedFields {
             number += 1
             let value = record.values[position]
+            guard isColumn[position] else {
+                parameters.bind(dialect.boundMember(value, kinds[position]), at: number)
+                continue
+            }
             switch value {
             case .null: parameters.bindNull(at: number)
             case .int(let integer): parameters.bind(integer, at: number)
             case .text(let text), .json(let text): parameters.bind(text, at: number)
-            case .bool, .double:
-                parameters.bind(isColumn[position] ? Self.value(value) : Self.member(value), at: number)
+            case .bool, .double: parameters.bind(Self.value(value), at: number)
             }
         }
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
@@ -95,7 +102,7 @@ final class ModelStatements {
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {
         fields.map { position in
             let value = record.values[position]
-            return isColumn[position] ? Self.value(value) : Self.member(value)
+            return isColumn[position] ? Self.value(value) : dialect.boundMember(value, kinds[position])
         }
     }
 }
@@ -111,25 +118,6 @@ extension ModelStatements {
         case .int(let number): .int(number)
         case .double(let number): .double(number)
         case .text(let text), .json(let text): .text(text)
-        }
-    }
-
-    /// A value as a member of `extra` takes it: what `isBoundAsJSON` says goes as JSON text, so that a double keeps all its
-    /// digits.
-    private static func member(_ value: FieldValue) -> SQLValue {
-        switch value {
-        case .bool(let flag): .text(flag ? "true" : "false")
-        case .double(let number): number.isFinite ? .text("\(number)") : .null
-        case .int(let number): .int(number)
-        case .null: .null
-        case .text(let text), .json(let text): .text(text)
-        }
-    }
-
-    private static func isBoundAsJSON(_ field: ModelField) -> Bool {
-        switch field.kind {
-        case .bool, .double, .json: true
-        case .text, .int: false
         }
     }
 
@@ -163,7 +151,14 @@ extension ModelStatements {
         switch field.storage {
         case .column("deleted"): "nullif(\"deleted\", 0)"
         case .column(let name): "\"\(name)\""
-        case .extra(let name): dialect.extraMember(name)
+        case .extra(let name): dialect.extraMember(name, field.kind)
+        }
+    }
+
+    private static func readExpression(of field: ModelField, _ dialect: Dialect) -> String {
+        switch field.storage {
+        case .column: expression(of: field, dialect)
+        case .extra(let name): dialect.readExtraMember(name, field.kind)
         }
     }
 
@@ -218,8 +213,7 @@ extension ModelStatements {
         let pairs = members.enumerated().compactMap { index, position -> (name: String, value: String)? in
             let field = model.fields[position]
             guard case .extra(let name) = field.storage else { return nil }
-            let placeholder = "$\(firstParameter + index)"
-            return (name, isBoundAsJSON(field) ? dialect.jsonValue(placeholder) : placeholder)
+            return (name, dialect.memberValue("$\(firstParameter + index)", field.kind))
         }
         return dialect.settingMembers(pairs, in: base)
     }

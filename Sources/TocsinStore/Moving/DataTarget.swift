@@ -94,7 +94,7 @@ package final class DataTarget {
 
     private func insert(_ chunk: MovedChunk, merges: Bool) throws(StoreError) {
         let names = chunk.columns.map(\.name).joined(separator: ", ")
-        let places = chunk.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let places = chunk.columns.enumerated().map { dialect.placeholder($0 + 1, of: $1.name) }.joined(separator: ", ")
         var sql = "INSERT INTO \(chunk.table.name) (\(names)) VALUES (\(places))"
         if merges { sql += " ON CONFLICT (\(chunk.table.key.joined(separator: ", "))) DO NOTHING" }
         let rows = chunk.rows
@@ -120,7 +120,8 @@ package final class DataTarget {
         // Nulls are equal here: `IS NOT DISTINCT FROM` is PostgreSQL's word for SQLite's `IS`, and SQLite knows it from 3.39 on.
         let conditions = names.enumerated().map { position, name in
             chunk.table.key.contains(name)
-                ? "\(name) = $\(position + 1)" : "\(name) IS NOT DISTINCT FROM $\(position + 1)"
+                ? "\(name) = $\(position + 1)"
+                : "\(name) IS NOT DISTINCT FROM \(dialect.placeholder(position + 1, of: name))"
         }
         let sql = "SELECT 1 FROM \(chunk.table.name) WHERE \(conditions.joined(separator: " AND "))"
         for row in chunk.rows where try connection.first(sql, row, { $0.int(0) }) == nil {
@@ -164,18 +165,6 @@ extension SQLValue {
         case .int(let number): String(number)
         case .double(let number): String(number)
         case .text(let text): "\"\(text)\""
-        }
-    }
-}
-
-extension SQLParameters {
-    fileprivate func bind(_ value: SQLValue, at number: Int) {
-        switch value {
-        case .null: bindNull(at: number)
-        case .int(let value): bind(value, at: number)
-        case .text(let text): bind(text, at: number)
-        // No table has a column of this kind: `MovedColumn.Kind`.
-        case .double: bindNull(at: number)
         }
     }
 }

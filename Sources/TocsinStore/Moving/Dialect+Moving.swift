@@ -5,6 +5,7 @@ extension Dialect {
     var tableNames: String {
         switch self {
         case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        case .postgres: "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
         }
     }
 
@@ -12,13 +13,25 @@ extension Dialect {
     var columnTypes: String {
         switch self {
         case .sqlite: "SELECT name, lower(type) FROM pragma_table_info($1) ORDER BY cid"
+        case .postgres:
+            """
+            SELECT column_name::text, data_type::text FROM information_schema.columns
+            WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position
+            """
         }
+    }
+
+    /// A parameter that is the text of a column's value.
+    func placeholder(_ number: Int, of column: String) -> String {
+        self == .postgres && column == "extra" ? "$\(number)::jsonb" : "$\(number)"
     }
 
     /// Run after the start of a read that lasts until somebody has taken all of it.
     var longReadSettings: [String] {
         switch self {
         case .sqlite: []
+        case .postgres:
+            ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"]
         }
     }
 }
@@ -27,7 +40,7 @@ extension MovedColumn.Kind {
     /// The kind of a column with this type in the database's catalogue.
     init?(type: String) {
         switch type {
-        case "text": self = .text
+        case "text", "jsonb": self = .text
         case "integer", "bigint", "smallint": self = .integer
         default: return nil
         }

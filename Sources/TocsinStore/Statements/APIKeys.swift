@@ -13,7 +13,7 @@ private enum SQL {
 
 extension SQLReading {
     func apiKey(digest: String) throws(StoreError) -> APIKey? {
-        try connection.first(SQL.one, [.text(digest)], APIKey.init)
+        try connection.first(SQL.one + lock("api_keys"), [.text(digest)], APIKey.init)
     }
 
     func apiKeys() throws(StoreError) -> [APIKey] {

@@ -23,11 +23,11 @@ private enum SQL {
 
 extension SQLReading {
     func account(named name: String) throws(StoreError) -> Account? {
-        try connection.first(SQL.named, [.text(name)], Account.init)
+        try connection.first(SQL.named + lock("users"), [.text(name)], Account.init)
     }
 
     func account(_ id: UserID) throws(StoreError) -> Account? {
-        try connection.first(SQL.one, [.text(id.text)], Account.init)
+        try connection.first(SQL.one + lock("users"), [.text(id.text)], Account.init)
     }
 
     func accounts() throws(StoreError) -> [Account] {
@@ -35,7 +35,7 @@ extension SQLReading {
     }
 
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken? {
-        try connection.first(SQL.token, [.text(id.text)], IssuedToken.init)
+        try connection.first(SQL.token + lock("tokens"), [.text(id.text)], IssuedToken.init)
     }
 
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken] {

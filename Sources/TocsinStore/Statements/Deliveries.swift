@@ -34,7 +34,10 @@ private enum SQL {
         WHERE message_id = $1 AND device_id = $2 AND status = 'sending' AND lease_until = $10
         """
     /// Two walks over two indexes, each in order and no longer than the limit.
-    static let due = """
+    ///
+    /// The condition is said again at the end: where a row is locked, what another has made of it meanwhile counts.
+    static func due(_ dialect: Dialect) -> String {
+        """
         SELECT \(columns), \(Device.columns), m.topic_id, s.push FROM (
             SELECT * FROM (SELECT message_id, device_id, next_attempt_at AS due FROM deliveries
                 WHERE status = 'waiting' AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) AS waiting
@@ -46,8 +49,11 @@ private enum SQL {
         LEFT JOIN devices AS d ON d.id = x.device_id
         LEFT JOIN messages AS m ON m.id = x.message_id
         LEFT JOIN memberships AS s ON s.topic_id = m.topic_id AND s.user_id = d.user_id
-        ORDER BY due.due, x.message_id, x.device_id
+        WHERE (x.status = 'waiting' AND x.next_attempt_at <= $1 OR x.status = 'sending' AND x.lease_until <= $1)
+        ORDER BY due.due, x.message_id, x.device_id\(dialect.claimLock("x"))
         """
+    }
+
     static let claim = """
         UPDATE deliveries SET status = 'sending', lease_until = $3, updated_at = $4
         WHERE message_id = $1 AND device_id = $2
@@ -133,7 +139,7 @@ extension SQLWriter {
         leaseUntil: Timestamp,
         limit: Int
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
-        let due = try connection.all(SQL.due, [SQLValue(now), .int(Int64(limit))]) { row in
+        let due = try connection.all(SQL.due(session.dialect), [SQLValue(now), .int(Int64(limit))]) { row in
             Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12), Self.standing(row)) }
         }
         var claimed: [(delivery: Delivery, device: Device)] = []
@@ -212,6 +218,8 @@ extension SQLWriter {
     func dropLeases() throws(StoreError) {
         try dropFanoutLeases()
         try dropWebhookLeases()
+        // Where several servers run, the others' leases hold until they have run out.
+        guard !session.dialect.hasManyWriters else { return }
         try connection.run(SQL.dropLeases)
     }
 

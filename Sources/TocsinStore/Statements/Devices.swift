@@ -27,7 +27,7 @@ private enum SQL {
 
 extension SQLReading {
     func devices(of user: UserID) throws(StoreError) -> [Device] {
-        try connection.all(SQL.ofUser, [.text(user.text)]) { Device($0, at: 0) }
+        try connection.all(SQL.ofUser + lock("d"), [.text(user.text)]) { Device($0, at: 0) }
     }
 
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] {
@@ -35,7 +35,7 @@ extension SQLReading {
         for chunk in ids.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
             devices += try connection.all(
-                SQL.selection + " WHERE d.id IN (\(list.placeholders))",
+                SQL.selection + " WHERE d.id IN (\(list.placeholders))" + lock("d"),
                 list.bindings
             ) { Device($0, at: 0) }
         }
@@ -43,19 +43,25 @@ extension SQLReading {
     }
 
     func device(token: String, appID: String) throws(StoreError) -> Device? {
-        try connection.first(SQL.withTokenOfApp, [.text(token), .text(appID)]) { Device($0, at: 0) }
+        try connection.first(SQL.withTokenOfApp + lock("d"), [.text(token), .text(appID)]) { Device($0, at: 0) }
     }
 
     func devices(token: String) throws(StoreError) -> [Device] {
-        try connection.all(SQL.withToken, [.text(token)]) { Device($0, at: 0) }
+        try connection.all(SQL.withToken + lock("d"), [.text(token)]) { Device($0, at: 0) }
     }
 
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] {
-        try connection.all(SQL.withTokenBeginning, [.text(text)]) { Device($0, at: 0) }
+        try connection.all(SQL.withTokenBeginning + lock("d"), [.text(text)]) { Device($0, at: 0) }
     }
 }
 
 extension SQLWriter {
+    /// How many a user has is decided upon.
+    func devices(of user: UserID) throws(StoreError) -> [Device] {
+        try lock(name: "devices of " + user.text)
+        return try connection.all(SQL.ofUser + lock("d"), [.text(user.text)]) { Device($0, at: 0) }
+    }
+
     func save(_ device: Device) throws(StoreError) {
         try connection.run(
             SQL.save,

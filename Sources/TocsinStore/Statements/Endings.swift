@@ -10,11 +10,16 @@ private enum SQL {
         """
         (SELECT \(function)(moment) AS moment FROM (
             SELECT \(function)(created_at) AS moment FROM fanouts WHERE lease_until IS NULL
-            UNION ALL SELECT \(function)(created_at) FROM fanouts WHERE lease_until IS NOT NULL))
+            UNION ALL SELECT \(function)(created_at) FROM fanouts WHERE lease_until IS NOT NULL) AS each)
         """
     }
 
     static let newest = fanouts("max")
+    static let topic = "SELECT 1 FROM topics AS t WHERE t.id = $1"
+    static let topicsOfDevice = """
+        SELECT 1 FROM topics AS t WHERE t.id IN (SELECT m.topic_id FROM memberships AS m
+            WHERE m.user_id = (SELECT d.user_id FROM devices AS d WHERE d.id = $1)) ORDER BY t.id
+        """
     static let noteDevice = """
         INSERT INTO ended_devices (id, user_id, platform, reason, active_since, last_fanout)
         SELECT d.id, d.user_id, d.platform, $2, d.active_since, newest.moment FROM devices AS d, \(newest) AS newest
@@ -84,6 +89,7 @@ extension SQLReading {
 extension SQLWriter {
     /// To be called before a device that was registered by `moment` is removed or retired.
     func noteEnd(of device: DeviceID, reason: String, registeredBy moment: Timestamp?) throws(StoreError) {
+        try lockTopics(ofDevice: device)
         try purgeEndings()
         try connection.run(
             SQL.noteDevice,
@@ -93,8 +99,16 @@ extension SQLWriter {
 
     /// To be called before a membership is removed.
     func noteEnd(ofMembershipOf user: UserID, in topic: TopicID) throws(StoreError) {
+        let lock = lock("t")
+        if !lock.isEmpty { try connection.run(SQL.topic + lock, [.text(topic.text)]) }
         try purgeEndings()
         try connection.run(SQL.noteMembership, [.text(topic.text), .text(user.text)])
+    }
+
+    /// Waits for messages under way to the device's topics: a message that is committed first has its fan-out in sight.
+    private func lockTopics(ofDevice device: DeviceID) throws(StoreError) {
+        let lock = lock("t")
+        if !lock.isEmpty { try connection.run(SQL.topicsOfDevice + lock, [.text(device.text)]) }
     }
 
     /// Forgets what no waiting fan-out is old enough to concern.

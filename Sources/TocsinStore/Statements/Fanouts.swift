@@ -8,25 +8,25 @@ private enum SQL {
         INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
     /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
-    private static func claim(_ urgency: String) -> String {
-        """
-        UPDATE fanouts SET node = $1, lease_until = $2
-        WHERE (message_id, first_device) IN (
-            SELECT message_id, first_device FROM (
+    static func claim(urgentOnly: Bool, _ dialect: Dialect) -> String {
+        let urgency = urgentOnly ? " AND urgent = 1" : ""
+        let lock = dialect.claimLock("fanouts")
+        return """
+            WITH due AS MATERIALIZED (
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
                     WHERE lease_until IS NULL\(urgency)
-                    ORDER BY created_at, message_id, first_device LIMIT $4) AS waiting
+                    ORDER BY created_at, message_id, first_device LIMIT $4\(lock)) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT message_id, first_device, created_at FROM fanouts
                     WHERE lease_until IS NOT NULL AND lease_until <= $3\(urgency)
-                    ORDER BY lease_until LIMIT $4) AS leased
-                ORDER BY 3, 1, 2 LIMIT $4) AS due)
-        RETURNING \(columns)
-        """
+                    ORDER BY lease_until LIMIT $4\(lock)) AS leased
+                ORDER BY 3, 1, 2 LIMIT $4)
+            UPDATE fanouts SET node = $1, lease_until = $2
+            WHERE (message_id, first_device) IN (SELECT message_id, first_device FROM due)
+            RETURNING \(columns)
+            """
     }
 
-    static let claimAny = claim("")
-    static let claimUrgent = claim(" AND urgent = 1")
     static let advance = """
         UPDATE fanouts SET next_device = $1, lease_until = $2
         WHERE message_id = $3 AND first_device = $4 AND node = $5 AND lease_until = $6
@@ -197,7 +197,7 @@ extension SQLWriter {
         urgentOnly: Bool
     ) throws(StoreError) -> [Fanout] {
         let claimed = try connection.all(
-            urgentOnly ? SQL.claimUrgent : SQL.claimAny,
+            SQL.claim(urgentOnly: urgentOnly, session.dialect),
             [.text(node), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))],
             Fanout.init
         )

@@ -67,7 +67,7 @@ extension SQLReading {
 
 extension SQLWriter {
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
-        let open = try connection.all(SQL.ofDevice, [.text(device.text)], Delivery.init)
+        let open = try connection.all(SQL.ofDevice + lock("x"), [.text(device.text)], Delivery.init)
         try settle(open, as: .ended, reason: reason, now: now)
     }
 
@@ -89,7 +89,11 @@ extension SQLWriter {
         reason: DeliveryReason,
         now: Timestamp
     ) throws(StoreError) {
-        let open = try connection.all(SQL.ofUserInTopic, [.text(user.text), .text(topic.text)], Delivery.init)
+        let open = try connection.all(
+            SQL.ofUserInTopic + lock("x"),
+            [.text(user.text), .text(topic.text)],
+            Delivery.init
+        )
         try settle(open, as: status, reason: reason.rawValue, now: now)
     }
 

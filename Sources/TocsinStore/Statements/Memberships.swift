@@ -17,7 +17,7 @@ extension SQLReading {
     }
 
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? {
-        try connection.first(SQL.one, [.text(topic.text), .text(user.text)], Membership.init)
+        try connection.first(SQL.one + lock("memberships"), [.text(topic.text), .text(user.text)], Membership.init)
     }
 }
 

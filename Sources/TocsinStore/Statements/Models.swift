@@ -28,7 +28,8 @@ extension SQLReading {
         if ids.count == 1, let id = ids.first {
             // One statement for all predicates: to look at the record is cheaper than to word the predicate in SQL.
             let bindings = [SQLValue.text(id)] + (statements.discriminator.map { [$0] } ?? [])
-            let found = try connection.all(statements.selectionByID, bindings) { statements.record($0) }
+            let sql = statements.selectionByID + (isWriting ? statements.rowLock : "")
+            let found = try connection.all(sql, bindings) { statements.record($0) }
             return found.filter(predicate.matches)
         }
         var records: [Record] = []
@@ -41,6 +42,7 @@ extension SQLReading {
                 sql += " AND model = \(translation.builder.bind(discriminator))"
             }
             if predicate != .always { sql += " AND \(translation.condition(predicate))" }
+            if isWriting { sql += statements.rowLock }
             records += try connection.all(sql, translation.builder.bindings) { statements.record($0) }
         }
         return records
@@ -97,6 +99,12 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    /// How many an owner has is decided upon.
+    func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
+        try lock(name: "topics of " + owner)
+        return try SQLReader(session: session).hasTopics(count, owner: owner)
+    }
+
     func insert(_ record: Record) throws(StoreError) -> Record? {
         let statements = try session.statements(for: record.model)
         let changes = try connection.run(statements.insertion, statements.insertionBindings(of: record))
@@ -114,6 +122,9 @@ extension SQLWriter {
             statements.bind(records[row], to: parameters)
         }
         guard inserted == records.count else {
+            if session.dialect.hasManyWriters {
+                throw .overtaken(isWhole: false, code: 0, message: "ids were just taken", sql: statements.insertion)
+            }
             throw .mismatch(
                 reason: "\(records.count - inserted) records of \(model.name) have ids that were just taken."
             )
@@ -145,16 +156,11 @@ extension SQLWriter {
         ) { $0.text(0) }
         for chunk in due.chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            var sql = statements.removal + " WHERE id IN (\(list.placeholders))"
+            var sql = statements.removal + " WHERE deleted = 1 AND id IN (\(list.placeholders))"
             if !ofModel.isEmpty { sql += " AND model = $\(list.bindings.count + 1)" }
             try connection.run(sql, list.bindings + ofModel)
         }
         return due.count
-    }
-
-    func fenceChanges() throws(StoreError) {
-        guard let fence = session.dialect.changeFence else { return }
-        try connection.run(fence, [])
     }
 
     func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber] {

@@ -43,27 +43,50 @@ extension SQLSession {
 /// What reads through a session; the statements are extensions of this, a file an aggregate.
 protocol SQLReading: StoreReader {
     var session: SQLSession { get }
+    /// Whether what is read decides what is written.
+    var isWriting: Bool { get }
 }
 
 extension SQLReading {
     var connection: any SQLConnection { session.connection }
+
+    /// Ends a selection of rows, from the table with this name or alias, that a write may rest on: a writer locks them.
+    func lock(_ table: String) -> String { isWriting ? session.dialect.rowLock(table) : "" }
 }
 
 /// Reads of one closure.
 struct SQLReader: SQLReading {
     let session: SQLSession
+    let isWriting = false
 }
 
 /// Writes of one group; collects the events that its closures note.
 final class SQLWriter: SQLReading, StoreWriter {
     let session: SQLSession
+    let isWriting = true
     private(set) var events: [DomainEvent] = []
+    /// Whether the transaction began when no other was under way.
+    var isFenced = false
+    /// Whether a write of the group asked for that.
+    private(set) var wantsFence = false
 
     init(session: SQLSession) {
         self.session = session
     }
 
     var unlocked: any StoreReader { SQLReader(session: session) }
+
+    /// Locks, until the transaction ends, what a name stands for against other writers.
+    func lock(name: String) throws(StoreError) {
+        guard let statement = session.dialect.nameLock else { return }
+        try connection.run(statement, [.text(name)])
+    }
+
+    func fenceChanges() throws(StoreError) {
+        guard session.dialect.beginFenced != nil, !isFenced else { return }
+        wantsFence = true
+        throw .overtaken(isWhole: true, code: 0, message: "the group begins again behind a fence", sql: "")
+    }
 
     func note(_ event: DomainEvent) {
         events.append(event)

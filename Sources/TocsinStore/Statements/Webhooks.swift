@@ -6,20 +6,23 @@ private enum SQL {
         """
     static let add = "INSERT INTO webhook_events (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
     /// Two walks over two indexes, each in order and no longer than the limit.
-    static let claim = """
-        UPDATE webhook_events SET status = 'sending', lease_until = $2, next_attempt_at = NULL
-        WHERE id IN (
-            SELECT id FROM (
+    static func claim(_ dialect: Dialect) -> String {
+        let lock = dialect.claimLock("webhook_events")
+        return """
+            WITH chosen AS MATERIALIZED (
                 SELECT * FROM (SELECT id, next_attempt_at AS due FROM webhook_events
                     WHERE webhook = $1 AND status = 'waiting' AND next_attempt_at <= $3
-                    ORDER BY next_attempt_at LIMIT $4) AS waiting
+                    ORDER BY next_attempt_at LIMIT $4\(lock)) AS waiting
                 UNION ALL
                 SELECT * FROM (SELECT id, lease_until AS due FROM webhook_events
                     WHERE webhook = $1 AND status = 'sending' AND lease_until <= $3
-                    ORDER BY lease_until LIMIT $4) AS leased
-                ORDER BY 2, 1 LIMIT $4) AS chosen)
-        RETURNING \(columns)
-        """
+                    ORDER BY lease_until LIMIT $4\(lock)) AS leased
+                ORDER BY 2, 1 LIMIT $4)
+            UPDATE webhook_events SET status = 'sending', lease_until = $2, next_attempt_at = NULL
+            WHERE id IN (SELECT id FROM chosen)
+            RETURNING \(columns)
+            """
+    }
     static let nextDue = """
         SELECT min(due) FROM (
             SELECT min(next_attempt_at) AS due FROM webhook_events WHERE webhook = $1 AND status = 'waiting'
@@ -82,7 +85,7 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> [WebhookEvent] {
         let claimed = try connection.all(
-            SQL.claim,
+            SQL.claim(session.dialect),
             [.text(webhook), SQLValue(leaseUntil), SQLValue(now), .int(Int64(limit))]
         ) { WebhookEvent($0) }
         return claimed.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }

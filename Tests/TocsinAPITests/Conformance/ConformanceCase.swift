@@ -1,16 +1,18 @@
 import Foundation
 import JSON
+import TestDatabases
 import Testing
 import TocsinCore
-import TocsinSQLite
 import TocsinStore
 
-/// A kind of database that the cases run on; another kind is one more line in `available`.
+/// A kind of database that the cases run on.
 struct APIDatabase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () throws -> any SQLDatabase
 
-    static let available = [APIDatabase(testDescription: "SQLite") { try SQLiteDatabase.temporary() }]
+    static let available = [
+        APIDatabase(testDescription: AnyDatabase.isPostgres ? "PostgreSQL" : "SQLite") { try AnyDatabase.make() }
+    ]
 }
 
 /// One case of `cases/*.json`, whose format is in `cases/README.md`: steps that one installation takes one after the other.

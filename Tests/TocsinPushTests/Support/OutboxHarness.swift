@@ -1,8 +1,8 @@
 import Synchronization
+import TestDatabases
 import Testing
 import TocsinCore
 import TocsinPush
-import TocsinSQLite
 import TocsinStore
 
 /// A worker over a real store, scripted providers and manual time.
@@ -33,7 +33,7 @@ final class OutboxHarness: Sendable {
         let (commits, noted) = (Mutexed(0), Mutexed<[Delivery]>([]))
         (self.commits, self.noted, self.ownProviders) = (commits, noted, ownProviders)
         let sql = try await SQLStore.open(
-            try SQLiteDatabase.temporary(),
+            try AnyDatabase.make(),
             at: Timestamp(milliseconds: 0),
             commitObserver: { events in
                 commits.value.withLock { $0 += 1 }

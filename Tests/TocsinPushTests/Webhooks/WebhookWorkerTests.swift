@@ -1,10 +1,10 @@
 import JSON
 import Synchronization
+import TestDatabases
 import Testing
 import TocsinAuth
 import TocsinCore
 import TocsinPush
-import TocsinSQLite
 import TocsinStore
 
 /// Answers the calls of webhooks by their address, and keeps them.
@@ -71,7 +71,7 @@ struct WebhookWorkerTests {
         let devices: DeviceService
 
         init(types: Set<WebhookEventType> = Set(WebhookEventType.allCases), includesTokens: Bool = false) async throws {
-            store = try await SQLStore.open(SQLiteDatabase.temporary(), at: Timestamp(milliseconds: 0))
+            store = try await SQLStore.open(AnyDatabase.make(), at: Timestamp(milliseconds: 0))
             let key = try HMACKey(webhookSecret: WebhookWorkerTests.secret)
             webhooks = [
                 Webhook(name: "first", url: first, signer: key, types: types, includesTokens: includesTokens),

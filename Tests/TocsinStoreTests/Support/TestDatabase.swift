@@ -1,4 +1,5 @@
 import Synchronization
+import TestDatabases
 import Testing
 import TocsinCore
 import TocsinSQLite
@@ -9,12 +10,16 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () throws -> any SQLDatabase
 
-    static let sqlite = TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() }
-
-    static let available = [
-        sqlite,
+    static let sqlite = [
+        TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() },
         TestDatabase(testDescription: "SQLite on disk") { try SQLiteDatabase.temporary(in: "/tmp") },
     ]
+    /// Empty where no server was named.
+    static let postgres =
+        PostgresServer.named.map { server in
+            [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
+        } ?? []
+    static let available = sqlite + postgres
 
     /// Opens an empty store, runs the body and closes it.
     func withStore(

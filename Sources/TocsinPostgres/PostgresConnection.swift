@@ -1,0 +1,346 @@
+import CPostgres
+import TocsinCore
+import TocsinStore
+
+/// One PostgreSQL connection, used by one thread, with its prepared statements.
+///
+/// Statements whose outcome nobody waits for are sent with the next one that somebody does: a failure of theirs is thrown
+/// there. What begins a transaction is such a statement; `COMMIT` waits, and finds out whether it happened when its answer
+/// is lost.
+final class PostgresConnection: SQLConnection {
+    /// A command that was sent and whose results have not been read.
+    private enum Pending {
+        case preparation(StatementText, name: String)
+        case statement(sql: String)
+        /// The number of the transaction, which tells later what became of it.
+        case transactionID
+        case synchronization
+    }
+
+    private let link: PostgresLink
+    private let options: PostgresOptions
+    private let limits: PostgresOptions.Limits
+    private let outcomes: @Sendable (TransactionMark) -> TransactionOutcome
+    /// The history of the server that transactions are numbered in.
+    var timeline = ""
+    private var prepared = PreparedTexts()
+    private var pending: [Pending] = []
+    private let parameters = PostgresParameters()
+    private var hasBegun = false
+    private var transactionID: String?
+
+    /// `outcomes` finds out over another connection what became of a transaction.
+    init(
+        _ link: PostgresLink,
+        options: PostgresOptions,
+        use: ConnectionUse,
+        outcomes: @escaping @Sendable (TransactionMark) -> TransactionOutcome
+    ) {
+        self.link = link
+        self.options = options
+        limits = options.limits(for: use)
+        self.outcomes = outcomes
+    }
+
+    deinit { close() }
+
+    func close() {
+        link.close()
+        pending.removeAll()
+        hasBegun = false
+    }
+
+    var isLost: Bool { link.isLost }
+
+    /// PostgreSQL ends no transaction by itself: after a failure it waits for `ROLLBACK`.
+    var isInTransaction: Bool { hasBegun && !link.isLost }
+
+    /// The log is the server's own affair.
+    func checkpoint() throws(StoreError) {}
+
+    func run(_ sql: String, _ bindings: [SQLValue], _ row: (any SQLRow) -> Void) throws(StoreError) -> Int {
+        if sql.hasPrefix("BEGIN") { return try begin(sql) }
+        switch sql {
+        case "COMMIT": return try commit()
+        case "ROLLBACK": return try rollBack()
+        default:
+            parameters.bind(bindings)
+            try send(sql)
+            return try synchronize(row)
+        }
+    }
+
+    func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
+        parameters.bind(bindings)
+        try send(sql)
+    }
+
+    func runEach(
+        _ sql: String,
+        rows: Int,
+        bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
+    ) throws(StoreError) -> Int {
+        var changed = 0
+        for row in 0..<rows {
+            parameters.clear()
+            bind(row, parameters)
+            try send(sql)
+            if row % Self.rowsAtOnce == Self.rowsAtOnce - 1 { changed += try synchronize(of: sql) }
+        }
+        return try changed + synchronize(of: sql)
+    }
+
+    /// Rows of `runEach` that are under way together at most, so that neither side's memory grows without bound.
+    private static let rowsAtOnce = 1000
+
+    func execute(script: String) throws(StoreError) {
+        try synchronize()
+        try link.send { PQexitPipelineMode($0) }
+        var failure: StoreError?
+        let unlimited = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; "
+        try link.send { PQsendQuery($0, unlimited + script) }
+        while let result = try link.nextResult(until: Deadline(afterMilliseconds: Self.scriptMilliseconds)) {
+            defer { PQclear(result) }
+            let status = PQresultStatus(result)
+            if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK, failure == nil { failure = read(result, script) }
+        }
+        try link.send { PQenterPipelineMode($0) }
+        if let failure { throw failure }
+    }
+
+    /// A script may make an index of a large table: a day is as good as no limit, and the network's own limits hold.
+    private static let scriptMilliseconds = 86_400_000
+}
+
+// MARK: Transactions
+
+extension PostgresConnection {
+    private func begin(_ sql: String) throws(StoreError) -> Int {
+        parameters.clear()
+        // "BEGIN …; SELECT …": what is to be done first in the transaction.
+        for part in sql.split(separator: ";") { try send(String(part.drop(while: \.isWhitespace))) }
+        hasBegun = true
+        transactionID = nil
+        if options.preparesStatements == false {
+            parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
+            try send(limits.localStatement)
+        }
+        if limits.isWriting {
+            parameters.clear()
+            try send(Self.ownID, as: .transactionID)
+        }
+        return 0
+    }
+
+    /// Nobody waits for it: the next statement does.
+    private func rollBack() throws(StoreError) -> Int {
+        parameters.clear()
+        try send("ROLLBACK")
+        hasBegun = false
+        try link.send { PQpipelineSync($0) }
+        pending.append(.synchronization)
+        link.flush()
+        return 0
+    }
+
+    private static let ownID = "SELECT pg_current_xact_id()::text"
+
+    private func commit() throws(StoreError) -> Int {
+        if limits.isWriting, transactionID == nil { try synchronize() }
+        parameters.clear()
+        try send("COMMIT")
+        var tag = ""
+        do throws(StoreError) {
+            _ = try synchronize({ _ in }, tag: &tag)
+        } catch {
+            guard link.isLost else { throw error }
+            try settle(error)
+            return 0
+        }
+        hasBegun = false
+        guard tag == "COMMIT" else {
+            throw .unavailable(
+                reason: "the database failed",
+                detail: "it answered \(tag) to COMMIT; a statement before had failed"
+            )
+        }
+        return 0
+    }
+
+    /// Finds out what became of a commit whose answer was lost: returns when it happened.
+    private func settle(_ loss: StoreError) throws(StoreError) {
+        hasBegun = false
+        guard let transactionID else { throw loss }
+        switch outcomes(TransactionMark(id: transactionID, timeline: timeline)) {
+        case .committed: return
+        case .aborted: throw loss
+        case .unknown:
+            throw .uncertain(
+                reason:
+                    "the database went away while this was committed: it may be stored or not. Repeating it with the "
+                    + "same id or key is safe",
+                detail: loss.description
+            )
+        }
+    }
+}
+
+/// A transaction, so that another connection can ask for it.
+struct TransactionMark: Sendable, Hashable {
+    let id: String
+    /// A promoted standby numbers anew: there the same id may be another transaction.
+    let timeline: String
+}
+
+/// What became of a transaction.
+enum TransactionOutcome: Sendable, Hashable {
+    case committed, aborted, unknown
+}
+
+// MARK: Sending
+
+extension PostgresConnection {
+    /// Sends the statement with the bound parameters.
+    private func send(_ sql: String, as kind: Pending? = nil) throws(StoreError) {
+        guard !parameters.hasZero else {
+            throw .statement(code: 0, message: "a text holds a zero byte, which PostgreSQL cannot store", sql: sql)
+        }
+        if options.preparesStatements {
+            try sendPrepared(sql)
+        } else {
+            let types = parameters.kinds.map(\.typeID)
+            try link.send { handle in
+                parameters.withValues { PQsendQueryParams(handle, sql, $0, types, $1, nil, nil, 0) }
+            }
+        }
+        pending.append(kind ?? .statement(sql: sql))
+    }
+
+    private func sendPrepared(_ sql: String) throws(StoreError) {
+        let text = StatementText(text: sql)
+        let name: String
+        if let variant = prepared.variant(of: text, for: parameters.kinds) {
+            name = variant.name
+        } else {
+            if prepared.isFull { try forgetPrepared() }
+            name = prepared.add(text, parameters.kinds).name
+            let types = parameters.kinds.map(\.typeID)
+            try link.send { PQsendPrepare($0, name, sql, Int32(types.count), types) }
+            pending.append(.preparation(text, name: name))
+        }
+        try link.send { handle in
+            parameters.withValues { PQsendQueryPrepared(handle, name, $0, $1, nil, nil, 0) }
+        }
+    }
+
+    private func forgetPrepared() throws(StoreError) {
+        prepared.removeAll()
+        let sql = "DEALLOCATE ALL"
+        try link.send { PQsendQueryParams($0, sql, 0, nil, nil, nil, nil, 0) }
+        pending.append(.statement(sql: sql))
+    }
+}
+
+// MARK: Receiving
+
+extension PostgresConnection {
+    /// Waits for all that was sent; hands over the last statement's rows, and answers how many it changed.
+    @discardableResult
+    private func synchronize(_ row: (any SQLRow) -> Void = { _ in }) throws(StoreError) -> Int {
+        var tag = ""
+        return try synchronize(row, tag: &tag)
+    }
+
+    private func synchronize(_ row: (any SQLRow) -> Void, tag: inout String) throws(StoreError) -> Int {
+        let last = pending.count - 1
+        var changed = 0
+        var lastTag = ""
+        try receive { index, _, result in
+            guard index == last else { return }
+            lastTag = String(cString: PQcmdStatus(result))
+            if PQresultStatus(result) == PGRES_TUPLES_OK {
+                for number in 0..<PQntuples(result) { row(PostgresRow(result: result, row: number)) }
+            }
+            changed = Self.changes(of: result)
+        }
+        tag = lastTag
+        return changed
+    }
+
+    /// Waits for all that was sent; answers how many rows all runs of one statement changed.
+    private func synchronize(of sql: String) throws(StoreError) -> Int {
+        var changed = 0
+        try receive { _, statement, result in
+            if statement == sql { changed += Self.changes(of: result) }
+        }
+        return changed
+    }
+
+    private static func changes(of result: OpaquePointer) -> Int {
+        // The server counts what was selected too.
+        String(cString: PQcmdStatus(result)).hasPrefix("SELECT") ? 0 : Int(String(cString: PQcmdTuples(result))) ?? 0
+    }
+
+    /// Reads the results of all that is pending and hands over those of statements that succeeded; throws the first failure.
+    private func receive(
+        _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
+    ) throws(StoreError) {
+        guard !pending.isEmpty else { return }
+        let commands = pending + [.synchronization]
+        pending.removeAll(keepingCapacity: true)
+        try link.send { PQpipelineSync($0) }
+        let deadline = Deadline(afterMilliseconds: limits.answerMilliseconds)
+        var failure: StoreError?
+        for (index, command) in commands.enumerated() {
+            if case .synchronization = command {
+                try receiveSynchronization(until: deadline, &failure)
+                continue
+            }
+            while let result = try link.nextResult(until: deadline) {
+                defer { PQclear(result) }
+                switch PQresultStatus(result) {
+                case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                    if case .statement(let sql) = command { body(index, sql, result) }
+                    if case .transactionID = command { transactionID = PostgresRow(result: result, row: 0).text(0) }
+                case PGRES_PIPELINE_ABORTED: forget(command)
+                default:
+                    forget(command)
+                    let error = read(result, Self.text(of: command))
+                    failure = failure ?? error
+                }
+            }
+            if link.isBroken || link.isLost { throw failure ?? link.loss() }
+        }
+        if let failure { throw failure }
+    }
+
+    private func receiveSynchronization(until deadline: Deadline, _ failure: inout StoreError?) throws(StoreError) {
+        let result = try link.nextResult(until: deadline)
+        defer { PQclear(result) }
+        guard let result, PQresultStatus(result) == PGRES_PIPELINE_SYNC else {
+            if let result { failure = failure ?? read(result, "synchronization") }
+            let loss = link.loss()
+            throw failure ?? loss
+        }
+    }
+
+    /// A failed result as an error; notes when the connection is of no more use.
+    private func read(_ result: OpaquePointer, _ sql: String) -> StoreError {
+        let failure = PostgresFailure(result, sql: sql)
+        if failure.isLoss { link.giveUp() }
+        return failure.error
+    }
+
+    private func forget(_ command: Pending) {
+        if case .preparation(let text, let name) = command { prepared.remove(name, of: text) }
+    }
+
+    private static func text(of command: Pending) -> String {
+        switch command {
+        case .preparation(let text, _): text.text
+        case .statement(let sql): sql
+        case .transactionID: ownID
+        case .synchronization: "synchronization"
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import CPostgres
+import Glibc
+import Synchronization
+package import TocsinCore
+package import TocsinStore
+
+/// A database of a PostgreSQL server, which many nodes may share.
+package struct PostgresDatabase: SQLDatabase {
+    package let dialect = Dialect.postgres
+    package var options = PostgresOptions()
+    /// libpq's connection URL or string; may hold a password.
+    private let url: String
+    private let state = State()
+    private static let oldestVersion: Int32 = 130_000
+
+    /// The database at this URL, as libpq reads it.
+    package init(url: String) {
+        self.url = url
+    }
+
+    /// Why libpq cannot read a URL, without the URL; nil when it can.
+    package static func problem(inURL url: String) -> String? {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(url, &message) else {
+            PQfreemem(message)
+            return "it is no connection URL that libpq can read"
+        }
+        PQconninfoFree(options)
+        return nil
+    }
+
+    package var version: String { state.version }
+
+    package var isShared: Bool { true }
+
+    package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
+        try state.checkPause()
+        do throws(StoreError) {
+            let connection = try open(use)
+            state.succeeded()
+            return connection
+        } catch {
+            state.failed(error)
+            throw error
+        }
+    }
+
+    /// Many servers may run on one database.
+    package func claimServer() throws(StoreError) -> (any ServerClaim)? { nil }
+
+    private func open(_ use: ConnectionUse) throws(StoreError) -> PostgresConnection {
+        let link = try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
+        let number = PQserverVersion(link.handle)
+        guard number >= Self.oldestVersion else {
+            throw .mismatch(
+                reason: "The server is PostgreSQL \(number / 10_000); version 13 is the oldest that will do."
+            )
+        }
+        state.note(version: "PostgreSQL \(number / 10_000).\(number % 10_000)")
+        let database = self
+        let connection = PostgresConnection(link, options: options, use: use) { transaction in
+            database.outcome(of: transaction)
+        }
+        do throws(StoreError) {
+            try configure(connection, for: use)
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    /// libpq's keywords: what stands before the URL can be said otherwise there.
+    private var keywords: [(name: String, value: String)] {
+        [
+            ("fallback_application_name", "tocsin"),
+            // A dead peer is found within half a minute, whichever side waits.
+            ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "10000"),
+            ("dbname", url),
+            ("client_encoding", "UTF8"),
+        ]
+    }
+}
+
+// MARK: Settings
+
+extension PostgresDatabase {
+    private static let settings = """
+        SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout',
+            'idle_in_transaction_session_timeout', 'default_transaction_read_only', 'synchronous_commit',
+            'server_encoding', 'client_encoding', 'standard_conforming_strings')
+        """
+
+    /// Applies the settings and reads them back.
+    private func configure(_ connection: PostgresConnection, for use: ConnectionUse) throws(StoreError) {
+        let limits = options.limits(for: use)
+        var expected = [
+            ("server_encoding", "UTF8"), ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
+        ]
+        if options.preparesStatements {
+            let values = limits.settings.flatMap { [SQLValue.text($0.name), .text($0.value)] }
+            try connection.run(limits.sessionStatement, values)
+            expected += limits.settings.map { ($0.name, $0.value) }
+        }
+        let found = try connection.all(Self.settings) { ($0.text(0), $0.text(1)) }
+        let actual = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        for (name, value) in expected where actual[name] != value {
+            throw .mismatch(
+                reason: "PostgreSQL keeps \(name) at \(actual[name] ?? "nothing") where \(value) is needed. "
+                    + (name == "server_encoding" ? "Make the database with ENCODING 'UTF8'." : "Look at its settings.")
+            )
+        }
+        if use != .reader { connection.timeline = try timeline(connection) }
+    }
+
+    private static let timeline = """
+        SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        """
+
+    /// The history that the server writes; a standby, which writes none, is refused: after a failover the URL may lead
+    /// elsewhere.
+    private func timeline(_ connection: PostgresConnection) throws(StoreError) -> String {
+        let timeline = try connection.first(Self.timeline) { $0.text(0) } ?? ""
+        guard timeline.isEmpty else { return timeline }
+        throw .unavailable(
+            reason: "the database is read-only",
+            detail: "the server is a standby; name all servers in the URL, with target_session_attrs=read-write"
+        )
+    }
+}
+
+// MARK: Outcomes
+
+extension PostgresDatabase {
+    /// What became of a transaction, asked over new connections until the time for that is over.
+    private func outcome(of transaction: TransactionMark) -> TransactionOutcome {
+        let deadline = Deadline(afterMilliseconds: options.outcomeMilliseconds)
+        while !deadline.isOver {
+            if let outcome = try? askedOutcome(of: transaction) { return outcome }
+            poll(nil, 0, min(200, max(1, deadline.remainingMilliseconds)))
+        }
+        return .unknown
+    }
+
+    /// nil while the transaction is in progress: its session has not noticed yet that nobody listens.
+    private func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
+        let connection = try open(.tool)
+        defer { connection.close() }
+        guard connection.timeline == transaction.timeline else { return .unknown }
+        let status = try connection.first("SELECT pg_xact_status($1::xid8)", [.text(transaction.id)]) { $0.text(0) }
+        switch status {
+        case "committed": return .committed
+        case "aborted": return .aborted
+        case "in progress": return nil
+        default: return .unknown
+        }
+    }
+}
+
+// MARK: State
+
+extension PostgresDatabase {
+    /// What connections have found out: shared by all copies of a database.
+    private final class State: Sendable {
+        private struct Found {
+            var version = "PostgreSQL"
+            var failures = 0
+            var lastError: StoreError?
+            var nextAttempt = ContinuousClock.now
+        }
+
+        private let found = Mutex(Found())
+
+        var version: String { found.withLock { $0.version } }
+
+        func note(version: String) { found.withLock { $0.version = version } }
+
+        /// After failures attempts keep a distance that grows to two seconds, whoever makes them.
+        func checkPause() throws(StoreError) {
+            let error = found.withLock { found in
+                found.nextAttempt > ContinuousClock.now ? found.lastError : nil
+            }
+            if let error { throw error }
+        }
+
+        func succeeded() {
+            found.withLock { ($0.failures, $0.lastError) = (0, nil) }
+        }
+
+        func failed(_ error: StoreError) {
+            found.withLock { found in
+                let pause = min(2000, 50 << min(found.failures, 6))
+                found.failures += 1
+                found.lastError = error
+                found.nextAttempt = ContinuousClock.now + .milliseconds(pause)
+            }
+        }
+    }
+}

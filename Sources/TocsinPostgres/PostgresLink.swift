@@ -1,0 +1,152 @@
+import CPostgres
+import Glibc
+import TocsinCore
+
+/// A libpq connection in pipeline mode that never waits without end: every wait has a deadline.
+///
+/// Used by one thread. What was sent is answered in order: `nextResult` gives the results of each command and then nil.
+final class PostgresLink {
+    /// libpq's connection; nil once it is closed.
+    private(set) var handle: OpaquePointer?
+    /// Whether the connection is of no more use.
+    private(set) var isLost = false
+    /// How long a cancelled statement may take to say so.
+    private static let cancelMilliseconds = 2000
+
+    /// Connects to a server; `keywords` are libpq's.
+    init(_ keywords: [(name: String, value: String)], until deadline: Deadline) throws(StoreError) {
+        handle = Self.started(keywords)
+        do throws(StoreError) {
+            try completeConnecting(until: deadline)
+            // Without a receiver libpq writes the server's notices to the standard error.
+            PQsetNoticeProcessor(handle, { _, _ in }, nil)
+            guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw connectFailure() }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    func close() {
+        if let handle { PQfinish(handle) }
+        handle = nil
+        isLost = true
+    }
+
+    func giveUp() { isLost = true }
+
+    private static func started(_ keywords: [(name: String, value: String)]) -> OpaquePointer? {
+        var names = keywords.map { strdup($0.name) }
+        var values = keywords.map { strdup($0.value) }
+        defer { for text in names + values { free(text) } }
+        names.append(nil)
+        values.append(nil)
+        return names.map { UnsafePointer($0) }.withUnsafeBufferPointer { names in
+            values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+                PQconnectStartParams(names.baseAddress, values.baseAddress, 1)
+            }
+        }
+    }
+
+    private func completeConnecting(until deadline: Deadline) throws(StoreError) {
+        guard handle != nil else { throw .unavailable(reason: "there is no memory left") }
+        guard PQstatus(handle) != CONNECTION_BAD else { throw connectFailure() }
+        var next = PGRES_POLLING_WRITING
+        while next != PGRES_POLLING_OK {
+            guard next != PGRES_POLLING_FAILED else { throw connectFailure() }
+            guard wait(for: next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline) else {
+                throw .unavailable(
+                    reason: "the database cannot be reached",
+                    detail:
+                        "the server did not answer in time; is its address right, and does a firewall let it through?"
+                )
+            }
+            next = PQconnectPoll(handle)
+        }
+    }
+
+    private func connectFailure() -> StoreError {
+        .unavailable(reason: "the database cannot be reached", detail: message)
+    }
+
+    /// libpq's last words about the connection, on one line.
+    private var message: String {
+        let text = handle.map { String(cString: PQerrorMessage($0)) } ?? "the connection is closed"
+        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// What a lost connection means to the store.
+    func loss() -> StoreError {
+        isLost = true
+        return .unavailable(reason: "the connection to the database was lost", detail: message)
+    }
+}
+
+// MARK: Sending and receiving
+
+extension PostgresLink {
+    /// Hands a command to libpq, which answers 1 when it took it.
+    func send(_ command: (OpaquePointer) -> Int32) throws(StoreError) {
+        guard !isLost, let handle else { throw loss() }
+        guard command(handle) == 1 else { throw loss() }
+    }
+
+    /// Sends what waits to be sent, as far as the network takes it.
+    func flush() {
+        if PQflush(handle) < 0 { isLost = true }
+    }
+
+    /// The next result of the current command, to be cleared by the caller; nil at the command's end.
+    ///
+    /// At the deadline the statement is cancelled; a server that does not even answer that has been lost.
+    func nextResult(until deadline: Deadline) throws(StoreError) -> OpaquePointer? {
+        var deadline = deadline
+        var isCancelled = false
+        while true {
+            let flushed = PQflush(handle)
+            if PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            guard flushed >= 0, !isLost else { throw loss() }
+            if wait(for: flushed == 0 ? POLLIN : POLLIN | POLLOUT, until: deadline) {
+                guard PQconsumeInput(handle) == 1 else { throw loss() }
+                continue
+            }
+            guard !isCancelled else {
+                isLost = true
+                throw .unavailable(
+                    reason: "the database does not answer",
+                    detail:
+                        "a statement was not answered in time, nor was its cancellation; look at the server and the network"
+                )
+            }
+            isCancelled = true
+            cancel()
+            deadline = Deadline(afterMilliseconds: Self.cancelMilliseconds)
+        }
+    }
+
+    /// Asks the server to end the running statement.
+    private func cancel() {
+        guard let cancel = PQgetCancel(handle) else { return }
+        defer { PQfreeCancel(cancel) }
+        var words = [CChar](repeating: 0, count: 256)
+        _ = PQcancel(cancel, &words, Int32(words.count))
+    }
+
+    /// Whether the server closed the connection, as libpq has seen it.
+    var isBroken: Bool { PQstatus(handle) == CONNECTION_BAD }
+
+    private func wait(for events: Int32, until deadline: Deadline) -> Bool {
+        let socket = PQsocket(handle)
+        // libpq tells why at its next call.
+        guard socket >= 0 else { return true }
+        var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
+        while true {
+            let ready = poll(&descriptor, 1, deadline.remainingMilliseconds)
+            if ready > 0 { return true }
+            if ready == 0 && deadline.isOver { return false }
+            if ready < 0 && errno != EINTR { return true }
+        }
+    }
+}

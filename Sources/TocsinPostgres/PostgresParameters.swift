@@ -1,0 +1,95 @@
+import TocsinStore
+
+/// The parameters of one run of a statement, in PostgreSQL's text format.
+final class PostgresParameters: SQLParameters {
+    /// What a value is, as far as PostgreSQL has to know.
+    enum Kind: UInt8 {
+        case null, int, double, text
+
+        /// The type's object identifier; 0 lets the server tell it from where the parameter stands.
+        var typeID: UInt32 {
+            switch self {
+            case .null: 0
+            case .int: 20
+            // numeric: whole numbers are compared with it exactly.
+            case .double: 1700
+            case .text: 25
+            }
+        }
+
+        /// Whether a statement prepared for this kind takes a value of the other.
+        func takes(_ other: Kind) -> Bool {
+            // What the server took from the place of a null fits all but a fraction among whole numbers.
+            other == .null || other == self || self == .null && other != .double
+        }
+    }
+
+    private(set) var kinds: [Kind] = []
+    /// Where each value begins in `bytes`, with a zero behind it; -1 for null.
+    private var starts: [Int] = []
+    private var bytes: [UInt8] = []
+    /// Whether a text held a zero byte, which PostgreSQL cannot store.
+    private(set) var hasZero = false
+
+    func clear() {
+        kinds.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        hasZero = false
+    }
+
+    func bind(_ values: [SQLValue]) {
+        clear()
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .null: bindNull(at: index + 1)
+            case .int(let number): bind(number, at: index + 1)
+            case .double(let number): bind(number, at: index + 1)
+            case .text(let text): bind(text, at: index + 1)
+            }
+        }
+    }
+
+    /// Digits that stand for exactly this number where it is whole: as few as tell it from other doubles are not enough
+    /// beside whole numbers.
+    private static func decimal(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+    func bind(_ text: String, at number: Int) { put(.text, at: number, text) }
+
+    func bind(_ value: Int64, at number: Int) { put(.int, at: number, String(value)) }
+
+    func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value)) }
+
+    func bindNull(at number: Int) {
+        grow(to: number)
+        kinds[number - 1] = .null
+        starts[number - 1] = -1
+    }
+
+    private func put(_ kind: Kind, at number: Int, _ text: String) {
+        grow(to: number)
+        kinds[number - 1] = kind
+        starts[number - 1] = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        if kind == .text, bytes[starts[number - 1]...].contains(0) { hasZero = true }
+        bytes.append(0)
+    }
+
+    private func grow(to number: Int) {
+        while kinds.count < number {
+            kinds.append(.null)
+            starts.append(-1)
+        }
+    }
+
+    /// The values as libpq takes them.
+    func withValues<Result>(_ body: (_ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?) -> Result)
+        -> Result
+    {
+        bytes.withUnsafeBytes { raw in
+            let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let values = starts.map { $0 < 0 ? nil : base.map { [start = $0] in $0 + start } }
+            return values.withUnsafeBufferPointer { body(Int32($0.count), $0.baseAddress) }
+        }
+    }
+}

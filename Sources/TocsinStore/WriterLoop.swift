@@ -1,0 +1,208 @@
+import TocsinCore
+
+/// Commits groups of writes on one connection, and opens a new one when that is lost.
+struct WriterLoop {
+    let thread: WriterThread
+    /// nil after the connection was lost, and before the database could be opened.
+    var session: SQLSession?
+
+    /// Commits the writes that succeed, tells the observer, then resumes all callers in order.
+    mutating func commit(_ group: [WriteIntent]) {
+        var attempt = GroupAttempt()
+        while true {
+            var wantsFence = false
+            do throws(StoreError) {
+                let writer = SQLWriter(session: try currentSession())
+                defer { wantsFence = writer.wantsFence }
+                guard let resumptions = try transact(group, writer, attempt) else {
+                    attempt.inSavepoints = true
+                    continue
+                }
+                if !writer.events.isEmpty { thread.observer(writer.events) }
+                for resume in resumptions { resume() }
+                return
+            } catch {
+                let isLost = session?.connection.isLost ?? false
+                abandon()
+                if attempt.prepareAnother(after: error, isLost: isLost, wantsFence: wantsFence) { continue }
+                thread.statistics.withLock { $0.failedGroups += 1 }
+                let failure = GroupAttempt.groupFailure(error)
+                for intent in group { intent.work.fail(failure) }
+                return
+            }
+        }
+    }
+
+    /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
+    ///
+    /// Savepoints would cost each write a quarter of its time, and failures are rare: so a group does without, and only
+    /// when a write fails after others, or in a batch, the group is to be run once more, each batch in a savepoint: then nil
+    /// is answered.
+    private func transact(
+        _ group: [WriteIntent],
+        _ writer: SQLWriter,
+        _ attempt: GroupAttempt
+    ) throws(StoreError) -> [@Sendable () -> Void]? {
+        let connection = writer.session.connection
+        writer.isFenced = attempt.isFenced
+        try begin(writer)
+        guard let outcome = try running(group, writer, attempt) else {
+            try connection.run("ROLLBACK")
+            return nil
+        }
+        do throws(StoreError) {
+            return try end(outcome, connection)
+        } catch {
+            // The commit was not begun: a statement failed that nobody had waited for.
+            guard connection.isInTransaction, !attempt.inSavepoints, case .statement = error else { throw error }
+            try connection.run("ROLLBACK")
+            return nil
+        }
+    }
+
+    private func begin(_ writer: SQLWriter) throws(StoreError) {
+        let dialect = writer.session.dialect
+        let fenced = writer.isFenced ? dialect.beginFenced : nil
+        try writer.session.connection.run(fenced ?? dialect.beginWriting)
+    }
+
+    private struct Outcome {
+        var resumptions: [@Sendable () -> Void] = []
+        var successes = 0
+    }
+
+    /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
+    /// undone alone.
+    private func running(
+        _ group: [WriteIntent],
+        _ writer: SQLWriter,
+        _ attempt: GroupAttempt
+    ) throws(StoreError) -> Outcome? {
+        var outcome = Outcome()
+        var rest = group[...]
+        while let first = rest.first {
+            guard first.turn.isWanted else {
+                outcome.resumptions.append { first.work.fail(.stopped) }
+                rest.removeFirst()
+                continue
+            }
+            let followers = rest.dropFirst().prefix { $0.turn.isWanted && first.work.isJoined(by: $0.work) }
+            let batch = rest[..<followers.endIndex]
+            rest = rest[followers.endIndex...]
+            if attempt.inSavepoints {
+                try runInSavepoint(batch, writer, attempt, &outcome)
+            } else {
+                guard try run(batch, writer, attempt, &outcome) else { return nil }
+            }
+        }
+        return outcome
+    }
+
+    /// Runs a batch; false when it failed and cannot be undone alone.
+    private func run(
+        _ batch: ArraySlice<WriteIntent>,
+        _ writer: SQLWriter,
+        _ attempt: GroupAttempt,
+        _ outcome: inout Outcome
+    ) throws(StoreError) -> Bool {
+        guard let first = batch.first else { return true }
+        do throws(StoreError) {
+            outcome.resumptions += try first.work.perform(batch, writer)
+            outcome.successes += batch.count
+            return true
+        } catch {
+            try attempt.check(error, writer.session.connection)
+            guard outcome.successes == 0, batch.count == 1 else { return false }
+            try writer.session.connection.run("ROLLBACK")
+            try begin(writer)
+            writer.forgetEvents(after: 0)
+            let failure = GroupAttempt.writeFailure(error)
+            outcome.resumptions.append { first.work.fail(failure) }
+            return true
+        }
+    }
+
+    /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until what fails is one write.
+    private func runInSavepoint(
+        _ batch: ArraySlice<WriteIntent>,
+        _ writer: SQLWriter,
+        _ attempt: GroupAttempt,
+        _ outcome: inout Outcome
+    ) throws(StoreError) {
+        guard let first = batch.first else { return }
+        let connection = writer.session.connection
+        let eventCount = writer.events.count
+        try connection.run("SAVEPOINT intent")
+        do throws(StoreError) {
+            let resumptions = try first.work.perform(batch, writer)
+            // A statement that nobody had waited for may fail here.
+            try connection.run("RELEASE intent")
+            outcome.resumptions += resumptions
+            outcome.successes += batch.count
+            return
+        } catch {
+            try attempt.check(error, connection)
+            try connection.run("ROLLBACK TO intent")
+            try connection.run("RELEASE intent")
+            writer.forgetEvents(after: eventCount)
+            guard batch.count > 1 else {
+                let failure = GroupAttempt.writeFailure(error)
+                return outcome.resumptions.append { first.work.fail(failure) }
+            }
+        }
+        let middle = batch.startIndex + batch.count / 2
+        try runInSavepoint(batch[..<middle], writer, attempt, &outcome)
+        try runInSavepoint(batch[middle...], writer, attempt, &outcome)
+    }
+
+    /// Commits what has succeeded; answers whom to tell.
+    private func end(_ outcome: Outcome, _ connection: any SQLConnection) throws(StoreError) -> [@Sendable () -> Void] {
+        guard outcome.successes > 0 else {
+            try connection.run("ROLLBACK")
+            return outcome.resumptions
+        }
+        let start = ContinuousClock.now
+        try connection.run("COMMIT")
+        let time = ContinuousClock.now - start
+        thread.statistics.withLock { statistics in
+            statistics.commits += 1
+            statistics.committedWrites += outcome.successes
+            statistics.commitTime += time
+        }
+        return outcome.resumptions
+    }
+}
+
+// MARK: The connection
+
+extension WriterLoop {
+    private mutating func currentSession() throws(StoreError) -> SQLSession {
+        if let session, !session.connection.isLost { return session }
+        session?.connection.close()
+        session = nil
+        let new = try thread.connect()
+        session = new
+        return new
+    }
+
+    /// Ends a failed transaction; a connection that cannot even do that is given up.
+    private mutating func abandon() {
+        guard let connection = session?.connection, connection.isInTransaction else { return }
+        do throws(StoreError) {
+            try connection.run("ROLLBACK")
+        } catch {
+            connection.close()
+            session = nil
+        }
+    }
+
+    mutating func close() {
+        guard let connection = session?.connection else { return }
+        if thread.role == .server {
+            // The log is complete without a checkpoint: a failure here only leaves it for the next start.
+            try? connection.checkpoint()
+        }
+        connection.close()
+        session = nil
+    }
+}

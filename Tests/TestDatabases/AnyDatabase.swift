@@ -1,0 +1,23 @@
+import Glibc
+import TocsinSQLite
+package import TocsinStore
+
+/// The database for suites that run on one at a time: SQLite, or PostgreSQL where `TOCSIN_TEST_DATABASE=postgres` says so.
+package enum AnyDatabase {
+    package static let variable = "TOCSIN_TEST_DATABASE"
+
+    package static var isPostgres: Bool { getenv(variable).map { String(cString: $0) } == "postgres" }
+
+    /// An empty database of its own.
+    package static func make() throws -> any SQLDatabase {
+        guard isPostgres else { return try SQLiteDatabase.temporary() }
+        guard let server = PostgresServer.named else {
+            throw MissingServer()
+        }
+        return try server.makeDatabase()
+    }
+
+    private struct MissingServer: Error, CustomStringConvertible {
+        let description = "\(variable) is postgres, so \(PostgresServer.variable) must name a server."
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import Synchronization
+package import TocsinCore
+import TocsinPostgres
+package import TocsinStore
+
+/// The PostgreSQL server that tests run on: `scripts/test.sh` starts one and names it.
+package struct PostgresServer: Sendable {
+    /// The variable with the URL of a database in which others may be made.
+    package static let variable = "TOCSIN_TEST_POSTGRES"
+
+    /// nil where no server was named: then the tests run without.
+    package static let named: PostgresServer? = getenv(variable).map { PostgresServer(url: String(cString: $0)) }
+
+    package let url: String
+
+    /// An empty database of its own, dropped with the last copy of the value.
+    package func makeDatabase() throws -> TemporaryDatabase {
+        TemporaryDatabase(server: self, database: try OwnDatabase(self))
+    }
+
+    /// The URL of another database of the server.
+    package func url(of database: String) -> String {
+        guard let slash = url.lastIndex(of: "/") else { return url }
+        let query = url[slash...].firstIndex(of: "?").map { url[$0...] } ?? ""
+        return url[...slash] + database + query
+    }
+
+    /// Runs a statement beside all tests.
+    package func run(_ sql: String) throws {
+        let connection = try PostgresDatabase(url: url).connect(.tool)
+        defer { connection.close() }
+        try connection.run(sql)
+    }
+}
+
+/// A PostgreSQL database that is dropped when nobody refers to it any more.
+package struct TemporaryDatabase: SQLDatabase {
+    package let server: PostgresServer
+    private let database: OwnDatabase
+    private let base: PostgresDatabase
+
+    fileprivate init(server: PostgresServer, database: OwnDatabase) {
+        self.server = server
+        self.database = database
+        base = PostgresDatabase(url: server.url(of: database.name))
+    }
+
+    package var name: String { database.name }
+    package var url: String { server.url(of: database.name) }
+    package var dialect: Dialect { base.dialect }
+    package var version: String { base.version }
+    package var isShared: Bool { base.isShared }
+
+    package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection { try base.connect(use) }
+
+    package func claimServer() throws(StoreError) -> (any ServerClaim)? { try base.claimServer() }
+}
+
+/// Makes a database and drops it.
+private final class OwnDatabase: Sendable {
+    let name: String
+    private let server: PostgresServer
+    private static let count = Mutex(0)
+
+    init(_ server: PostgresServer) throws {
+        let number = Self.count.withLock { count in
+            count += 1
+            return count
+        }
+        name = "test_\(getpid())_\(number)"
+        self.server = server
+        try server.run("CREATE DATABASE \(name)")
+    }
+
+    deinit { try? server.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+}
