@@ -5,7 +5,9 @@ import TocsinCore
 /// One connection that listens and notifies, used by one thread.
 struct NotifyLine {
     private let link: PostgresLink
+    /// As a literal's inside.
     private let instance: String
+    private let name: String
     /// Whether a command is under way.
     private(set) var isBusy = false
     private static let channel = "tocsin"
@@ -15,7 +17,8 @@ struct NotifyLine {
 
     init(_ link: PostgresLink, instance: String) throws(StoreError) {
         self.link = link
-        self.instance = instance
+        self.instance = instance.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        name = instance
         try link.send { PQexitPipelineMode($0) }
     }
 
@@ -30,13 +33,7 @@ struct NotifyLine {
 
     /// Sends a notification; its end is seen by `attend`.
     mutating func notify() throws(StoreError) {
-        let parameters = [Self.channel, instance].map { strdup($0) }
-        defer { for text in parameters { free(text) } }
-        try link.send { handle in
-            parameters.map { UnsafePointer($0) }.withUnsafeBufferPointer {
-                PQsendQueryParams(handle, "SELECT pg_notify($1, $2)", 2, nil, $0.baseAddress, nil, nil, 0)
-            }
-        }
+        try link.send { PQsendQuery($0, "NOTIFY \(Self.channel), '\(instance)'") }
         isBusy = true
     }
 
@@ -65,7 +62,7 @@ struct NotifyLine {
                 return
             }
             defer { PQclear(result) }
-            guard PQresultStatus(result) == PGRES_TUPLES_OK else { throw Self.failure(result) }
+            guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw Self.failure(result) }
         }
     }
 
@@ -73,7 +70,7 @@ struct NotifyLine {
         var count = 0
         while let notice = PQnotifies(link.handle) {
             defer { PQfreemem(notice) }
-            if let sender = notice.pointee.extra, String(cString: sender) != instance { count += 1 }
+            if let sender = notice.pointee.extra, String(cString: sender) != name { count += 1 }
         }
         if link.isBroken { throw link.loss() }
         return count
@@ -81,34 +78,5 @@ struct NotifyLine {
 
     private static func failure(_ result: OpaquePointer) -> StoreError {
         PostgresFailure(result, sql: "NOTIFY").error
-    }
-}
-
-/// A descriptor that another thread can make readable.
-final class Wakeup: Sendable {
-    let descriptor: Int32
-
-    init?() {
-        descriptor = eventfd(0, Int32(EFD_NONBLOCK.rawValue | EFD_CLOEXEC.rawValue))
-        guard descriptor >= 0 else { return nil }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    func signal() {
-        var one: UInt64 = 1
-        // A counter that is full is readable all the same.
-        _ = write(descriptor, &one, 8)
-    }
-
-    func clear() {
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
-    }
-
-    /// Waits for a signal or until the time is over, and leaves the signal for whoever looks next.
-    func wait(milliseconds: Int32) {
-        var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&descriptor, 1, milliseconds)
     }
 }

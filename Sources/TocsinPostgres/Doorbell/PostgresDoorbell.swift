@@ -45,7 +45,7 @@ package final class PostgresDoorbell: Doorbell {
         await withTaskCancellationHandler {
             // A node without the thread polls, which its state says.
             do throws(StoreError) {
-                try await withThread("doorbell") { [self] in serve(onRing) }
+                try await withThread("doorbell") { [self] () throws(StoreError) in serve(onRing) }
             } catch {
                 note(trouble: error.description)
             }
@@ -65,7 +65,7 @@ package final class PostgresDoorbell: Doorbell {
         var pause: Int32 = 100
         while !isClosing {
             do throws(StoreError) {
-                var line = NotifyLine(try database.link(), instance: instance)
+                var line = try NotifyLine(database.link(), instance: instance)
                 try line.listen()
                 note(trouble: nil)
                 pause = 100

@@ -47,7 +47,7 @@ struct JournalPage {
 
 extension SQLSession {
     func addToJournal(node: String, serial: Int64, body: String) throws(StoreError) {
-        try connection.run(SQL.add, [.text(node), .int(serial), .text(body)])
+        try connection.queue(SQL.add, [.text(node), .int(serial), .text(body)])
     }
 
     /// Where a reader begins, and the history that the server writes: a promoted standby's is another.
