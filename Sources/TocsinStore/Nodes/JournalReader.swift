@@ -241,6 +241,7 @@ struct JournalHand {
     var timeline = ""
     /// Whether the connection's server was found to be the one of the last look.
     var isChecked = false
+    /// Whether a look has failed; matters until the first one that went well.
     var hasFailed = false
     var lookedAt: Timestamp?
     var listenersAskedAt: Timestamp?
@@ -250,17 +251,21 @@ struct JournalHand {
 
     mutating func session(_ database: any SQLDatabase) throws(StoreError) -> SQLSession {
         if let open, !open.connection.isLost { return open }
-        close()
-        hasFailed = snapshot == nil && hasFailed
+        drop()
         let new = SQLSession(connection: try database.connect(.reader), dialect: database.dialect)
         open = new
         return new
     }
 
+    /// Gives up the connection after a failure, or at the end.
     mutating func close() {
+        drop()
+        hasFailed = true
+    }
+
+    private mutating func drop() {
         open?.connection.close()
         open = nil
         isChecked = false
-        hasFailed = true
     }
 }
