@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# Measures createMessage, a cached query, pushes and the GraphQL engine, each beside floors or peers in the same run.
+# Measures createMessage, a cached query, pushes, the live feed and the GraphQL engine, each beside floors or peers in the same run.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [create] [query] [push] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
+scripts/bench.sh [create] [query] [push] [live] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
+                 [--subscribers N]
 
   create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
   push     pushes through the HTTP/2 transport to a sink, and the whole way from a committed message to recorded
            outcomes, a million of them with the memory on the way; floor: h2load; peers: Go's net/http (Debian),
            aioapns (PyPI)
+  live     10,000 sockets follow one topic, then a thousand: the server's CPU a frame, memory a subscriber, latencies,
+           readers that do not read; floor: a C loop that sends frames of the same size to as many sockets; peer:
+           Python's websockets (PyPI)
   engine   the GraphQL engine alone: parse, validate, execute, introspect; peers on the same documents and data:
            graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
            calls for memory are counted, also for each further row
 
 All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64),
---pushes (1000000) to a topic of --devices (200000) those of push's whole way.
+--pushes (1000000) to a topic of --devices (200000) those of push's whole way,
+--subscribers (10000) those of live.
 END
 }
 
@@ -31,10 +36,10 @@ names=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    create | query | push | engine) names+=("$argument") ;;
+    create | query | push | live | engine) names+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(create query push engine)
+[ "${#names[@]}" -gt 0 ] || names=(create query push live engine)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build
@@ -43,9 +48,10 @@ if wants push; then
 fi
 peers="$root/.build-release/peers"
 if wants push; then install_push_peers "$peers"; fi
+if wants live; then install_live_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
 products=(tocsin-bench)
-if wants create || wants query || wants push; then products+=(tocsin); fi
+if wants create || wants query || wants push || wants live; then products+=(tocsin); fi
 step "Building in release mode (the first time takes some minutes)"
 for product in "${products[@]}"; do
     swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \

@@ -18,6 +18,7 @@ package final class Application: Sendable {
     private let store: SQLStore
     private let reaper: TombstoneReaper
     private let deliveryReaper: DeliveryReaper
+    private let messageReaper: MessageReaper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
@@ -39,6 +40,7 @@ package final class Application: Sendable {
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
+        if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
         let sealer = KeySealer(serverKey)
         // Before the data is touched: a start that fails here has migrated nothing.
@@ -89,6 +91,7 @@ package final class Application: Sendable {
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
+        messageReaper = MessageReaper(store: store, time: time, retention: settings.retention)
         do {
             _ = try await store.write { writer throws(StoreError) in try writer.prepareIndexes(of: schema.models) }
         } catch {
@@ -171,7 +174,7 @@ package final class Application: Sendable {
             throw StartError(error.description)
         }
         let (feed, outbox, webhooks, revocations) = (feed, outbox, webhooks, revocations)
-        let (reaper, deliveryReaper, logger) = (reaper, deliveryReaper, logger)
+        let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
         await revocations.look()
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
@@ -183,6 +186,13 @@ package final class Application: Sendable {
         jobs.add {
             await deliveryReaper.run {
                 logger.error("old deliveries could not be removed", metadata: ["reason": "\($0)"])
+            }
+        }
+        jobs.add {
+            await messageReaper.run {
+                logger.info("old messages were removed", metadata: ["count": "\($0)"])
+            } report: {
+                logger.error("old messages could not be removed", metadata: ["reason": "\($0)"])
             }
         }
         do {

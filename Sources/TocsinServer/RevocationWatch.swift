@@ -9,7 +9,8 @@ struct RevocationWatch: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    private static let pauseSeconds = 1.0
+    /// With the way to the sockets, access ends everywhere within a second.
+    private static let pauseSeconds = 0.5
 
     /// Looks again and again until it is cancelled.
     func run() async {

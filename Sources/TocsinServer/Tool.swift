@@ -113,7 +113,8 @@ package struct Tool: Sendable {
 
     private static func sentence(for error: ServiceError) -> String {
         switch error {
-        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text), .badCursor(let text):
+        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
+            .badCursor(let text, _), .cursorExpired(let text, _):
             text
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
         case .unauthorized: "This user may not do that."

@@ -9,6 +9,7 @@ enum Bench {
             if arguments.first == "engine-subject", let folder = arguments.last, arguments.count == 2 {
                 return try await EngineSubject(folder: folder).run()
             }
+            if arguments == ["live-readers"] { return try LiveReader().run() }
             let options = try BenchOptions(arguments)
             if options.wantsHelp { return print(BenchOptions.usage) }
             print(
@@ -18,6 +19,7 @@ enum Bench {
                 switch name {
                 case "create": try await CreateBenchmark(options: options).run()
                 case "query": try await QueryBenchmark(options: options).run()
+                case "live": try LiveBenchmark(options: options).run()
                 case "store": try await StoreBenchmark(options: options).run()
                 case "engine": try EngineBenchmark(options: options).run()
                 default: try await PushBenchmark(options: options).run()

@@ -6,9 +6,9 @@ struct BenchOptions: Sendable {
         let description: String
     }
 
-    static let known = ["create", "query", "store", "push", "engine"]
+    static let known = ["create", "query", "store", "push", "live", "engine"]
     static let usage =
-        "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--connections N] [--pushes N] [--devices N] [--peers FOLDER]"
+        "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--connections N] [--pushes N] [--devices N] [--subscribers N] [--peers FOLDER]"
 
     var wantsHelp = false
     var names: [String] = []
@@ -18,6 +18,8 @@ struct BenchOptions: Sendable {
     var pushes = 1_000_000
     /// Devices of its topic.
     var devices = 200_000
+    /// Subscribers of the live feed.
+    var subscribers = 10_000
     /// Where `scripts/bench.sh` has put the peers.
     var peers: URL?
 
@@ -29,6 +31,7 @@ struct BenchOptions: Sendable {
             case "--connections": connections = Int(try Self.number(&rest, argument))
             case "--pushes": pushes = Int(try Self.number(&rest, argument))
             case "--devices": devices = Int(try Self.number(&rest, argument))
+            case "--subscribers": subscribers = Int(try Self.number(&rest, argument))
             case "--peers":
                 guard let folder = rest.popFirst() else { throw Misuse(description: "--peers needs a folder") }
                 peers = URL(filePath: folder)

@@ -69,6 +69,13 @@ enum ProcessUsage {
         return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 
+    /// Resident memory of a running process now, in bytes (proc(5), `statm`).
+    static func memory(of pid: Int32) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+
     /// Resident memory of this process now, in bytes (proc(5), `statm`).
     static func ownMemory() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""

@@ -26,6 +26,12 @@ final class LoadConnection {
 
     /// Sends a request and answers the body of the response, whatever its status.
     func exchange(_ request: [UInt8]) throws -> [UInt8] {
+        try send(request)
+        return try receive()
+    }
+
+    /// Sends a request.
+    func send(_ request: [UInt8]) throws {
         var sent = 0
         while sent < request.count {
             let count = request.withUnsafeBytes {
@@ -34,6 +40,10 @@ final class LoadConnection {
             guard count > 0 else { throw BenchFailure("the connection broke while sending") }
             sent += count
         }
+    }
+
+    /// The body of the next response.
+    func receive() throws -> [UInt8] {
         var bodyStart: Int?
         var length = 0
         while true {

@@ -1,22 +1,9 @@
-import Foundation
 import JSON
 import Testing
 import TocsinClient
 
 @Suite("AppSync's sockets and event streams, as served", .timeLimit(.minutes(5)))
 struct RealtimeTests {
-    private static func path(_ token: String) -> String {
-        let header = Data(#"{"host":"h","Authorization":"\#(token)"}"#.utf8).base64EncodedString()
-        return "/graphql/realtime?header=\(header)&payload=e30="
-    }
-
-    private static func start(_ id: String, _ document: String, token: String? = nil) -> JSONValue {
-        let request: JSONValue = ["query": .string(document)]
-        var payload: JSONObject = ["data": .string(request.serializedString())]
-        if let token { payload["extensions"] = ["authorization": ["host": "h", "Authorization": .string(token)]] }
-        return ["id": .string(id), "type": "start", "payload": .object(payload)]
-    }
-
     private func message(_ socket: RawSocket) async throws -> JSONValue {
         guard case .message(let message) = try await socket.next() else { throw HarnessFailure("The socket closed.") }
         return message
@@ -26,15 +13,19 @@ struct RealtimeTests {
     func subscription() async throws {
         try await Installation.run { installation in
             let scene = try await Scene(installation)
-            let socket = try await RawSocket(installation, path: Self.path(scene.ada), subprotocols: "graphql-ws")
+            let socket = try await RawSocket(
+                installation,
+                path: AppSyncWords.path(scene.ada),
+                subprotocols: "graphql-ws"
+            )
             try socket.send(["type": "connection_init"])
             #expect(try await message(socket)["payload"] == ["connectionTimeoutMs": 300_000])
             #expect(try await message(socket) == ["type": "ka"])
 
             let document = "subscription { onCreateMessage(owner: \"ada\") { title owner _version } }"
-            try socket.send(Self.start("a", document, token: scene.ada))
+            try socket.send(AppSyncWords.start("a", document, token: scene.ada))
             #expect(try await message(socket) == ["id": "a", "type": "start_ack"])
-            try socket.send(Self.start("b", document, token: scene.bob))
+            try socket.send(AppSyncWords.start("b", document, token: scene.bob))
             let error = "Not Authorized to access onCreateMessage on type Subscription"
             #expect(
                 try await message(socket)
@@ -59,7 +50,7 @@ struct RealtimeTests {
     @Test("a bad token is told on the open socket, which is then closed with 4401")
     func refusal() async throws {
         try await Installation.run { installation in
-            let socket = try await RawSocket(installation, path: Self.path("wrong"), subprotocols: "graphql-ws")
+            let socket = try await RawSocket(installation, path: AppSyncWords.path("wrong"), subprotocols: "graphql-ws")
             let error = try await message(socket)
             #expect(error["type"] == "connection_error")
             let first = error["payload"]?["errors"]?.arrayValue?.first

@@ -18,13 +18,14 @@ final class APIHarness: Sendable {
     let time = SteppingTime()
     let environment: ServiceEnvironment
     let merges: MergeLog
-    private let feeding: Task<Void, Never>
+    private let feeding = Mutex<Task<Void, Never>?>(nil)
 
     init(
         model: String? = nil,
         settings: ModelSettings = ModelSettings(),
         database: (any SQLDatabase)? = nil,
         validationLimits: ValidationLimits = .standard,
+        maximumWaitingCommits: Int? = nil,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -49,7 +50,12 @@ final class APIHarness: Sendable {
             categories: CategoryReading.shipped.categories
         ) { "ref \($0)" }
         let executor = try ResponseExecutor(schema: schema, sealer: sealer, validationLimits: validationLimits)
-        feed = LiveFeed(executor: executor, sealer: sealer, hub: hub)
+        feed = LiveFeed(
+            executor: executor,
+            sealer: sealer,
+            hub: hub,
+            maximumWaitingCommits: maximumWaitingCommits ?? 65_536
+        )
         service = TocsinGraphQL(
             executor: executor,
             feed: feed,
@@ -59,12 +65,16 @@ final class APIHarness: Sendable {
             revoked: revoked,
             documents: documents(executor)
         )
-        let feed = feed
-        feeding = Task { await feed.run() }
+        // A feed that is to overflow begins when the test says so.
+        if maximumWaitingCommits == nil { startFeed() }
     }
 
-    deinit {
-        feeding.cancel()
+    deinit { feeding.withLock { $0 }?.cancel() }
+
+    /// Delivers what was committed, and what will be.
+    func startFeed() {
+        let feed = feed
+        feeding.withLock { $0 = Task { await feed.run() } }
     }
 
     static func identity(_ name: String) -> Identity { Identity(userID: UserID("sub-\(name)"), username: name) }
@@ -124,9 +134,9 @@ final class APIHarness: Sendable {
     func subscribe(
         _ request: GraphQLRequest,
         as caller: Identity = APIHarness.identity("alice"),
-        lastEventID: String? = nil
+        lastEventID: String? = nil,
+        into sink: CollectingSink = CollectingSink()
     ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
-        let sink = CollectingSink()
         let options = SubscribeOptions(resumeAfter: lastEventID)
         return (sink, await service.subscribe(request, caller: caller, options: options, sink: sink))
     }
@@ -137,9 +147,30 @@ final class CollectingSink: ResponseSink, Sendable {
     private let stream: AsyncStream<SharedResponse>
     private let continuation: AsyncStream<SharedResponse>.Continuation
     let endings = Mutex([StreamEnd]())
+    private let gate: AsyncStream<Void>
+    private let permits: AsyncStream<Void>.Continuation
 
-    init() {
+    /// One that is closed lets a replay go on only when the test says so.
+    init(isClosed: Bool = false) {
         (stream, continuation) = AsyncStream.makeStream()
+        (gate, permits) = AsyncStream.makeStream()
+        if !isClosed { permits.finish() }
+    }
+
+    func room() async {
+        for await _ in gate { return }
+    }
+
+    /// Lets whoever waits for room go on, once or from now on.
+    func makeRoom(forever: Bool = true) {
+        permits.yield()
+        if forever { permits.finish() }
+    }
+
+    /// The errors with which the stream ended.
+    func failure() throws -> JSONValue? {
+        guard case .failed(let errors)? = endings.withLock({ $0.first }) else { return nil }
+        return try JSONParser.parse(errors)[0]
     }
 
     func next(_ response: SharedResponse) { continuation.yield(response) }
@@ -157,6 +188,7 @@ final class CollectingSink: ResponseSink, Sendable {
     /// The next `count` responses with their cursors; fewer when the stream ends before.
     func takeResponses(_ count: Int) async -> [SharedResponse] {
         var taken: [SharedResponse] = []
+        if count == 0 { return [] }
         for await response in stream {
             taken.append(response)
             if taken.count == count { break }

@@ -77,23 +77,15 @@ struct LastEventTests {
 
     @Test(
         "where there is no feed to resume the last event means nothing",
-        arguments: [
-            "onCreateMessage { title }", "onUpdateMessage { title }", "onCreateTopic { name }", "onDelivery { status }",
-        ]
+        arguments: ["onUpdateMessage { title }", "onCreateTopic { name }", "onDelivery { status }"]
     )
     func ignored(field: String) async throws {
         let api = try await APIHarness()
         let topic = try await api.makeTopic()
         let cursor = try #require(try await api.publish("1", to: topic)["cursor"]?.stringValue)
-        try await api.publish("2", to: topic)
         for text in [cursor, "nonsense"] {
             let request = GraphQLRequest(query: "subscription { \(field) }", variables: [:])
-            let (sink, outcome) = await api.subscribe(request, lastEventID: text)
-            #expect(refusal(outcome) == nil)
-            if field.hasPrefix("onCreateMessage") {
-                try await api.publish("3", to: topic)
-                #expect(titles(try await sink.take(1)) == ["3"])
-            }
+            #expect(refusal(await api.subscribe(request, lastEventID: text).outcome) == nil)
         }
     }
 }

@@ -46,6 +46,12 @@ struct Rows: StoreReader {
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
     func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
+    func topicsToPrune(
+        _ bounds: PruningBounds,
+        after topic: TopicID,
+        limit: Int
+    ) throws(StoreError) -> (due: [TopicID], last: TopicID?) { ([], nil) }
+    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] { [] }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
     func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] { [] }
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }

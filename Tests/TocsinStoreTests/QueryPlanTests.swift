@@ -181,4 +181,17 @@ struct QueryPlanTests {
         #expect(steps.contains { $0.contains("SEARCH e USING PRIMARY KEY (last_fanout>") }, "\(steps)")
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("part") }, "\(steps)")
     }
+
+    @Test("pruning walks a topic's messages in order of number, and finds what is under way by its message")
+    func pruning() async throws {
+        let models = models
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.insert(models.message("m1", topic: "t", number: 1))
+            let bounds = PruningBounds(madeBefore: moment(5), keptPerTopic: 10)
+            _ = try writer.topicsToPrune(bounds, after: TopicID(""), limit: 10)
+            let due = try writer.messagesToPrune(bounds, of: TopicID("t"), limit: 10)
+            _ = try writer.prune(due, of: TopicID("t"), limit: 10)
+        }
+        expectIndexed(steps, "pruning")
+    }
 }

@@ -67,6 +67,22 @@ install_push_peers() {
     fi
 }
 
+# The floor of `tocsin-bench live`, and Python's websockets (PyPI).
+install_live_peers() {
+    local compiler
+    mkdir -p "$1"
+    { compiler=$(command -v clang || command -v gcc) &&
+        "$compiler" -O2 -o "$1/send-loop" "$peer_sources/live/send_loop.c" >&2; } ||
+        step "There is no C compiler; the live feed is measured without its floor."
+    if make_python_environment "$1/websockets" 'websockets==15.0.1'; then
+        printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 exec %q %q "$@"\n' \
+            "$1/websockets/bin/python3" "$peer_sources/live/broadcast_websockets.py" >"$1/websockets-broadcast"
+        chmod +x "$1/websockets-broadcast"
+    else
+        step "websockets could not be installed; its row is left out."
+    fi
+}
+
 # Puts the engine's peers into a folder.
 install_peers() {
     mkdir -p "$1"

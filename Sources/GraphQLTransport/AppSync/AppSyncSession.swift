@@ -57,6 +57,11 @@ public struct AppSyncSession: SocketSession {
         }
     }
 
+    /// The head of `data` with the operation's id.
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    }
+
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
         slots.closeAll()
@@ -186,10 +191,8 @@ extension AppSyncSession {
     }
 
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots.note(response, of: number) else { return [] }
-        return [
-            .send(SocketMessage(prefix: operation.nextHead, shared: response.body, suffix: [UInt8(ascii: "}")]))
-        ]
+        guard let envelope = envelope(of: number, upTo: response) else { return [] }
+        return [.send(envelope.message(of: response))]
     }
 
     mutating func finish(_ number: Int, _ ending: Ending) -> [SessionAction] {

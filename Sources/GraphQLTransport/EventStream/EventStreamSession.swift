@@ -32,9 +32,9 @@ public struct EventStreamSession: SocketSession {
         guard !isOver else { return [] }
         switch event {
         case .opened: return opened()
-        case .next(_, let response):
-            lastCursor = response.cursor ?? lastCursor
-            return [.send(Self.next(response))]
+        case .next(let number, let response):
+            guard let envelope = envelope(of: number, upTo: response) else { return [] }
+            return [.send(envelope.message(of: response))]
         case .replied(_, let reply): return finish(SharedResponse(body: reply.body))
         case .refused(_, let errors), .ended(_, .failed(let errors)): return finish(Self.response(errors))
         case .ended(_, .completed): return finish(nil)
@@ -50,6 +50,13 @@ public struct EventStreamSession: SocketSession {
         case .subscribed, .timer, .text, .binary, .pingFrame, .authenticated, .reauthenticated, .denied, .unsupported:
             return []
         }
+    }
+
+    /// The one operation's, until the stream is over.
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        guard !isOver else { return nil }
+        lastCursor = last.cursor ?? lastCursor
+        return .event
     }
 
     private mutating func opened() -> [SessionAction] {
@@ -91,18 +98,6 @@ extension EventStreamSession {
     private static let complete = Array("event: complete\ndata:\n\n".utf8)
 
     private static func next(_ response: SharedResponse) -> SocketMessage {
-        var head = Array("event: next\n".utf8)
-        if let cursor = response.cursor, !cursor.utf8.contains(where: isBreak) { head += Array("id: \(cursor)\n".utf8) }
-        head += Array("data: ".utf8)
-        guard response.body.contains(where: isBreak) else {
-            return SocketMessage(prefix: head, shared: response.body, suffix: Array("\n\n".utf8))
-        }
-        // Between the tokens of JSON a line break means nothing; inside a string it is written otherwise.
-        let oneLine = response.body.map { isBreak($0) ? UInt8(ascii: " ") : $0 }
-        return SocketMessage(prefix: head, shared: oneLine, suffix: Array("\n\n".utf8))
-    }
-
-    private static func isBreak(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || byte == 0
+        ResponseEnvelope.event.message(of: response)
     }
 }

@@ -12,11 +12,27 @@ public protocol ResponseSink: AnyObject, Sendable {
     /// For replays: a service that has many stored responses hands over a few hundred kilobytes, waits, and goes on.
     /// Live responses do not wait. Returns at once when the calling task is cancelled.
     func room() async
+    /// Who reaches this sink together with others; `nil` when nobody does. It never changes.
+    var courier: (any ResponseCourier)? { get }
 }
 
 extension ResponseSink {
     /// Returns at once: a sink without a queue always has room.
     public func room() async {}
+    /// Nobody: responses are handed over one by one.
+    public var courier: (any ResponseCourier)? { nil }
+}
+
+/// Carries responses to many sinks at once, so that a response to thousands costs one hop to their thread and not thousands.
+public protocol ResponseCourier: AnyObject, Sendable {
+    /// Hands the responses in their order to each of these sinks of its own.
+    ///
+    /// What one sink gets keeps its order, whichever way it was handed over.
+    func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink])
+    /// Whether responses for these sinks would soon be on their way; if not, it calls `wake` once when they would.
+    ///
+    /// A service that waits for room gives later responses together, which costs less.
+    func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool
 }
 
 /// One response of a subscription, shared by all subscribers that get the same bytes.

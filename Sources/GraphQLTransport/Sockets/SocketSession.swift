@@ -8,6 +8,15 @@ public import GraphQL
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
     mutating func handle(_ event: SessionEvent) -> [SessionAction]
+    /// What comes around responses of this operation, which its client gets now up to `last`; `nil` when it gets none.
+    ///
+    /// A performer that has responses for many sessions asks for this instead of telling each of them `next`.
+    mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope?
+}
+
+extension SocketSession {
+    /// None: the session serves no subscriptions.
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? { nil }
 }
 
 /// What can happen to a session.

@@ -63,6 +63,11 @@ public struct TransportWSSession: SocketSession {
         }
     }
 
+    /// The head of `next` with the operation's id.
+    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
+        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    }
+
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
         phase = .closed
         slots.closeAll()
@@ -98,13 +103,8 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let operation = slots.note(response, of: number) else { return [] }
-        let message = SocketMessage(
-            prefix: operation.nextHead,
-            shared: response.body,
-            suffix: [UInt8(ascii: "}")]
-        )
-        return [.send(message)]
+        guard let envelope = envelope(of: number, upTo: response) else { return [] }
+        return [.send(envelope.message(of: response))]
     }
 
     private mutating func ended(_ number: Int, _ reason: StreamEnd) -> [SessionAction] {

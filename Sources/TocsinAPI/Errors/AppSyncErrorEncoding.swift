@@ -7,6 +7,8 @@ import JSON
 /// path, locations and message. Our own `extensions.code` is beside them.
 struct AppSyncErrorEncoding: Sendable {
     let schema: Schema
+    private static let shownExtensions = ["code", "cost", "maximumCost", "cursor", "oldestCursor"]
+
     @Sendable
     func write(_ error: GraphQLError, to writer: inout JSONWriter) {
         writer.raw("{\"path\":")
@@ -30,7 +32,7 @@ struct AppSyncErrorEncoding: Sendable {
         }
         writer.raw("],\"message\":")
         writer.string(message(of: error))
-        let shown = ["code", "cost", "maximumCost"].compactMap { key in error.extensions[key].map { (key, $0) } }
+        let shown = Self.shownExtensions.compactMap { key in error.extensions[key].map { (key, $0) } }
         if !shown.isEmpty {
             writer.raw(",\"extensions\":")
             writer.value(.object(JSONObject(shown)))

@@ -79,7 +79,8 @@ extension GraphQLError {
                 errorInfo: ["expectedVersion": .int(expected), "actualVersion": .int(stored.version)],
                 data: data(stored)
             )
-        case .badCursor(let text): self.init(.badCursor, text)
+        case .badCursor(let text, let oldest): self.init(.badCursor, text, oldestCursor: oldest)
+        case .cursorExpired(let text, let oldest): self.init(.cursorExpired, text, oldestCursor: oldest)
         case .badPageToken:
             self.init(
                 .badRequest,
@@ -93,6 +94,12 @@ extension GraphQLError {
         case .internal(let text):
             self.init(.internal, "Something went wrong inside the server. Its log has it under \(report(text)).")
         }
+    }
+
+    /// An error about a cursor, with the oldest one that can be honoured.
+    init(_ code: ErrorCode, _ message: String, oldestCursor: String?) {
+        self.init(code, message)
+        if let oldestCursor { extensions["oldestCursor"] = .string(oldestCursor) }
     }
 
     private init(badRequest text: String, _ kind: ServiceError.BadRequestKind) {

@@ -1,5 +1,5 @@
 import JSON
-package import TocsinCore
+import TocsinCore
 
 /// Page tokens: where a page ended, sealed for one field, its arguments and one caller (appsync.md 2.6).
 struct PageToken {
@@ -42,31 +42,5 @@ struct PageToken {
             case .null, .array, .object: .null
             }
         }
-    }
-}
-
-/// Feed cursors: (topic, number), sealed so that a changed one is noticed (ops-promises P11).
-package struct MessageCursor: Hashable {
-    package var topicID: TopicID
-    package var number: MessageNumber
-
-    private static let scope = "cursor"
-
-    /// Sealed text that carries the cursor.
-    package func text(sealer: any Sealer) -> String {
-        sealer.seal(Array("\(number) \(topicID.text)".utf8), scope: Self.scope)
-    }
-
-    package init(topicID: TopicID, number: MessageNumber) {
-        self.topicID = topicID
-        self.number = number
-    }
-
-    /// The cursor, or nil when the text was changed or is none.
-    init?(text: String, sealer: any Sealer) {
-        guard let bytes = sealer.open(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20),
-            let number = Int64(String(decoding: bytes[..<space], as: UTF8.self))
-        else { return nil }
-        self.init(topicID: TopicID(String(decoding: bytes[(space + 1)...], as: UTF8.self)), number: number)
     }
 }

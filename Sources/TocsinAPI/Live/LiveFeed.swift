@@ -6,9 +6,10 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
-    private struct State {
+    struct State {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
+        var backlog: LiveBacklog
         /// Groups that name a topic.
         var byTopic: [TopicID: [LiveGroup]] = [:]
         var isStopped = false
@@ -27,23 +28,33 @@ package final class LiveFeed: Sendable {
     private let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
-    private let state = Mutex(State())
-    /// Commits that may wait for delivery; beyond it subscribers are ended, to resume by cursor, and publishers go on.
-    private static let maximumWaitingCommits = 65_536
+    /// Rings when a group may have a turn.
+    let turns: AsyncStream<Void>
+    let bell: AsyncStream<Void>.Continuation
+    let state: Mutex<State>
     private static let replayPage = 200
     /// A replay waits for its reader after this much.
     private static let replayBytes = 131_072
 
+    /// A feed of what the hub tells.
+    ///
+    /// - Parameter maximumWaitingCommits: how many may wait to be looked at; beyond it subscribers are ended, to resume by
+    ///   cursor, and publishers go on.
+    /// - Parameter maximumWaitingEvents: how many may wait for the groups of one owner; beyond it that owner's are ended.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
-        listeners: DeliveryListeners = DeliveryListeners()
+        listeners: DeliveryListeners = DeliveryListeners(),
+        maximumWaitingCommits: Int = 65_536,
+        maximumWaitingEvents: Int = 65_536
     ) {
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
-        (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
+        state = Mutex(State(backlog: LiveBacklog(maximumEvents: maximumWaitingEvents)))
+        (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(maximumWaitingCommits))
         let feeder = feeder
         hub.add { [weak self] events in
             guard let self else { return }
@@ -51,16 +62,20 @@ package final class LiveFeed: Sendable {
                 state.commits += 1
                 return state.commits
             }
-            if case .dropped = feeder.yield(Commit(number: number, events: events)) { self.endAll(Self.overflow) }
+            if case .dropped = feeder.yield(Commit(number: number, events: events)) { self.failAll(Self.overflow) }
         }
     }
 
     /// Delivers events until `stop` or cancellation.
     package func run() async {
         async let deliveries: Void = deliveries.run()
+        async let turns: Void = takeTurns()
         for await commit in events {
-            for event in commit.events { await deliver(event, ofCommit: commit.number) }
+            for event in commit.events { sort(event, ofCommit: commit.number) }
+            bell.yield()
         }
+        bell.finish()
+        await turns
         await deliveries
     }
 
@@ -75,18 +90,17 @@ package final class LiveFeed: Sendable {
     // MARK: Joining
 
     /// Registers a subscriber; when it returns, no later event is missed.
-    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, replayAfter: LiveInterest.Feed?)
-        -> LiveMember?
-    {
+    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, start: FeedStart?) -> LiveMember? {
         let joining = state.withLock { state -> (LiveMember, LiveGroup)? in
             guard !state.isStopped else { return nil }
+            let target = state.groups[group.key] ?? group
             let member = LiveMember(
                 caller: caller,
                 sink: sink,
                 joinedAfter: state.commits,
-                catchesUp: replayAfter != nil
+                start: start,
+                order: target.order
             )
-            let target = state.groups[group.key] ?? group
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
@@ -98,10 +112,10 @@ package final class LiveFeed: Sendable {
         guard let (member, joined) = joining else { return nil }
         if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
-        if let feed = replayAfter {
+        if let start, start.replays {
             member.startReplay { [weak self, weak member] in
                 guard let self, let member else { return }
-                await self.replay(feed, to: member, in: joined)
+                await self.replay(start, to: member, in: joined)
             }
         }
         return member
@@ -110,7 +124,9 @@ package final class LiveFeed: Sendable {
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
         if let topic = group.interest.topicID { group.context.services.watchers.leave(topic) }
         state.withLock { state in
-            guard group.remove(member), state.groups[group.key] === group else { return }
+            guard group.remove(member) else { return }
+            state.backlog.remove(group)
+            guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
             for key in group.interestKeys {
                 state.byInterest[key]?.removeAll { $0 === group }
@@ -125,71 +141,83 @@ package final class LiveFeed: Sendable {
     /// The groups whose subscriptions name the topic.
     func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
-    // MARK: Delivering
+    // MARK: Replaying
 
-    private func deliver(_ event: DomainEvent, ofCommit commit: Int) async {
-        if case .accessEnded(let user, let token) = event {
-            let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
-            endMembers { hasLost($0.caller) }
-            deliveries.end(where: hasLost)
-            return
-        }
-        guard let change = RecordChange(event), let record = event.record else { return }
-        if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record) }
-        var key = InterestKey(model: record.model.name, change: change, owner: nil)
-        let anybodys = key
-        key.owner = record.owner
-        let groups = state.withLock { [key] state in
-            (key == anybodys ? [] : state.byInterest[key] ?? []) + (state.byInterest[anybodys] ?? [])
-        }
-        for group in groups where group.interest.includes(record) {
-            let response = await self.response(for: record, in: group)
-            let number = record.number ?? 0
-            // What was committed before a member joined is not its to hear, unless it replays.
-            for member in group.snapshot where member.joinedAfter < commit { member.offer(response, number: number) }
-        }
-    }
-
-    private func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
+    func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)
-        var cursor: String?
-        if let topic = record["topicId"].text, let number = record.number {
-            cursor = MessageCursor(topicID: TopicID(topic), number: number).text(sealer: cursors)
-        }
-        return SharedResponse(body: body, cursor: cursor)
+        let isInFeed = group.interest.feed != nil
+        let cursor = isInFeed ? MessageCursor(of: record, for: group.context.caller) : nil
+        return SharedResponse(body: body, cursor: cursor?.text(sealer: cursors))
     }
 
     /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
-    private func replay(_ feed: LiveInterest.Feed, to member: LiveMember, in group: LiveGroup) async {
-        var last = feed.after
+    private func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
+        var last = start.after
         while !Task.isCancelled {
-            let page: [Record]
+            let page: FeedPage?
             do {
-                page = try await group.context.services.messages.feed(
-                    topic: feed.topicID,
+                page = try await group.context.services.feeds.page(
+                    of: start.scope,
                     after: last,
                     limit: Self.replayPage,
                     caller: member.caller
                 )
             } catch {
-                member.end(.failed(errors: Self.unavailable))
-                return
+                return fail(member, in: start.scope, Self.unavailable)
             }
-            var handedOver = 0
-            for record in page {
-                last = record.number ?? last
-                guard group.interest.includes(record) else { continue }
-                let response = await response(for: record, in: group)
-                if Task.isCancelled { return }
-                member.sink.next(response)
-                handedOver += response.body.count
-                if handedOver >= Self.replayBytes {
-                    await member.sink.room()
-                    handedOver = 0
-                }
+            guard let page else {
+                return fail(member, in: start.scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
             }
-            await member.sink.room()
-            if page.isEmpty, member.goLive(after: last) { return }
+            // What was pruned since is missed by nobody who is not told.
+            guard last >= page.bounds.first - 1 else { return fail(member, in: start.scope, pruned(start.scope, page)) }
+            guard await send(page.messages, of: start.scope, to: member, in: group) else { return }
+            last = page.end
+            if page.messages.count < Self.replayPage, member.goLive(after: last) { return }
+        }
+    }
+
+    /// Hands over the messages that the subscriber wants; false when it has ended.
+    private func send(
+        _ messages: [Record],
+        of scope: FeedScope,
+        to member: LiveMember,
+        in group: LiveGroup
+    ) async -> Bool {
+        var handedOver = 0
+        for message in messages {
+            guard let place = scope.place(of: message) else { continue }
+            let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
+            guard !Task.isCancelled, member.replay(response, at: place) else { return false }
+            handedOver += response?.body.count ?? 0
+            if handedOver >= Self.replayBytes {
+                await member.sink.room()
+                handedOver = 0
+            }
+        }
+        await member.sink.room()
+        return true
+    }
+
+    private func pruned(_ scope: FeedScope, _ page: FeedPage) -> GraphQLError {
+        let oldest = MessageCursor(scope, at: page.bounds.first - 1).text(sealer: cursors)
+        return GraphQLError(.cursorExpired, FeedOpening.pruned, oldestCursor: oldest)
+    }
+
+    /// Ends a member with an error and the cursor from which it can go on.
+    func fail(_ member: LiveMember, in scope: FeedScope?, _ error: GraphQLError) {
+        member.end { place in
+            var error = error
+            if let place, let scope {
+                error.extensions["cursor"] = .string(MessageCursor(scope, at: place).text(sealer: cursors))
+            }
+            return .failed(errors: executor.errorList([error]))
+        }
+    }
+
+    func failAll(_ error: GraphQLError) {
+        let groups = state.withLock { Array($0.groups.values) }
+        for group in groups {
+            for member in group.snapshot { fail(member, in: group.interest.feed, error) }
         }
     }
 
@@ -200,33 +228,22 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    private func endMembers(where isAffected: (LiveMember) -> Bool) {
+    func endMembers(where isAffected: (LiveMember) -> Bool) {
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
         }
     }
 
-    private static let unavailable = errorList(
-        GraphQLError(.unavailable, "Stored messages cannot be read just now. Subscribe again with your last cursor.")
+    private static let unavailable = GraphQLError(
+        .unavailable,
+        "Stored messages cannot be read just now. Subscribe again with extensions.cursor."
     )
 
-    private static let overflow = StreamEnd.failed(
-        errors: errorList(
-            GraphQLError(
-                .unavailable,
-                "The server is too busy to keep this subscription. Subscribe again with your last cursor."
-            )
-        )
+    static let overflow = GraphQLError(
+        .unavailable,
+        "The server is too busy to keep this subscription. Subscribe again with extensions.cursor."
     )
-
-    private static func errorList(_ error: GraphQLError) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.byte(UInt8(ascii: "["))
-        StandardErrorEncoding.write(error, to: &writer)
-        writer.byte(UInt8(ascii: "]"))
-        return writer.bytes
-    }
 }
 
 extension LiveGroup {

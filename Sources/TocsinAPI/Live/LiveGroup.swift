@@ -22,7 +22,14 @@ final class LiveGroup: Sendable {
     let context: RequestContext
     /// The subscription's root field.
     let fieldName: String
-    private let members = Mutex([ObjectIdentifier: LiveMember]())
+    let order = LiveOrder()
+    private let state = Mutex(State())
+
+    private struct State {
+        var members: [ObjectIdentifier: LiveMember] = [:]
+        /// The members by their couriers; nil when they have changed.
+        var rosters: [LiveRoster]?
+    }
 
     init(
         key: GroupKey,
@@ -41,16 +48,30 @@ final class LiveGroup: Sendable {
     }
 
     func add(_ member: LiveMember) {
-        members.withLock { $0[ObjectIdentifier(member)] = member }
+        state.withLock { state in
+            state.members[ObjectIdentifier(member)] = member
+            state.rosters = nil
+        }
     }
 
     /// Removes a member; answers whether the group is empty now.
     func remove(_ member: LiveMember) -> Bool {
-        members.withLock { members in
-            members[ObjectIdentifier(member)] = nil
-            return members.isEmpty
+        state.withLock { state in
+            state.members[ObjectIdentifier(member)] = nil
+            state.rosters = nil
+            return state.members.isEmpty
         }
     }
 
-    var snapshot: [LiveMember] { members.withLock { Array($0.values) } }
+    var snapshot: [LiveMember] { state.withLock { Array($0.members.values) } }
+
+    /// The members as they are now, by their couriers.
+    var rosters: [LiveRoster] {
+        state.withLock { state in
+            if let rosters = state.rosters { return rosters }
+            let rosters = LiveRoster.rosters(of: state.members.values)
+            state.rosters = rosters
+            return rosters
+        }
+    }
 }

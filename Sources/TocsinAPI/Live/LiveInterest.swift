@@ -32,8 +32,9 @@ struct LiveInterest: Sendable {
     var filter = Predicate.always
     /// The topic that the subscription names.
     var topicID: TopicID?
-    /// The feed to resume, and from where.
-    var feed: Feed?
+    /// The feed whose new messages these are, where they are those of one feed: then events have places in it, which can
+    /// be resumed.
+    var feed: FeedScope?
 
     /// Whether the subscriber is to hear of the record.
     func includes(_ record: Record) -> Bool {
@@ -45,11 +46,6 @@ struct LiveInterest: Sendable {
             shown.values[position] = ShownOwner.value(shown.values[position])
         }
         return filter.matches(shown)
-    }
-
-    struct Feed: Sendable {
-        var topicID: TopicID
-        var after: MessageNumber
     }
 }
 

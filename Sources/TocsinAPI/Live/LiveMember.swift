@@ -4,18 +4,24 @@ import TocsinCore
 
 /// One subscriber in a group: catches up with stored messages first if it named a cursor, then goes live, so that nothing
 /// is missed and nothing comes twice.
+///
+/// What it was handed last and where it therefore stands change together, under one lock and with the sink's call inside
+/// it, or under that of the group's order, so that the cursor a subscription ends with is that of the last response before
+/// the end, whoever ends it.
 final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
-        /// Stored messages are being sent; `seen` is the highest number that went by live meanwhile.
-        case catchingUp(seen: MessageNumber)
-        /// Live events after `last` go straight to the sink.
-        case live(last: MessageNumber)
+        /// Stored messages are being sent; `seen` is the highest place that went by live meanwhile.
+        case catchingUp(seen: Int64)
+        /// Live events go straight to the sink.
+        case live
         case ended
     }
 
     private struct State {
         var stage: Stage
+        /// The place of what was handed over last, or behind which the member began; no meaning without a feed.
+        var last: Int64
         var replay: Task<Void, Never>?
         var leave: (@Sendable () -> Void)?
     }
@@ -24,13 +30,17 @@ final class LiveMember: RenewableListener, Sendable {
     let sink: any ResponseSink
     /// The last commit that was handed to the feed before this member joined.
     let joinedAfter: Int
+    private let isInFeed: Bool
+    private let order: LiveOrder
     private let state: Mutex<State>
 
-    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, catchesUp: Bool) {
+    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, start: FeedStart?, order: LiveOrder) {
         identity = Mutex(caller)
         self.sink = sink
         self.joinedAfter = joinedAfter
-        state = Mutex(State(stage: catchesUp ? .catchingUp(seen: 0) : .live(last: 0)))
+        isInFeed = start != nil
+        self.order = order
+        state = Mutex(State(stage: start?.replays == true ? .catchingUp(seen: 0) : .live, last: start?.after ?? 0))
     }
 
     var caller: Identity { identity.withLock { $0 } }
@@ -55,51 +65,87 @@ final class LiveMember: RenewableListener, Sendable {
         }
     }
 
-    /// Hands over a live event, unless stored messages must come first or it was sent already.
-    func offer(_ response: SharedResponse, number: MessageNumber) {
-        let isWanted = state.withLock { state in
-            switch state.stage {
-            case .live(let last):
-                guard number == 0 || number > last else { return false }
-                if number > 0, last > 0 { state.stage = .live(last: number) }
-                return true
-            case .catchingUp(let seen):
-                state.stage = .catchingUp(seen: max(seen, number))
-                return false
-            case .ended: return false
+    /// Which of these events it is to hear now, the first the lowest bit: not what was committed before it joined, nor what
+    /// it has had, nor what stored messages come before. Whoever asks hands those over before the group's order is given up.
+    func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
+        state.withLock { state in
+            var wanted: UInt64 = 0
+            for (place, event) in events.enumerated() where joinedAfter < event.commit {
+                if isWanted(event, &state) { wanted |= 1 << UInt64(place) }
             }
+            return wanted
         }
-        if isWanted { sink.next(response) }
     }
 
-    /// Goes live after all stored messages up to `last` were sent; false if newer ones went by meanwhile.
-    func goLive(after last: MessageNumber) -> Bool {
+    private func isWanted(_ event: LiveEvent, _ state: inout State) -> Bool {
+        switch state.stage {
+        case .live:
+            guard let place = event.place, isInFeed else { return true }
+            guard place > state.last else { return false }
+            state.last = place
+            return true
+        case .catchingUp(let seen):
+            state.stage = .catchingUp(seen: max(seen, event.place ?? 0))
+            return false
+        case .ended: return false
+        }
+    }
+
+    /// Hands over a stored message, or passes over one that the subscriber does not want; false when nothing more is
+    /// wanted.
+    func replay(_ response: SharedResponse?, at place: Int64) -> Bool {
+        state.withLock { state in
+            guard case .catchingUp = state.stage else { return false }
+            state.last = place
+            if let response { sink.next(response) }
+            return true
+        }
+    }
+
+    /// Goes live after all stored messages up to `place` were sent; false if newer ones went by meanwhile.
+    func goLive(after place: Int64) -> Bool {
         state.withLock { state in
             guard case .catchingUp(let seen) = state.stage else { return true }
-            guard seen <= last else { return false }
-            state.stage = .live(last: last)
+            guard seen <= place else { return false }
+            state.stage = .live
+            state.last = place
             state.replay = nil
             return true
         }
     }
 
     /// Ends the member from the server's side.
-    func end(_ reason: StreamEnd) {
-        if finish() { sink.end(reason) }
+    func end(_ reason: StreamEnd) { end { _ in reason } }
+
+    /// Ends the member from the server's side, with a reason made of where it stands in its feed.
+    func end(_ reason: (_ place: Int64?) -> StreamEnd) {
+        order.lock { finish { last in sink.end(reason(isInFeed ? last : nil)) } }?()
     }
 
     /// Ends the member from the client's side.
-    func cancel() { _ = finish() }
+    func cancel() { finish { _ in }?() }
 
-    private func finish() -> Bool {
-        let (replay, leave, wasRunning) = state.withLock { state in
+    /// Ends it; answers what is left to do without a lock, nil when it had ended before.
+    private func finish(_ tell: (_ last: Int64) -> Void) -> (() -> Void)? {
+        let old = state.withLock { state -> State? in
             let old = state
-            state = State(stage: .ended)
-            if case .ended = old.stage { return (old.replay, old.leave, false) }
-            return (old.replay, old.leave, true)
+            if case .ended = old.stage { return nil }
+            state = State(stage: .ended, last: old.last)
+            tell(old.last)
+            return old
         }
-        replay?.cancel()
-        leave?()
-        return wasRunning
+        guard let old else { return nil }
+        return {
+            old.replay?.cancel()
+            old.leave?()
+        }
     }
+}
+
+/// The order in which a group's members are told things: while a delivery to all is under way none of them is ended.
+final class LiveOrder: Sendable {
+    private let mutex = Mutex(())
+
+    /// Runs `body` alone; it may take members' locks, and no other.
+    func lock<Result>(_ body: () -> Result) -> Result { mutex.withLock { _ in body() } }
 }

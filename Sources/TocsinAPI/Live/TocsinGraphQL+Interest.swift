@@ -8,7 +8,7 @@ extension TocsinGraphQL {
         _ field: SubscriptionSource,
         _ caller: Identity,
         resumeAfter: String?
-    ) async throws(ServiceError) -> LiveInterest {
+    ) async throws(ServiceError) -> (interest: LiveInterest, start: FeedStart?) {
         let (model, change): (ModelType, RecordChange) =
             switch schema.operations["Subscription.\(field.fieldName)"] {
             case .onCreate(let model): (model, .created)
@@ -34,32 +34,32 @@ extension TocsinGraphQL {
             let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
             interest.filter = interest.filter.and(.field(position, isOwner))
         }
-        try await restrictToFeed(&interest, field, caller, resumeAfter)
-        return interest
+        let start = try await restrictToFeed(&interest, field, caller, resumeAfter)
+        return (interest, start)
     }
 
-    /// `topicId` narrows the subscription to one feed; `after` resumes that feed, and so does what a client that comes again
-    /// has seen last: it is where the client stands, wherever it first began.
+    /// `topicId` narrows a subscription to new messages to one feed; `after` resumes that feed, or that of all the caller's
+    /// topics, and so does what a client that comes again has seen last: it is where the client stands, wherever it first
+    /// began.
     private func restrictToFeed(
         _ interest: inout LiveInterest,
         _ field: SubscriptionSource,
         _ caller: Identity,
         _ resumeAfter: String?
-    ) async throws(ServiceError) {
+    ) async throws(ServiceError) -> FeedStart? {
+        guard interest.change == .created, interest.model === schema.messages,
+            let position = interest.model.position(of: "topicId")
+        else { return nil }
         let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
         let after = field.arguments["after"]?.stringValue
-        guard topic != nil || after != nil, let position = interest.model.position(of: "topicId") else { return }
-        guard let topic else { throw .badRequest("after needs topicId: a cursor resumes the feed of one topic.") }
-        guard let last = try await services.messages.lastNumber(of: topic, caller: caller) else { throw .unauthorized }
-        interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
-        interest.topicID = topic
-        let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
-        guard let text = lastSeen ?? after else { return }
-        guard let cursor = MessageCursor(text: text, sealer: services.sealer), cursor.topicID == topic,
-            cursor.number <= last
-        else {
-            throw .badCursor("This cursor was changed or belongs to another topic. Read the feed anew, without after.")
+        if let topic {
+            interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
+            interest.topicID = topic
         }
-        interest.feed = LiveInterest.Feed(topicID: topic, after: cursor.number)
+        let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
+        let opening = FeedOpening(services: services, caller: caller)
+        let start = try await opening.start(topic: topic, cursor: lastSeen ?? after)
+        interest.feed = start?.scope
+        return start
     }
 }

@@ -45,9 +45,9 @@ extension TocsinGraphQL {
             let key = groupKey(request, field, caller, style)
             return await joinDeliveries(plan, field, key, caller, style, sink)
         }
-        let interest: LiveInterest
+        let (interest, start): (LiveInterest, FeedStart?)
         do {
-            interest = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
+            (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
         } catch {
             let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
             let refusal = GraphQLError(error, at: place, report: services.report)
@@ -61,7 +61,7 @@ extension TocsinGraphQL {
             context: RequestContext(caller: caller, services: services),
             fieldName: field.fieldName
         )
-        guard let member = feed.join(group, sink: sink, caller: caller, replayAfter: interest.feed) else {
+        guard let member = feed.join(group, sink: sink, caller: caller, start: start) else {
             return .refused(
                 errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")], style: style)
             )

@@ -63,6 +63,7 @@ package final class Services: Sendable {
     package let models: ModelService
     package let topics: TopicService
     package let messages: MessageService
+    package let feeds: FeedService
     package let devices: DeviceService
     package let memberships: MembershipService
     package let deliveries: DeliveryService
@@ -88,6 +89,7 @@ package final class Services: Sendable {
         models = ModelService(environment: environment)
         topics = TopicService(environment: environment, model: schema.topics)
         messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
+        feeds = FeedService(environment: environment, messages: schema.messages, topics: schema.topics)
         devices = DeviceService(environment: environment)
         memberships = MembershipService(environment: environment, topics: schema.topics)
         deliveries = DeliveryService(

@@ -90,14 +90,10 @@ struct RecordResolvers {
 
     private func registerMessageFields(in map: inout ResolverMap<APIObject, RequestContext>) {
         let sealer = sealer
-        guard let topic = schema.messages.position(of: "topicId"),
-            let number = schema.messages.position(of: "number")
-        else { return }
-        map.leaf("Message.cursor") { object, out in
-            guard case .record(let record) = object, let topic = record.values[topic].text,
-                let number = record.values[number].int
-            else { return out.null() }
-            out.string(MessageCursor(topicID: TopicID(topic), number: number).text(sealer: sealer))
+        map.value("Message.cursor") { object, invocation in
+            let caller = invocation.context.caller
+            let cursor = object.record.flatMap { MessageCursor(of: $0, for: caller) }
+            return cursor.map { .leaf(.string($0.text(sealer: sealer))) } ?? .null
         }
     }
 }

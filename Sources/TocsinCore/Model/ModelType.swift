@@ -25,6 +25,10 @@ package final class ModelType: Sendable {
     /// Position of the number that the server gives a message in its topic; nil for other models, whose fields of that name
     /// are the client's.
     package let numberPosition: Int?
+    /// The claim whose first form the server writes into `owner`; nil where clients write that field, or rules disagree.
+    ///
+    /// Without it nothing says whose feed a record is in.
+    package let feedClaim: String?
     private let positions: [String: Int]
     /// Positions of what every record is asked for.
     let places: Places
@@ -46,6 +50,11 @@ package final class ModelType: Sendable {
         var deleted: Int?
         var changed: Int?
         var feedPosition: Int?
+        var created: Int?
+        var updated: Int?
+        var making: Int?
+        /// Declared fields with a value of their own where the client gives none.
+        var defaults: [Int] = []
     }
 
     /// The hidden field that joins the values of a `@primaryKey`.
@@ -85,14 +94,31 @@ package final class ModelType: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         keyPosition = positions[keyFields == ["id"] ? "id" : Self.joinedKey]
+        isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
+        feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
         places = Places(
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
             changed: positions["_lastChangedAt"],
-            feedPosition: positions[Self.feedPosition]
+            feedPosition: positions[Self.feedPosition],
+            created: positions[timestamps.created],
+            updated: positions[timestamps.updated],
+            making: positions[Self.makingTime],
+            defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
         )
+    }
+
+    private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {
+        guard rules.count == 1, let owner = rules[0].owner, owner.field == "owner", let ownerField else { return false }
+        return owner.claim == AccessRule.ownerClaim && ownerField.role == .generated
+    }
+
+    private static func feedClaim(_ rules: [AccessRule], _ owner: ModelField?) -> String? {
+        let claims = Set(rules.compactMap(\.owner).filter { $0.field == "owner" }.map(\.claim))
+        guard let owner, owner.role == .generated, !owner.isList, claims.count == 1 else { return nil }
+        return claims.first
     }
 
     /// Position of a field in `fields` and in a record's values.
@@ -115,6 +141,9 @@ package final class ModelType: Sendable {
         }
         return key
     }
+
+    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
+    let isSimplyOwned: Bool
 
     /// The fields that rules compare with a caller's claim, with that claim.
     package var ownerRules: [(field: String, claim: String)] { rules.compactMap(\.owner) }

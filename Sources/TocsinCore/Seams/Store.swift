@@ -24,13 +24,13 @@ package protocol Store: Sendable {
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading, ReadMarkReading, NodeReading
+    AccountReading, ReadMarkReading, RetentionReading, NodeReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
-    ReadMarkWriting, NodeWriting
+    ReadMarkWriting, RetentionWriting, NodeWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)

@@ -39,22 +39,31 @@ package struct InputChecks: Sendable {
 
     /// Checks every text of a record against the limits for its field.
     package func check(_ values: [String: FieldValue], of model: ModelType) throws(ServiceError) {
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            let text: String
-            switch value {
-            case .text(let value), .json(let value): text = value
-            case .null, .bool, .int, .double: continue
-            }
-            if name == "id" {
-                try checkID(text, field: name)
-            } else {
-                try checkText(text, field: name, maximumBytes: maximumBytes(of: name, in: model))
+        do throws(ServiceError) {
+            for (name, value) in values { try checkText(of: value, field: name, of: model) }
+        } catch {
+            // Of several faults the first by name is told, whatever the order in which they were found.
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                try checkText(of: value, field: name, of: model)
             }
         }
         guard model.name == "Message" else { return }
         if values["key"] == .text("") { throw .badRequest("key must not be empty; leave it out instead.") }
         if let priority = values["priority"]?.int, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
+        }
+    }
+
+    private func checkText(of value: FieldValue, field name: String, of model: ModelType) throws(ServiceError) {
+        let text: String
+        switch value {
+        case .text(let value), .json(let value): text = value
+        case .null, .bool, .int, .double: return
+        }
+        if name == "id" {
+            try checkID(text, field: name)
+        } else {
+            try checkText(text, field: name, maximumBytes: maximumBytes(of: name, in: model))
         }
     }
 

@@ -44,38 +44,6 @@ package struct MessageService: Sendable {
         return try await environment.store.writing(draft)
     }
 
-    /// Messages of a topic after a number, in order of number: what a feed replays.
-    package func feed(
-        topic: TopicID,
-        after number: MessageNumber,
-        limit: Int,
-        caller: Identity
-    ) async throws(ServiceError) -> [Record] {
-        guard case .allow(let visible) = AccessPolicy.decision(.list, on: messages, for: caller),
-            let topicField = messages.position(of: "topicId"), let numberField = messages.position(of: "number"),
-            let deletedField = messages.position(of: "_deleted")
-        else { throw .unauthorized }
-        let query = ModelQuery(
-            model: messages,
-            predicate: visible.and(.field(topicField, .equal(.text(topic.text))))
-                .and(.field(deletedField, .notEqual(.bool(true)))),
-            order: [ModelQuery.Order(field: numberField)],
-            after: [.int(number)],
-            limit: limit
-        )
-        return try await environment.store.reading { reader throws(StoreError) in try reader.records(query) }
-    }
-
-    /// The last number of a topic that the caller may read; nil for one that is absent or somebody else's.
-    package func lastNumber(of topic: TopicID, caller: Identity) async throws(ServiceError) -> MessageNumber? {
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller) else { return nil }
-        let topics = topics
-        return try await environment.store.reading { reader throws(StoreError) in
-            guard try !reader.records(topics, ids: [topic.text], where: visible).isEmpty else { return nil }
-            return try reader.lastNumber(of: topic)
-        }
-    }
-
     /// A topic one may publish to is one that one may read; publish-only tokens see exactly theirs.
     private func publishableTopics(_ caller: Identity) -> AccessDecision {
         AccessPolicy.decision(.read, on: topics, for: caller)

@@ -11,29 +11,35 @@ package struct RecordFactory: Sendable {
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
     package func make(_ input: RecordInput, id: String, owner: String, at moment: Timestamp) -> Record {
-        var record = Record(model: model)
+        var values = [FieldValue](repeating: .null, count: model.fields.count)
+        let places = model.places
         let text = moment.iso8601
-        record[model.timestamps.created] = .text(text)
-        record[model.timestamps.updated] = .text(text)
-        for (position, field) in model.fields.enumerated() where field.role == .declared {
-            if let value = input[field.name], !value.isNull {
-                record.values[position] = value
-            } else if let value = field.defaultValue, input[field.name] == nil || field.isRequired {
-                record.values[position] = value
-            }
+        if let created = places.created { values[created] = .text(text) }
+        if let updated = places.updated { values[updated] = .text(text) }
+        for (name, value) in input where !value.isNull {
+            guard let position = model.position(of: name), model.fields[position].role == .declared else { continue }
+            values[position] = value
         }
-        if let position = model.keyPosition { record.values[position] = .text(id) }
-        record["owner"] = .text(owner)
-        record["_version"] = .int(1)
-        record["_lastChangedAt"] = .int(moment.milliseconds)
-        record[ModelType.makingTime] = .int(moment.milliseconds)
-        return record
+        for position in places.defaults {
+            let field = model.fields[position]
+            guard let value = field.defaultValue, input[field.name].map({ $0.isNull && field.isRequired }) ?? true
+            else {
+                continue
+            }
+            values[position] = value
+        }
+        if let key = model.keyPosition { values[key] = .text(id) }
+        if let field = places.owner { values[field] = .text(owner) }
+        if let version = places.version { values[version] = .int(1) }
+        if let changed = places.changed { values[changed] = .int(moment.milliseconds) }
+        if let making = places.making { values[making] = .int(moment.milliseconds) }
+        return Record(model: model, values: values)
     }
 
     /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
     package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
         var record = make(input, id: id, owner: caller.owner, at: moment)
-        guard !ownsSimply else { return record }
+        guard !model.isSimplyOwned else { return record }
         if let position = model.position(of: "owner"), model.fields[position].role == .generated {
             record.values[position] = .null
         }
@@ -45,14 +51,6 @@ package struct RecordFactory: Sendable {
             record.values[position] = field.isList ? JSONListText.list(of: owner) : .text(owner)
         }
         return record
-    }
-
-    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
-    private var ownsSimply: Bool {
-        guard model.rules.count == 1, let owner = model.rules[0].owner, owner.field == "owner",
-            owner.claim == AccessRule.ownerClaim, let position = model.position(of: "owner")
-        else { return false }
-        return model.fields[position].role == .generated
     }
 
     /// The record with the given fields set (null removes), the next version and the time of change.

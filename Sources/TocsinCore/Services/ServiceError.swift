@@ -14,8 +14,10 @@ package enum ServiceError: Error, Sendable, Hashable {
     case conditionFailed(Record?)
     /// The row has another version than the caller named.
     case versionConflict(Record, expected: Int64)
-    /// A cursor that was changed, or belongs to another topic or caller.
-    case badCursor(String)
+    /// A cursor that was changed, or belongs to another topic or caller. With the oldest one that can be honoured.
+    case badCursor(String, oldest: String?)
+    /// What comes after the cursor is not kept any more, or not all of it.
+    case cursorExpired(String, oldest: String?)
     /// A page token that was changed, or belongs to another field, other arguments or another caller.
     case badPageToken
     /// A limit of the server would be passed; the text names it.

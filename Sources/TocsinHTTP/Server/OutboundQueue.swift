@@ -8,6 +8,8 @@ final class OutboundQueue {
     var context: ChannelHandlerContext?
     /// Told each time when everything has been taken by the system.
     var drained: () -> Void = {}
+    /// Whoever appends will flush too, in this turn.
+    var isHeld = false
 
     private let writer: WatchedWriter
     private let maximumBytes: Int
@@ -30,9 +32,23 @@ final class OutboundQueue {
     /// Appends and sees to it that it is written soon; false when more waits than may.
     func append(events: Int = 0, _ write: (inout ByteBuffer) -> Void) -> Bool {
         write(&pending)
+        return appended(events)
+    }
+
+    /// Appends bytes that others may share: they are not copied when nothing else is pending.
+    func append(_ bytes: ByteBuffer, events: Int) -> Bool {
+        if pending.readableBytes == 0 {
+            pending = bytes
+        } else {
+            pending.writeImmutableBuffer(bytes)
+        }
+        return appended(events)
+    }
+
+    private func appended(_ events: Int) -> Bool {
         pendingEvents += events
         if pending.readableBytes >= 262_144 { flush() }
-        scheduleFlush()
+        if !isHeld { scheduleFlush() }
         return isWithinBounds
     }
 

@@ -8,6 +8,7 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
+    let deliveries = LoopDeliveries()
     let subscriptionGroups: SocketGroups
     let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]

@@ -2,9 +2,9 @@ import GraphQLTransport
 import NIOCore
 import Synchronization
 
-/// Where subscriptions leave responses from any thread; the connection's loop fetches them, once for all that came.
+/// What the subscriptions of one connection may leave for it, from any thread; its lane carries it to the loop.
 ///
-/// Bounded: what does not fit marks the mailbox as overflowed, and nothing more is taken.
+/// Bounded: what does not fit is told as an overflow, and nothing more is taken.
 final class SocketMailbox: Sendable {
     /// One thing a subscription brought.
     struct Letter: Sendable {
@@ -16,34 +16,31 @@ final class SocketMailbox: Sendable {
     enum Content: Sendable {
         case next(SharedResponse)
         case end(StreamEnd)
+        /// Something did not fit.
+        case overflow
     }
 
     private struct State {
-        var letters: [Letter] = []
+        var letters = 0
         var bytes = 0
         var hasOverflowed = false
-        var isFetchScheduled = false
         /// Nothing that was posted waits anywhere.
         var hasRoom = true
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
-        var fetch: (@Sendable () -> Void)?
+        var receiver: NIOLoopBound<any LetterReceiver>?
     }
 
     private let state = Mutex(State())
-    private let loop: any EventLoop
     private let maximumBytes: Int
     /// Between two turns of the loop a publisher may be faster than any peer.
     private let maximumLetters = 4096
 
-    init(_ loop: any EventLoop, maximumBytes: Int) {
-        self.loop = loop
-        self.maximumBytes = maximumBytes
-    }
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-    /// From now on letters are taken; `fetch` runs on the loop when there are some.
-    func open(fetch: @escaping @Sendable () -> Void) {
-        state.withLock { $0.fetch = fetch }
+    /// From now on letters are taken, for this receiver.
+    func open(_ receiver: NIOLoopBound<any LetterReceiver>) {
+        state.withLock { $0.receiver = receiver }
     }
 
     /// Takes no more letters and forgets those it has.
@@ -55,41 +52,42 @@ final class SocketMailbox: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    func post(_ letter: Letter) {
-        let fetch = state.withLock { state -> (@Sendable () -> Void)? in
-            guard let fetch = state.fetch, !state.hasOverflowed else { return nil }
-            let size = letter.size
-            if state.bytes + size > maximumBytes || state.letters.count >= maximumLetters {
+    /// Sends a letter by the connection's lane.
+    func post(_ letter: Letter, by lane: DeliveryLane) {
+        let posted = state.withLock { state -> Letter? in
+            guard state.receiver != nil, !state.hasOverflowed else { return nil }
+            var letter = letter
+            if state.bytes + letter.size > maximumBytes || state.letters >= maximumLetters {
                 state.hasOverflowed = true
-            } else {
-                state.bytes += size
-                state.letters.append(letter)
-                state.hasRoom = false
+                letter = Letter(number: letter.number, content: .overflow)
             }
-            guard !state.isFetchScheduled else { return nil }
-            state.isFetchScheduled = true
-            return fetch
+            state.bytes += letter.size
+            state.letters += 1
+            state.hasRoom = false
+            return letter
         }
-        if let fetch { loop.execute(fetch) }
+        if let posted { lane.post(posted, to: self) }
     }
 
-    /// All letters in their order, and whether some did not fit.
-    func take() -> (letters: [Letter], hasOverflowed: Bool) {
+    /// A letter has arrived on the loop; answers whose it is.
+    func taken(_ letter: Letter) -> (any LetterReceiver)? {
         state.withLock { state in
-            let taken = (state.letters, state.hasOverflowed)
-            state.letters = []
-            state.bytes = 0
-            state.isFetchScheduled = false
-            return taken
+            guard let receiver = state.receiver else { return nil }
+            state.bytes -= letter.size
+            state.letters -= 1
+            return receiver.value
         }
     }
+
+    /// Who takes letters, on the loop; nil before the start and after the end.
+    var receiver: (any LetterReceiver)? { state.withLock { $0.receiver?.value } }
 }
 
 extension SocketMailbox {
     /// Everything taken so far has been written.
     func allWritten() {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
-            guard state.letters.isEmpty else { return [:] }
+            guard state.letters == 0 else { return [:] }
             state.hasRoom = true
             defer { state.waiters = [:] }
             return state.waiters
@@ -106,7 +104,7 @@ extension SocketMailbox {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
-                    if state.hasRoom || state.fetch == nil || Task.isCancelled { return true }
+                    if state.hasRoom || state.receiver == nil || Task.isCancelled { return true }
                     state.waiters[number] = continuation
                     return false
                 }
@@ -123,7 +121,7 @@ extension SocketMailbox.Letter {
         switch content {
         case .next(let response): response.body.count + 64
         case .end(.failed(let errors)): errors.count + 64
-        case .end: 64
+        case .end, .overflow: 64
         }
     }
 }
@@ -132,15 +130,19 @@ extension SocketMailbox.Letter {
 final class SocketSink: ResponseSink {
     /// Whose subscription it is, where these are counted.
     let group: String?
-    private let number: Int
+    let number: Int
     private let mailbox: SocketMailbox
+    private let lane: DeliveryLane
     private let isClosed = Atomic(false)
 
-    init(number: Int, group: String?, mailbox: SocketMailbox) {
+    init(number: Int, group: String?, mailbox: SocketMailbox, lane: DeliveryLane) {
         self.number = number
         self.group = group
         self.mailbox = mailbox
+        self.lane = lane
     }
+
+    var courier: (any ResponseCourier)? { lane }
 
     func next(_ response: SharedResponse) { post(.next(response)) }
 
@@ -151,8 +153,11 @@ final class SocketSink: ResponseSink {
     /// Takes nothing more, so that a stream that goes on for a while takes no one else's place.
     func close() { isClosed.store(true, ordering: .relaxed) }
 
+    /// Who takes what comes by the lane, on the loop; nil when nothing is wanted any more.
+    var receiver: (any LetterReceiver)? { isClosed.load(ordering: .relaxed) ? nil : mailbox.receiver }
+
     private func post(_ content: SocketMailbox.Content) {
         guard !isClosed.load(ordering: .relaxed) else { return }
-        mailbox.post(.init(number: number, content: content))
+        mailbox.post(.init(number: number, content: content), by: lane)
     }
 }

@@ -103,7 +103,7 @@ extension SocketPerformer {
             let errors = ErrorBody.errors(message, code: .limit, style: operation.options.style)
             return handle(.refused(number, errors: errors))
         }
-        let sink = SocketSink(number: number, group: group, mailbox: mailbox)
+        let sink = SocketSink(number: number, group: group, mailbox: mailbox, lane: lane(of: caller))
         let renewal = renewals
         let task = Task(executorPreference: executor) {
             let outcome = await service.subscribe(

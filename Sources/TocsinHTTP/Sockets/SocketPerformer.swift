@@ -11,8 +11,10 @@ final class SocketPerformer<Service: GraphQLService> {
         case binary([UInt8])
         case pong([UInt8])
         case close(code: UInt16, reason: String)
-        /// All that subscriptions brought has been sent.
-        case fetched
+        /// What many subscriptions share, in this one's envelope.
+        case batch(ResponseBatch, ResponseEnvelope)
+        /// All that subscriptions brought in this turn has been sent.
+        case settled
     }
 
     /// A started operation.
@@ -54,6 +56,9 @@ final class SocketPerformer<Service: GraphQLService> {
     private var session: any SocketSession
     private var timers: [SessionTimer: ConnectionDeadline] = [:]
     private var socketGroup: String?
+    private var lane: DeliveryLane?
+    /// What it sends will be settled at the end of this turn.
+    var isReceiving = false
     private let expiries: TokenExpiries
     private let limit: ExecutionLimit
 
@@ -62,7 +67,7 @@ final class SocketPerformer<Service: GraphQLService> {
         self.session = session
         self.loop = loop
         executor = LoopExecutor(loop)
-        mailbox = SocketMailbox(loop, maximumBytes: parts.settings.maximumQueueBytes)
+        mailbox = SocketMailbox(maximumBytes: parts.settings.maximumQueueBytes)
         expiries = TokenExpiries(loop, now: parts.now)
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
@@ -70,8 +75,7 @@ final class SocketPerformer<Service: GraphQLService> {
     /// Begins the session; what it sends goes to `output`, on the loop.
     func start(output: @escaping (Output) -> Void) {
         self.output = output
-        let performer = NIOLoopBound(self, eventLoop: loop)
-        mailbox.open { performer.value.fetchLetters() }
+        mailbox.open(NIOLoopBound<any LetterReceiver>(self, eventLoop: loop))
         handle(.opened)
         if let caller { watchExpiry(of: caller) }
         watchLifetime()
@@ -117,20 +121,6 @@ final class SocketPerformer<Service: GraphQLService> {
         }
     }
 
-    private func fetchLetters() {
-        let (letters, hasOverflowed) = mailbox.take()
-        for letter in letters {
-            switch letter.content {
-            case .next(let response): handle(.next(letter.number, response))
-            case .end(let reason):
-                _ = remove(letter.number)
-                handle(.ended(letter.number, reason))
-            }
-        }
-        guard let output else { return }
-        hasOverflowed ? handle(.overflowed) : output(.fetched)
-    }
-
     /// Whatever was sent is out.
     func allWritten() { mailbox.allWritten() }
 
@@ -138,6 +128,38 @@ final class SocketPerformer<Service: GraphQLService> {
         let deadline = timers[timer] ?? ConnectionDeadline(loop)
         timers[timer] = deadline
         deadline.set(milliseconds: milliseconds) { [self] in handle(.timer(timer)) }
+    }
+}
+
+// What subscriptions bring.
+extension SocketPerformer: LetterReceiver {
+    /// The lane of all that this connection's subscriptions bring, chosen by whose the first is.
+    func lane(of caller: Service.Caller) -> DeliveryLane {
+        if let lane { return lane }
+        let lane = parts.deliveries.delivery(on: loop).lane(of: parts.service.socketGroup(of: caller) ?? "")
+        self.lane = lane
+        return lane
+    }
+
+    func receive(_ letter: SocketMailbox.Letter) {
+        switch letter.content {
+        case .next(let response): handle(.next(letter.number, response))
+        case .end(let reason):
+            _ = remove(letter.number)
+            handle(.ended(letter.number, reason))
+        case .overflow: handle(.overflowed)
+        }
+    }
+
+    func receive(_ batch: ResponseBatch, for number: Int) {
+        guard let output, let last = batch.responses.last else { return }
+        guard let envelope = session.envelope(of: number, upTo: last) else { return }
+        output(.batch(batch, envelope))
+    }
+
+    func settle() {
+        isReceiving = false
+        output?(.settled)
     }
 }
 

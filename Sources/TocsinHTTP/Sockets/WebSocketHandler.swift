@@ -115,13 +115,16 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 extension WebSocketHandler {
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard case .open = phase else { return }
+        queue.isHeld = performer.isReceiving
         let isWithinBounds =
             switch output {
             case .text(let message): queue.append(events: 1) { $0.writeTextFrame(message) }
             case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
             case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
             case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
-            case .fetched: fetched()
+            case .batch(let batch, let envelope):
+                queue.append(batch.bytes(envelope, .webSocket), events: batch.count)
+            case .settled: settled()
             }
         guard !isWithinBounds, !isGivingUp else { return }
         isGivingUp = true
@@ -130,7 +133,8 @@ extension WebSocketHandler {
         close(code: SocketCloseCode.tryAgainLater.rawValue, reason: "Too much is waiting to be read", awaitsPeer: true)
     }
 
-    private func fetched() -> Bool {
+    private func settled() -> Bool {
+        queue.flush()
         if queue.isEmpty { performer.allWritten() }
         return true
     }

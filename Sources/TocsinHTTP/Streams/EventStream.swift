@@ -55,20 +55,29 @@ final class EventStream<Service: GraphQLService> {
 
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard ended != nil else { return }
+        queue.isHeld = performer.isReceiving
         switch output {
         case .text(let message):
             let isWithinBounds = queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
-            guard !isWithinBounds, !isGivingUp else { return }
-            isGivingUp = true
-            performer.handle(.overflowed)
+            sent(isWithinBounds)
+        case .batch(let batch, let envelope):
+            sent(queue.append(batch.bytes(envelope, isChunked ? .chunks : .plain), events: batch.count))
         case .close:
             if isChunked { _ = queue.append { $0.writeLastChunk() } }
             queue.drained = { [self] in finish() }
             queue.flush()
-        case .fetched: if queue.isEmpty { performer.allWritten() }
+        case .settled:
+            queue.flush()
+            if queue.isEmpty { performer.allWritten() }
         // Only sockets carry these.
         case .binary, .pong: break
         }
+    }
+
+    private func sent(_ isWithinBounds: Bool) {
+        guard !isWithinBounds, !isGivingUp else { return }
+        isGivingUp = true
+        performer.handle(.overflowed)
     }
 
     private func finish() {

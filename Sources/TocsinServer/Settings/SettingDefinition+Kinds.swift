@@ -29,6 +29,45 @@ extension SettingDefinition {
         decimal(key, field, range, help).unit("seconds")
     }
 
+    /// A whole number that need not be given.
+    static func optionalInteger(
+        _ key: String,
+        _ field: SettingField<Int?>,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> SettingDefinition {
+        SettingDefinition(key, help) { text, settings in
+            guard let value = Int(text), range.contains(value) else {
+                return "write a whole number from \(range.lowerBound) to \(range.upperBound), or leave it out"
+            }
+            settings[keyPath: field] = value
+            return nil
+        } text: {
+            $0[keyPath: field].map(String.init)
+        }
+    }
+
+    /// A length of time in seconds that need not be given: `90s`, `15m`, `12h`, `30d`, `1y`.
+    static func duration(
+        _ key: String,
+        _ field: SettingField<Double?>,
+        _ range: ClosedRange<Double>,
+        _ help: String
+    ) -> SettingDefinition {
+        let units: KeyValuePairs = ["y": 31_536_000.0, "d": 86_400, "h": 3600, "m": 60, "s": 1]
+        return SettingDefinition(key, help) { text, settings in
+            guard let unit = units.first(where: { text.hasSuffix($0.key) })?.value,
+                let count = plainDecimal(String(text.dropLast())), range.contains(count * unit)
+            else { return "write a length of time with its unit, such as 90m, 12h, 30d or 1y" }
+            settings[keyPath: field] = count * unit
+            return nil
+        } text: { settings in
+            guard let seconds = settings[keyPath: field] else { return nil }
+            let unit = units.first { (seconds / $0.value).rounded() == seconds / $0.value }
+            return shown(seconds / (unit?.value ?? 1)) + (unit?.key ?? "s")
+        }
+    }
+
     static func decimal(
         _ key: String,
         _ field: SettingField<Double>,

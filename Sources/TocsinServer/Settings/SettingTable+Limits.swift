@@ -1,3 +1,5 @@
+import TocsinCore
+
 extension SettingTable {
     static let httpLimits: [SettingDefinition] = [
         .integer("body-bytes", \.limits.bodyBytes, 1024...(1 << 30), "A request's body.").unit("bytes"),
@@ -69,6 +71,18 @@ extension SettingTable {
         .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
         .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
         .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
+        .duration(
+            "messages-keep",
+            \.retention.keptSeconds,
+            60...(100 * 31_536_000),
+            "How long messages are kept, for ever without it: 90m, 12h, 30d, 1y."
+        ),
+        .optionalInteger(
+            "messages-keep-per-topic",
+            \.retention.keptPerTopic,
+            1...1_000_000_000,
+            "How many messages of a topic are kept, all without it."
+        ),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
     ]

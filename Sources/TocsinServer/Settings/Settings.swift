@@ -18,6 +18,8 @@ package struct Settings: Sendable, Hashable {
     /// Whether webhooks may be at `http://` addresses of this machine, for tests.
     package var webhooksAllowLoopback = false
     package var limits = Limits()
+    /// How long messages are kept.
+    package var retention = MessageRetention()
     package var models = ModelSettings()
 
     /// The defaults.

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 package import TocsinCore
 
@@ -6,6 +7,20 @@ package struct SystemIdentifiers: IdentifierSource {
     private struct Latest {
         var milliseconds: Int64 = 0
         var counter: UInt64 = 0
+        /// Random words from the system that no id has used yet: a call for each id costs more than all else of it.
+        private var words: [UInt64] = []
+        /// 256 bytes: what the system gives in one piece (getentropy(3)).
+        private static let wordsAtOnce = 32
+
+        mutating func takeWord() -> UInt64 {
+            if let word = words.popLast() { return word }
+            words = Array(repeating: 0, count: Self.wordsAtOnce)
+            let isGiven = words.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { getentropy($0, bytes.count) == 0 } ?? false
+            }
+            if !isGiven { words = [] }
+            return words.popLast() ?? UInt64.random(in: 0...UInt64.max)
+        }
     }
 
     private final class State: Sendable {
@@ -22,18 +37,20 @@ package struct SystemIdentifiers: IdentifierSource {
     package func makeID() -> String {
         let now = time.now().milliseconds
         // Method 1 of RFC 9562 §6.2: a 12-bit counter in rand_a keeps ids of one millisecond in order.
-        let (milliseconds, counter) = state.latest.withLock { latest in
+        let (milliseconds, counter, random) = state.latest.withLock { latest in
             if now > latest.milliseconds {
-                latest = Latest(milliseconds: now, counter: UInt64.random(in: 0..<0x400))
+                latest.milliseconds = now
+                latest.counter = latest.takeWord() & 0x3FF
             } else if latest.counter == 0xFFF {
-                latest = Latest(milliseconds: latest.milliseconds + 1, counter: 0)
+                latest.milliseconds += 1
+                latest.counter = 0
             } else {
                 latest.counter += 1
             }
-            return (latest.milliseconds, latest.counter)
+            return (latest.milliseconds, latest.counter, latest.takeWord())
         }
         let high = UInt64(milliseconds) << 16 | 0x7000 | counter
-        let low = UInt64.random(in: 0...UInt64.max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let low = random & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return Self.text(high, low)
     }
 
@@ -48,7 +65,7 @@ package struct SystemIdentifiers: IdentifierSource {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var position = 0
             for index in 0..<32 {
-                if [8, 12, 16, 20].contains(index) {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
                     buffer[position] = UInt8(ascii: "-")
                     position += 1
                 }

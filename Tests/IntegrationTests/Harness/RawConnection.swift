@@ -7,8 +7,13 @@ final class RawConnection {
     private(set) var received: [UInt8] = []
     private(set) var isAtEnd = false
 
-    init(port: Int) throws {
+    /// A small window lets the system take little for a client that does not read.
+    init(port: Int, hasSmallWindow: Bool = false) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if hasSmallWindow {
+            set(SOL_SOCKET, SO_RCVBUF, 4096)
+            set(Int32(IPPROTO_TCP), TCP_MAXSEG, 536)
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -22,6 +27,11 @@ final class RawConnection {
             Glibc.close(descriptor)
             throw HarnessFailure("No connection to port \(port): \(reason).")
         }
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     deinit { Glibc.close(descriptor) }

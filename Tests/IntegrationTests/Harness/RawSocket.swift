@@ -20,9 +20,19 @@ final class RawSocket {
     }
 
     /// Opens a socket that has said nothing yet.
-    init(_ installation: Installation, path: String, subprotocols: String) async throws {
+    convenience init(
+        _ installation: Installation,
+        path: String,
+        subprotocols: String,
+        hasSmallWindow: Bool = false
+    ) async throws {
         let port = installation.server?.port ?? 0
-        let connection = try RawConnection(port: port)
+        try await self.init(port: port, path: path, subprotocols: subprotocols, hasSmallWindow: hasSmallWindow)
+    }
+
+    /// Opens a socket that has said nothing yet.
+    init(port: Int, path: String, subprotocols: String, hasSmallWindow: Bool = false) async throws {
+        let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
         try connection.send(
             "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -58,20 +68,23 @@ final class RawSocket {
 
     /// The next message or the close; control frames besides are passed over.
     func next(withinSeconds seconds: Double = 20) async throws -> Event {
-        try await eventually("the socket says something", withinSeconds: seconds) {
-            connection.look()
-            while let (opcode, payload) = frame() {
-                switch opcode {
-                case 0x1: return .message(try JSONParser.parse(payload))
-                case 0x8:
-                    guard payload.count >= 2 else { return .close(code: 1005, reason: "") }
-                    let reason = String(decoding: payload.dropFirst(2), as: UTF8.self)
-                    return .close(code: Int(payload[0]) << 8 | Int(payload[1]), reason: reason)
-                default: continue
-                }
+        try await eventually("the socket says something", withinSeconds: seconds) { try look() }
+    }
+
+    /// The next message or the close, if there is one already.
+    func look() throws -> Event? {
+        connection.look()
+        while let (opcode, payload) = frame() {
+            switch opcode {
+            case 0x1: return .message(try JSONParser.parse(payload))
+            case 0x8:
+                guard payload.count >= 2 else { return .close(code: 1005, reason: "") }
+                let reason = String(decoding: payload.dropFirst(2), as: UTF8.self)
+                return .close(code: Int(payload[0]) << 8 | Int(payload[1]), reason: reason)
+            default: continue
             }
-            return connection.isAtEnd ? .end : nil
         }
+        return connection.isAtEnd ? .end : nil
     }
 
     /// Reads until the close and gives its code; messages on the way are passed over.

@@ -1,0 +1,62 @@
+import TocsinCore
+
+/// Where a subscription begins in its feed.
+struct FeedStart: Sendable {
+    var scope: FeedScope
+    /// It hears of messages after this place.
+    var after: Int64
+    /// Whether there may be stored ones among them.
+    var replays: Bool
+}
+
+/// Finds where a subscription to new messages begins, or why it cannot begin there.
+struct FeedOpening {
+    let services: Services
+    let caller: Identity
+
+    /// The start in the feed of the topic named, or of all the caller's topics; nil where there is no one feed of these.
+    ///
+    /// A cursor that cannot be honoured is refused together with the oldest one that can be: what lies between is missed
+    /// only by those who decide to.
+    func start(topic: TopicID?, cursor text: String?) async throws(ServiceError) -> FeedStart? {
+        guard let scope = topic.map(FeedScope.topic) ?? services.feeds.ownFeed(of: caller) else {
+            if text == nil { return nil }
+            throw .badCursor(Self.needsTopic, oldest: nil)
+        }
+        let cursor = text.flatMap { MessageCursor(text: $0, sealer: services.sealer) }
+        guard let bounds = try await services.feeds.bounds(of: scope, caller: caller) else {
+            guard let cursor, cursor.place(in: scope) != nil, wasOwn(cursor) else { throw .unauthorized }
+            throw .cursorExpired(Self.topicIsGone, oldest: nil)
+        }
+        guard text != nil else { return FeedStart(scope: scope, after: bounds.last, replays: false) }
+        let oldest = MessageCursor(scope, at: bounds.first - 1).text(sealer: services.sealer)
+        guard let cursor else { throw .badCursor(Self.changed, oldest: oldest) }
+        guard let place = cursor.place(in: scope) else {
+            throw .badCursor(topic == nil ? Self.notOwn : Self.otherTopic, oldest: oldest)
+        }
+        guard place <= bounds.last else { throw .badCursor(Self.notYet, oldest: oldest) }
+        guard place >= bounds.first - 1 else { throw .cursorExpired(Self.pruned, oldest: oldest) }
+        return FeedStart(scope: scope, after: place, replays: true)
+    }
+
+    /// Whether the caller was given the cursor with a message of theirs: then they may know that its topic was there.
+    private func wasOwn(_ cursor: MessageCursor) -> Bool {
+        if case .owner(let owner)? = services.feeds.ownFeed(of: caller) { cursor.belongs(to: owner) } else { false }
+    }
+
+    static let topicIsGone = "The topic of this cursor was deleted, and its feed with it. Choose another topic."
+    static let pruned =
+        "The messages after this cursor are no longer kept. Subscribe again with extensions.oldestCursor to get all that are."
+    private static let needsTopic =
+        "You hear of more than one owner's messages, and cursors over all topics exist within one owner's alone. Name a topicId."
+    private static let changed =
+        "This cursor was changed, or is none. Use one as you got it, or extensions.oldestCursor."
+    private static let otherTopic =
+        "This cursor belongs to another topic. Use one of this topic, or extensions.oldestCursor."
+    private static let notOwn =
+        "This cursor does not say where you stand in all your topics together: it is another user's, or of one topic alone. "
+        + "Name its topicId, or use extensions.oldestCursor."
+    private static let notYet =
+        "This cursor is of a message that is not there: the server's data may have been restored from before it. Read the feed "
+        + "anew, for instance with extensions.oldestCursor."
+}

@@ -1,0 +1,133 @@
+/// What groups are still to hear: each group's events in order of commit, the owners in turn and their groups in turn, so
+/// that an owner with thousands of groups keeps nobody else waiting.
+struct LiveBacklog {
+    private struct Waiting {
+        let group: LiveGroup
+        var events = Line<LiveEvent>()
+        /// It stands in its owner's line.
+        var isListed = false
+        /// It waits for room at a courier.
+        var isParked = false
+    }
+
+    private struct Owner {
+        var line = Line<ObjectIdentifier>()
+        /// Events that wait, over all its groups.
+        var events = 0
+        /// It stands in the line of owners.
+        var isListed = false
+    }
+
+    private var groups: [ObjectIdentifier: Waiting] = [:]
+    private var owners: [String: Owner] = [:]
+    private var line = Line<String>()
+    private let maximumEvents: Int
+
+    /// Nothing waits; of one owner no more events will than this.
+    init(maximumEvents: Int) { self.maximumEvents = maximumEvents }
+
+    /// Lets a group wait for its turn to hear an event; false when too much waits for its owner.
+    mutating func add(_ event: LiveEvent, for group: LiveGroup) -> Bool {
+        let owner = group.key.owner
+        guard owners[owner, default: Owner()].events < maximumEvents else { return false }
+        owners[owner, default: Owner()].events += 1
+        groups[ObjectIdentifier(group), default: Waiting(group: group)].events.append(event)
+        list(group)
+        return true
+    }
+
+    /// The group whose turn it is; it is not listed any more.
+    mutating func next() -> LiveGroup? {
+        while let name = line.popFirst() {
+            owners[name]?.isListed = false
+            guard let id = owners[name]?.line.popFirst() else { continue }
+            if owners[name]?.line.isEmpty == false { listOwner(name) }
+            guard let waiting = groups[id] else {
+                settle(0, of: name)
+                continue
+            }
+            groups[id]?.isListed = false
+            return waiting.group
+        }
+        return nil
+    }
+
+    /// Takes the group's next events, so many at most.
+    mutating func take(_ count: Int, for group: LiveGroup) -> [LiveEvent] {
+        let id = ObjectIdentifier(group)
+        guard let events = groups[id]?.events.popFirst(count) else { return [] }
+        settle(events.count, of: group.key.owner)
+        if groups[id]?.events.isEmpty == true { groups[id] = nil }
+        return events
+    }
+
+    /// Gives the group a turn again, if events wait for it.
+    mutating func list(_ group: LiveGroup) {
+        let id = ObjectIdentifier(group)
+        guard let waiting = groups[id], !waiting.isListed, !waiting.isParked else { return }
+        groups[id]?.isListed = true
+        owners[group.key.owner]?.line.append(id)
+        listOwner(group.key.owner)
+    }
+
+    /// Gives the group no turn until it is unparked.
+    mutating func park(_ group: LiveGroup) { groups[ObjectIdentifier(group)]?.isParked = true }
+
+    /// Gives a parked group turns again.
+    mutating func unpark(_ group: LiveGroup) {
+        groups[ObjectIdentifier(group)]?.isParked = false
+        list(group)
+    }
+
+    /// Forgets what waits for a group.
+    mutating func remove(_ group: LiveGroup) {
+        guard let waiting = groups.removeValue(forKey: ObjectIdentifier(group)) else { return }
+        settle(waiting.events.count, of: group.key.owner)
+    }
+
+    private mutating func listOwner(_ name: String) {
+        guard owners[name]?.isListed == false else { return }
+        owners[name]?.isListed = true
+        line.append(name)
+    }
+
+    private mutating func settle(_ count: Int, of name: String) {
+        owners[name]?.events -= count
+        if let owner = owners[name], owner.events == 0, owner.line.isEmpty, !owner.isListed { owners[name] = nil }
+    }
+}
+
+/// First in, first out, without moving what is in it each time.
+struct Line<Element> {
+    private var elements: [Element] = []
+    private var start = 0
+
+    var count: Int { elements.count - start }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        defer { drop(1) }
+        return elements[start]
+    }
+
+    /// The first so many, or what there is.
+    mutating func popFirst(_ limit: Int) -> [Element] {
+        let taken = Array(elements[start...].prefix(limit))
+        drop(taken.count)
+        return taken
+    }
+
+    private mutating func drop(_ count: Int) {
+        start += count
+        if start == elements.count {
+            elements.removeAll(keepingCapacity: start <= 64)
+            start = 0
+        } else if start >= 1024, start * 2 >= elements.count {
+            elements.removeFirst(start)
+            start = 0
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import GraphQLTransport
+import TocsinCore
+
+/// An event on its way to a group.
+struct LiveEvent: Sendable {
+    /// The commit that brought it, as the feed counts them.
+    var commit: Int
+    var record: Record
+    /// Where it stands in the group's feed.
+    var place: Int64?
+}
+
+/// Members of one group who are reached together.
+struct LiveRoster: Sendable {
+    /// Who reaches them; nil: each is told by itself.
+    private let courier: (any ResponseCourier)?
+    private let members: [LiveMember]
+    /// The members' sinks in the same order, so that a response for all needs no new list.
+    private let sinks: [any ResponseSink]
+    /// No more events are delivered at once: they are told apart by the bits of one word.
+    static let maximumEvents = 64
+
+    private init(courier: (any ResponseCourier)?, members: [LiveMember]) {
+        self.courier = courier
+        self.members = members
+        sinks = members.map(\.sink)
+    }
+
+    /// The members by their couriers.
+    static func rosters(of members: some Sequence<LiveMember>) -> [LiveRoster] {
+        var places: [ObjectIdentifier?: Int] = [:]
+        var lists: [(courier: (any ResponseCourier)?, members: [LiveMember])] = []
+        for member in members {
+            let courier = member.sink.courier
+            let key = courier.map { ObjectIdentifier($0) }
+            if let place = places[key] {
+                lists[place].members.append(member)
+            } else {
+                places[key] = lists.count
+                lists.append((courier, [member]))
+            }
+        }
+        return lists.map { LiveRoster(courier: $0.courier, members: $0.members) }
+    }
+
+    /// Whether responses for all would soon be on their way; if not, `wake` is called once when they would.
+    func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
+        courier?.hasRoom(for: sinks, orCall: wake) ?? true
+    }
+
+    /// Hands each member those of the responses it wants; event and response stand at the same place.
+    func deliver(_ responses: [SharedResponse], of events: ArraySlice<LiveEvent>) {
+        let all = UInt64.max >> UInt64(Self.maximumEvents - events.count)
+        let wanted = members.map { $0.wants(events) }
+        guard let courier else {
+            for (member, wanted) in zip(members, wanted) { hand(responses, wanted, to: member.sink) }
+            return
+        }
+        if wanted.allSatisfy({ $0 == all }) { return courier.deliver(responses, to: sinks) }
+        var whole: [any ResponseSink] = []
+        for (sink, wanted) in zip(sinks, wanted) {
+            if wanted == all { whole.append(sink) } else { hand(responses, wanted, to: sink) }
+        }
+        courier.deliver(responses, to: whole)
+    }
+
+    private func hand(_ responses: [SharedResponse], _ wanted: UInt64, to sink: any ResponseSink) {
+        for (place, response) in responses.enumerated() where wanted & (1 << UInt64(place)) != 0 { sink.next(response) }
+    }
+}

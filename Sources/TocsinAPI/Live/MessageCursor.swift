@@ -1,0 +1,94 @@
+package import TocsinCore
+
+/// Where a client stands: in a topic's feed, in the feed of all its messages, or in both; sealed, so that a changed one is
+/// noticed (ops-promises P11).
+///
+/// Any client can take a sealed text apart, if not make one. So the place in an owner's feed, which counts all of the owner's
+/// messages, is only in the cursors of that owner's own.
+package struct MessageCursor: Hashable {
+    struct InTopic: Hashable {
+        var topicID: TopicID
+        var number: MessageNumber
+    }
+
+    struct InOwnFeed: Hashable {
+        /// Stands for the owner: a cursor of somebody else's feed means nothing in this one.
+        var ownerMark: String
+        var position: FeedPosition
+    }
+
+    var inTopic: InTopic?
+    var inOwnFeed: InOwnFeed?
+
+    /// The place of a topic's message.
+    package init(topicID: TopicID, number: MessageNumber) {
+        inTopic = InTopic(topicID: topicID, number: number)
+    }
+
+    /// A place in a feed, whether or not a message stands there.
+    init(_ scope: FeedScope, at place: Int64) {
+        switch scope {
+        case .topic(let topic): inTopic = InTopic(topicID: topic, number: place)
+        case .owner(let owner): inOwnFeed = InOwnFeed(ownerMark: Self.mark(of: owner), position: place)
+        }
+    }
+
+    /// A message's places as far as this caller may know them; nil for a record that is no message.
+    init?(of message: Record, for caller: Identity) {
+        guard let topic = message["topicId"].text, let number = message.number else { return nil }
+        self.init(topicID: TopicID(topic), number: number)
+        if let owner = message.model.feedOwner(of: caller), message.owner == owner,
+            let position = message.feedPosition
+        {
+            inOwnFeed = InOwnFeed(ownerMark: Self.mark(of: owner), position: position)
+        }
+    }
+
+    /// Where the cursor stands in a feed; nil when it is one of another.
+    func place(in scope: FeedScope) -> Int64? {
+        switch scope {
+        case .topic(let topic): inTopic?.topicID == topic ? inTopic?.number : nil
+        case .owner(let owner): belongs(to: owner) ? inOwnFeed?.position : nil
+        }
+    }
+
+    /// Whether it was made of a message, or of the feed, of this owner.
+    func belongs(to owner: String) -> Bool { inOwnFeed?.ownerMark == Self.mark(of: owner) }
+
+    /// FNV-1a: it need not be hard to find another text with this mark, which would only lead into the finder's own feed.
+    private static func mark(of owner: String) -> String {
+        let hash = owner.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        return String(hash, radix: 36)
+    }
+}
+
+// The text: `number topic`, `number.position.owner topic`, or `.position.owner ` without a place in a topic.
+extension MessageCursor {
+    private static let scope = "cursor"
+
+    /// Sealed text that carries the cursor.
+    package func text(sealer: any Sealer) -> String {
+        var text = inTopic.map { String($0.number) } ?? ""
+        if let own = inOwnFeed { text += ".\(own.position).\(own.ownerMark)" }
+        text += " " + (inTopic?.topicID.text ?? "")
+        return sealer.seal(Array(text.utf8), scope: Self.scope)
+    }
+
+    /// The cursor, or nil when the text was changed or is none.
+    init?(text: String, sealer: any Sealer) {
+        guard let bytes = sealer.open(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20) else {
+            return nil
+        }
+        let places = bytes[..<space].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard places.count == 1 || places.count == 3 else { return nil }
+        if !places[0].isEmpty {
+            guard let number = Int64(places[0]) else { return nil }
+            let topic = String(decoding: bytes[(space + 1)...], as: UTF8.self)
+            inTopic = InTopic(topicID: TopicID(topic), number: number)
+        }
+        guard places.count == 3 else { return }
+        guard let position = Int64(places[1]) else { return nil }
+        inOwnFeed = InOwnFeed(ownerMark: places[2], position: position)
+    }
+}

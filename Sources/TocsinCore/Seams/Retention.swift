@@ -1,0 +1,65 @@
+/// How long messages are kept; without a limit, for ever.
+package struct MessageRetention: Sendable, Hashable {
+    /// Older ones go, by the time at which the server took them.
+    package var keptSeconds: Double?
+    /// So many of the last numbers of a topic stay.
+    package var keptPerTopic: Int?
+
+    package init(keptSeconds: Double? = nil, keptPerTopic: Int? = nil) {
+        self.keptSeconds = keptSeconds
+        self.keptPerTopic = keptPerTopic
+    }
+
+    /// Whether anything ever goes.
+    package var isLimited: Bool { keptSeconds != nil || keptPerTopic != nil }
+
+    /// What may go now.
+    package func bounds(at now: Timestamp) -> PruningBounds {
+        PruningBounds(madeBefore: keptSeconds.map { now.adding(seconds: -$0) }, keptPerTopic: keptPerTopic)
+    }
+}
+
+/// Which messages may go: those that either bound leaves out.
+package struct PruningBounds: Sendable, Hashable {
+    package var madeBefore: Timestamp?
+    package var keptPerTopic: Int?
+
+    package init(madeBefore: Timestamp?, keptPerTopic: Int?) {
+        self.madeBefore = madeBefore
+        self.keptPerTopic = keptPerTopic
+    }
+}
+
+/// What one step of pruning a topic did.
+package struct PruningStep: Sendable, Hashable {
+    package var messages = 0
+    package var deliveries = 0
+    /// Whether there is nothing left to do in the topic for now.
+    package var isDone = false
+
+    package init() {}
+}
+
+package protocol RetentionReading {
+    /// Looks at the next topics after one by id, those that are gone but have messages included: which have a message that the
+    /// bounds leave out, and the last one looked at; nil behind the last of all.
+    func topicsToPrune(
+        _ bounds: PruningBounds,
+        after topic: TopicID,
+        limit: Int
+    ) throws(StoreError) -> (due: [TopicID], last: TopicID?)
+    /// The first messages of a topic by number that may go, up to the first that may not: one that is kept, or whose message
+    /// is on its way to somebody (a fan-out, a delivery that is not final).
+    func messagesToPrune(
+        _ bounds: PruningBounds,
+        of topic: TopicID,
+        limit: Int
+    ) throws(StoreError) -> [MessageID]
+}
+
+package protocol RetentionWriting {
+    /// Removes a topic's first messages, given by `messagesToPrune`, with their settled deliveries; of both together at most
+    /// `limit`. One that is on its way to somebody again ends the step. What is left are the last numbers of the topic, and
+    /// the bounds of topic and owners' feeds say from where. Nil: another node is pruning.
+    func prune(_ messages: [MessageID], of topic: TopicID, limit: Int) throws(StoreError) -> PruningStep?
+}

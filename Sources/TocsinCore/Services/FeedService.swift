@@ -1,0 +1,136 @@
+/// Which messages a feed holds, in one order that is that of their commits.
+package enum FeedScope: Hashable, Sendable {
+    /// A topic's messages, by number.
+    case topic(TopicID)
+    /// All messages of one owner, whatever their topics, by position.
+    case owner(String)
+
+    /// Where a message that was read or heard stands in this feed; nil where it is none of its messages.
+    package func place(of message: Record) -> Int64? {
+        switch self {
+        case .topic: message.number
+        case .owner(let owner): message.owner == owner ? message.feedPosition : nil
+        }
+    }
+}
+
+/// Some messages of a feed, in its order, and what the feed held when they were read: one snapshot.
+package struct FeedPage: Sendable {
+    package var messages: [Record]
+    package var bounds: FeedBounds
+    /// The place up to which nothing is left to read: of the last message, or the feed's last where these are the rest.
+    package var end: Int64
+}
+
+/// Feeds as they are replayed: stored messages after a place.
+///
+/// Messages that were deleted are not part of a feed any more; their numbers are missing in it, as clients can see.
+package struct FeedService: Sendable {
+    private let store: any Store
+    private let messages: ModelType
+    private let topics: ModelType
+
+    package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
+        store = environment.store
+        self.messages = messages
+        self.topics = topics
+    }
+
+    /// The feed of everything that the caller may hear of; nil where that is not just what one owner has.
+    ///
+    /// Places across topics exist within one owner's messages alone. Who hears of more, by a rule for groups or for all,
+    /// has a feed for each topic, and none over them.
+    package func ownFeed(of caller: Identity) -> FeedScope? {
+        guard let owner = messages.feedOwner(of: caller), let position = messages.position(of: "owner"),
+            let claim = messages.feedClaim,
+            case .allow(let visible) = AccessPolicy.decision(.listen, on: messages, for: caller),
+            visible == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
+        else { return nil }
+        return .owner(owner)
+    }
+
+    /// What the feed holds; nil for a topic that is absent, deleted or somebody else's.
+    package func bounds(of scope: FeedScope, caller: Identity) async throws(ServiceError) -> FeedBounds? {
+        let query = try query(scope, after: 0, limit: 1, caller)
+        return try await store.reading { [self] reader throws(StoreError) in try bounds(query, reader) }
+    }
+
+    /// Messages after a place, at most `limit`; nil where there is no such feed any more.
+    package func page(
+        of scope: FeedScope,
+        after place: Int64,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> FeedPage? {
+        let query = try query(scope, after: place, limit: limit, caller)
+        return try await store.reading { [self] reader throws(StoreError) in
+            guard let bounds = try bounds(query, reader) else { return nil }
+            let found = try reader.records(query.messages)
+            let last = found.last.flatMap(scope.place) ?? place
+            return FeedPage(
+                messages: found,
+                bounds: bounds,
+                end: found.count < limit ? max(last, bounds.last) : last
+            )
+        }
+    }
+
+    /// What is asked of the store for one feed and one caller.
+    private struct Query: Sendable {
+        var scope: FeedScope
+        var messages: ModelQuery
+        /// The topics that the caller may read.
+        var topics: Predicate
+    }
+
+    private func query(
+        _ scope: FeedScope,
+        after place: Int64,
+        limit: Int,
+        _ caller: Identity
+    ) throws(ServiceError) -> Query {
+        guard case .allow(let visible) = AccessPolicy.decision(.listen, on: messages, for: caller),
+            let deletedField = messages.position(of: "_deleted")
+        else { throw .unauthorized }
+        let isKept = Predicate.field(deletedField, .notEqual(.bool(true)))
+        let (predicate, readable, order): (Predicate, Predicate, Int?)
+        switch scope {
+        case .topic(let topic):
+            guard case .allow(let topicsToRead) = AccessPolicy.decision(.read, on: topics, for: caller),
+                let topicField = messages.position(of: "topicId")
+            else { throw .unauthorized }
+            readable = topicsToRead
+            predicate = visible.and(.field(topicField, .equal(.text(topic.text))))
+            order = messages.numberPosition
+        case .owner(let owner):
+            guard let ownerField = messages.position(of: "owner") else { throw .unauthorized }
+            readable = .always
+            predicate = .field(ownerField, .equal(.text(owner)))
+            order = messages.position(of: ModelType.feedPosition)
+        }
+        guard let order else { throw .unauthorized }
+        let query = ModelQuery(
+            model: messages,
+            predicate: predicate.and(isKept),
+            order: [ModelQuery.Order(field: order)],
+            after: [.int(place)],
+            limit: limit
+        )
+        return Query(scope: scope, messages: query, topics: readable)
+    }
+
+    private func bounds(_ query: Query, _ reader: any StoreReader) throws(StoreError) -> FeedBounds? {
+        switch query.scope {
+        case .topic(let topic):
+            let found = try reader.records(topics, ids: [topic.text], where: query.topics).first
+            guard let found, !found.isDeleted else { return nil }
+            return try reader.feedBounds(of: topic)
+        case .owner(let owner): return try reader.feedBounds(of: owner)
+        }
+    }
+}
+
+extension ModelType {
+    /// The owner text under which what the caller creates stands in a feed, where the server alone writes it.
+    package func feedOwner(of caller: Identity) -> String? { feedClaim.flatMap { caller.ownerForms(of: $0).first } }
+}

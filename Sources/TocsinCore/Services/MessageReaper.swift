@@ -1,0 +1,78 @@
+/// Removes messages whose time is over, in small batches, so that no writer waits for long.
+///
+/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired.
+package struct MessageReaper: Sendable {
+    private let store: any Store
+    private let time: any TimeSource
+    private let retention: MessageRetention
+    private let batch: Int
+    private static let topicsAtOnce = 200
+    private static let roundSeconds = 300.0
+
+    /// - Parameter batch: Rows removed at most in one transaction, deliveries included.
+    package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 500) {
+        self.store = store
+        self.time = time
+        self.retention = retention
+        self.batch = batch
+    }
+
+    /// Removes all that is due now; answers how many messages.
+    package func runOnce() async throws(ServiceError) -> Int {
+        guard retention.isLimited else { return 0 }
+        let bounds = retention.bounds(at: time.now())
+        var total = 0
+        var place: TopicID? = TopicID("")
+        while let from = place, !Task.isCancelled {
+            let page = try await store.reading { reader throws(StoreError) in
+                try reader.topicsToPrune(bounds, after: from, limit: Self.topicsAtOnce)
+            }
+            for topic in page.due {
+                guard let removed = try await prune(topic, bounds) else { return total }
+                total += removed
+            }
+            place = page.last
+        }
+        return total
+    }
+
+    /// Answers how many went; nil: another node is at it.
+    private func prune(_ topic: TopicID, _ bounds: PruningBounds) async throws(ServiceError) -> Int? {
+        let limit = batch
+        var removed = 0
+        while !Task.isCancelled {
+            let due = try await store.reading { reader throws(StoreError) in
+                try reader.messagesToPrune(bounds, of: topic, limit: limit)
+            }
+            guard !due.isEmpty else { break }
+            let step = try await store.writing { writer throws(StoreError) in
+                .success(try writer.prune(due, of: topic, limit: limit))
+            }
+            guard let step else { return nil }
+            removed += step.messages
+            if step.isDone, due.count < limit { break }
+            // Nothing moved: a message has come under way again, and the next round looks at it anew.
+            if step.messages == 0, step.deliveries == 0 { break }
+        }
+        return removed
+    }
+
+    /// Runs at start and then every five minutes, until the task is cancelled; what was removed is told, what fails is told
+    /// and tried again.
+    package func run(
+        removed: @Sendable (Int) -> Void,
+        report: @Sendable (ServiceError) -> Void
+    ) async {
+        guard retention.isLimited else { return }
+        while !Task.isCancelled {
+            do throws(ServiceError) {
+                let count = try await runOnce()
+                if count > 0 { removed(count) }
+            } catch {
+                report(error)
+            }
+            let next = time.now().adding(seconds: Self.roundSeconds)
+            guard (try? await time.sleep(until: next)) != nil else { return }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import GraphQLTransport
+import NIOCore
+import Synchronization
+
+/// Hands what subscriptions bring to the connections of one event loop: a little in each turn, the owners one after the
+/// other, so that neither requests nor other owners wait for a fan-out.
+final class LoopDelivery: Sendable {
+    private struct WeakLane {
+        weak var lane: DeliveryLane?
+    }
+
+    private struct State {
+        var lanes: [String: WeakLane] = [:]
+        /// Those with work, in their order.
+        var listed = CircularBuffer<DeliveryLane>()
+        var isTurnDue = false
+    }
+
+    /// A write costs about as much as handling so many letters.
+    private static let effortOfSink = 8
+    private static let effortOfTurn = 128
+    /// What one owner gets before another is looked after.
+    private static let sinksAtOnce = 8
+    private let loop: any EventLoop
+    private let state = Mutex(State())
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    /// The lane of an owner's connections.
+    func lane(of owner: String) -> DeliveryLane {
+        state.withLock { state in
+            if let lane = state.lanes[owner]?.lane { return lane }
+            let lane = DeliveryLane(owner: owner, on: self)
+            state.lanes[owner] = WeakLane(lane: lane)
+            return lane
+        }
+    }
+
+    /// The lane of an owner has gone, unless there is a new one.
+    func forget(_ owner: String) {
+        let newer = state.withLock { state in
+            let lane = state.lanes[owner]?.lane
+            if lane == nil { state.lanes[owner] = nil }
+            return lane
+        }
+        // If that is the last reference to it, it comes here itself: not while the lock is held.
+        withExtendedLifetime(newer) {}
+    }
+
+    /// The lane has work.
+    func enlist(_ lane: DeliveryLane) {
+        let isFirst = state.withLock { state in
+            state.listed.append(lane)
+            defer { state.isTurnDue = true }
+            return !state.isTurnDue
+        }
+        if isFirst { loop.execute { self.turn() } }
+    }
+
+    private func turn() {
+        var touched: [any LetterReceiver] = []
+        var effort = 0
+        while effort < Self.effortOfTurn, let lane = state.withLock({ $0.listed.popFirst() }) {
+            guard let work = lane.take(sinks: Self.sinksAtOnce) else { continue }
+            switch work {
+            case .one(let mailbox, let letter):
+                effort += 1
+                if let receiver = mailbox.taken(letter) { Self.hand(to: receiver, &touched) { $0.receive(letter) } }
+            case .some(let batch, let sinks):
+                effort += Self.effortOfSink * sinks.count
+                for sink in sinks {
+                    guard let sink = sink as? SocketSink, let receiver = sink.receiver else { continue }
+                    Self.hand(to: receiver, &touched) { $0.receive(batch, for: sink.number) }
+                }
+            }
+            state.withLock { $0.listed.append(lane) }
+        }
+        for receiver in touched { receiver.settle() }
+        let goesOn = state.withLock { state in
+            state.isTurnDue = !state.listed.isEmpty
+            return state.isTurnDue
+        }
+        if goesOn { continueSoon() }
+    }
+
+    /// Notes who has received something in this turn: what it writes is one write at the turn's end.
+    private static func hand(
+        to receiver: any LetterReceiver,
+        _ touched: inout [any LetterReceiver],
+        _ receive: (any LetterReceiver) -> Void
+    ) {
+        if !receiver.isReceiving {
+            receiver.isReceiving = true
+            touched.append(receiver)
+        }
+        receive(receiver)
+    }
+
+    /// A loop runs everything that is due before it looks at its sockets again: what shall not keep them waiting is due
+    /// a moment later.
+    private func continueSoon() {
+        loop.assumeIsolated().scheduleTask(deadline: .now() + .microseconds(2)) { self.turn() }
+    }
+}
+
+/// A connection, as what subscriptions bring reaches it; confined to its event loop.
+protocol LetterReceiver: AnyObject {
+    /// It has received something that was not settled yet. Set by who hands it over.
+    var isReceiving: Bool { get set }
+    /// Takes what one subscription brought.
+    func receive(_ letter: SocketMailbox.Letter)
+    /// Takes what many subscriptions brought together.
+    func receive(_ batch: ResponseBatch, for number: Int)
+    /// All of this turn has been received: it may be written.
+    func settle()
+}
+
+/// The deliveries of a server's event loops.
+final class LoopDeliveries: Sendable {
+    private let loops = Mutex<[ObjectIdentifier: LoopDelivery]>([:])
+
+    /// The delivery of a loop.
+    func delivery(on loop: any EventLoop) -> LoopDelivery {
+        loops.withLock { loops in
+            let key = ObjectIdentifier(loop)
+            if let delivery = loops[key] { return delivery }
+            let delivery = LoopDelivery(loop)
+            loops[key] = delivery
+            return delivery
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import JSON
+
+/// The server under measure: it publishes to its topics and tells how long the answers took.
+final class LiveServer {
+    let process: ServerProcess
+    private(set) var topics: [String] = []
+    private var connections: [LoadConnection] = []
+    private static let body = String(repeating: "The disk of db-3 is 91 % full. ", count: 6)
+    private static let mutation = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }"
+
+    init(sockets: Int) throws {
+        let room = String(sockets + 1000)
+        process = try ServerProcess(environment: ["TOCSIN_CONNECTIONS": room, "TOCSIN_SOCKETS_PER_OWNER": room])
+        try makeTopics(1)
+    }
+
+    func stop() {
+        for connection in connections { connection.close() }
+        process.stop()
+    }
+
+    func makeTopics(_ count: Int) throws {
+        while topics.count < count {
+            let made = try process.run("mutation { createTopic(input: {name: \"live \(topics.count)\"}) { id } }")
+            topics.append(made["createTopic"]?["id"]?.stringValue ?? "")
+        }
+    }
+
+    func order(_ count: Int, topics: Int = 1, slow: Int = 0) -> ReaderOrder {
+        var order = ReaderOrder(.graphql, port: process.port, count: count)
+        order.token = process.token
+        order.topics = Array(self.topics.prefix(topics))
+        order.slow = slow
+        return order
+    }
+
+    func cpu() throws -> Double { try ProcessUsage.cpu(of: process.pid) }
+
+    func memory() throws -> Int { try ProcessUsage.memory(of: process.pid) }
+
+    /// Publishes so many messages at once, each on a connection of its own; answers how long all answers took, in
+    /// nanoseconds.
+    @discardableResult
+    func publish(_ count: Int = 1, to topic: Int = 0) throws -> Int64 {
+        let start = Monotonic.nanoseconds()
+        try send(to: Array(repeating: topic, count: count))
+        return Monotonic.nanoseconds() - start
+    }
+
+    /// Publishes a message to each of these topics at once, and waits for the answers.
+    func send(to places: [Int]) throws {
+        while connections.count < places.count { connections.append(try LoadConnection(port: process.port)) }
+        for (connection, topic) in zip(connections, places) {
+            let input: JSONValue = [
+                "type": 1, "title": .string("t=\(Monotonic.nanoseconds())"), "body": .string(Self.body),
+                "topicId": .string(topics[topic]),
+            ]
+            try connection.send(process.request(Self.mutation, ["i": input]))
+        }
+        for connection in connections.prefix(places.count) {
+            let answer = String(decoding: try connection.receive(), as: UTF8.self)
+            if answer.contains("\"errors\"") { throw BenchFailure("the server answered an error: \(answer)") }
+        }
+    }
+}

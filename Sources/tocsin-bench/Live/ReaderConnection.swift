@@ -1,0 +1,178 @@
+import Foundation
+import JSON
+
+/// What `live-readers` is to open.
+struct ReaderOrder {
+    /// What is spoken before frames come.
+    enum Kind: String {
+        /// A GraphQL subscription over a WebSocket.
+        case graphql
+        /// A WebSocket.
+        case webSocket
+        /// Nothing.
+        case raw
+    }
+
+    var kind: Kind
+    var port: UInt16
+    var token = ""
+    /// Each socket follows one of them, in turn.
+    var topics: [String] = []
+    var count: Int
+    /// So many of them stop reading once they are ready.
+    var slow = 0
+
+    init(_ kind: Kind, port: UInt16, count: Int) {
+        (self.kind, self.port, self.count) = (kind, port, count)
+    }
+
+    init?(line: String) {
+        guard let value = try? JSONParser.parse(line), let kind = value["kind"]?.stringValue.flatMap(Kind.init),
+            let port = value["port"]?.intValue, let count = value["count"]?.intValue
+        else { return nil }
+        self.init(kind, port: UInt16(port), count: Int(count))
+        token = value["token"]?.stringValue ?? ""
+        topics = (value["topics"]?.arrayValue ?? []).compactMap(\.stringValue)
+        slow = Int(value["slow"]?.intValue ?? 0)
+    }
+
+    var line: [UInt8] {
+        let value: JSONValue = [
+            "kind": .string(kind.rawValue), "port": .int(Int64(port)), "count": .int(Int64(count)),
+            "token": .string(token), "topics": .array(topics.map { .string($0) }), "slow": .int(Int64(slow)),
+        ]
+        return value.serialized() + [10]
+    }
+}
+
+/// One socket of the load generator, from its opening to its frames.
+final class ReaderConnection {
+    let descriptor: Int32
+    let isSlow: Bool
+    private(set) var isReady: Bool
+    private let order: ReaderOrder
+    private let index: Int
+    private var isUpgraded: Bool
+    /// The beginning of a frame whose rest has not come.
+    private var rest: [UInt8] = []
+
+    static let query = "subscription($t: ID) { onCreateMessage(topicId: $t) { id number type title body createdAt } }"
+
+    init(_ order: ReaderOrder, index: Int) throws {
+        self.order = order
+        self.index = index
+        isSlow = index < order.slow
+        isReady = order.kind == .raw
+        isUpgraded = order.kind == .raw
+        descriptor = try Self.connected(port: order.port, index: index, isSlow: isSlow)
+        guard order.kind != .raw else { return }
+        let subprotocol = order.kind == .graphql ? "Sec-WebSocket-Protocol: graphql-transport-ws\r\n" : ""
+        let upgrade =
+            "GET /graphql HTTP/1.1\r\nHost: 127.0.0.1:\(order.port)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(subprotocol)\r\n"
+        send(Array(upgrade.utf8))
+    }
+
+    /// Several source addresses, so that no run lacks ports.
+    private static func connected(port: UInt16, index: Int, isSlow: Bool) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw BenchFailure("no more sockets: raise the limit of open files (ulimit -n)") }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_IP), 24, &on, socklen_t(MemoryLayout<Int32>.size))
+        var small: Int32 = 4096
+        if isSlow { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &small, socklen_t(MemoryLayout<Int32>.size)) }
+        var hard = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
+        let from = UInt32(0x7F00_0002 + index % 8)
+        guard call(bind, descriptor, from, 0), call(connect, descriptor, 0x7F00_0001, port) else {
+            throw BenchFailure("cannot connect socket \(index): \(String(cString: strerror(errno)))")
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        return descriptor
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
+        _ descriptor: Int32,
+        _ host: UInt32,
+        _ port: UInt16
+    ) -> Bool {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = host.bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        } == 0
+    }
+
+    /// Takes what came; `frame` is told the payload of each frame once the connection is ready.
+    func received(_ bytes: UnsafeRawBufferPointer, frame: (UnsafeRawBufferPointer) -> Void) {
+        guard rest.isEmpty else {
+            rest += bytes
+            let joined = rest
+            rest = []
+            return joined.withUnsafeBytes { parse($0, frame) }
+        }
+        parse(bytes, frame)
+    }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer, _ frame: (UnsafeRawBufferPointer) -> Void) {
+        var place = 0
+        if !isUpgraded {
+            guard let end = memmem(bytes.baseAddress, bytes.count, "\r\n\r\n", 4), let base = bytes.baseAddress else {
+                rest = Array(bytes)
+                return
+            }
+            place = UnsafeRawPointer(end) - base + 4
+            isUpgraded = true
+            if order.kind == .graphql {
+                sendText(["type": "connection_init", "payload": ["authorization": .string("Bearer " + order.token)]])
+            } else {
+                isReady = true
+            }
+        }
+        while bytes.count - place >= 2 {
+            var (length, head) = (Int(bytes[place + 1] & 0x7F), 2)
+            if length == 126 {
+                guard bytes.count - place >= 4 else { break }
+                (length, head) = (Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]), 4)
+            }
+            guard bytes.count - place >= head + length else { break }
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[(place + head)..<(place + head + length)])
+            if bytes[place] & 0x0F < 3 { isReady ? frame(payload) : introduce(payload) }
+            place += head + length
+        }
+        if place < bytes.count { rest = Array(bytes[place...]) }
+    }
+
+    /// The steps until the subscription is live.
+    private func introduce(_ payload: UnsafeRawBufferPointer) {
+        let text = String(decoding: payload, as: UTF8.self)
+        if text.contains("connection_ack") {
+            let topic = order.topics.isEmpty ? JSONValue.null : .string(order.topics[index % order.topics.count])
+            let payload: JSONValue = ["query": .string(Self.query), "variables": ["t": topic]]
+            sendText(["type": "subscribe", "id": "1", "payload": payload])
+            sendText(["type": "ping"])
+        } else if text.contains("pong") {
+            isReady = true
+        } else {
+            FileHandle.standardError.write(Data("live-readers: \(text)\n".utf8))
+            exit(1)
+        }
+    }
+
+    /// A client masks; a mask of zeros changes nothing.
+    private func sendText(_ value: JSONValue) {
+        let payload = value.serialized()
+        let length =
+            payload.count < 126
+            ? [UInt8(payload.count) | 0x80]
+            : [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+        send([0x81] + length + [0, 0, 0, 0] + payload)
+    }
+
+    private func send(_ bytes: [UInt8]) { _ = write(descriptor, bytes, bytes.count) }
+}
