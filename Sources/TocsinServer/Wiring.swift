@@ -6,6 +6,7 @@ import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 import TocsinHTTP2
+import TocsinPostgres
 import TocsinPush
 import TocsinSQLite
 import TocsinStore
@@ -17,12 +18,14 @@ enum Wiring {
         role: StoreRole,
         migrations: MigrationMode,
         at now: Timestamp,
+        journal: Journal? = nil,
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
         try makeDataDirectory(settings)
         var storeSettings = StoreSettings()
         storeSettings.migrations = migrations
+        storeSettings.journal = journal
         do {
             return try await SQLStore.open(
                 database(settings),
@@ -57,6 +60,7 @@ enum Wiring {
     static func database(_ settings: Settings) -> any SQLDatabase {
         switch settings.server.databaseAddress {
         case .sqlite(let path): SQLiteDatabase(path: path)
+        case .postgres(let url): PostgresDatabase(url: url.contents)
         }
     }
 

@@ -36,7 +36,10 @@ package enum SettingTable {
     static let server: [SettingDefinition] = [
         .text("host", \.server.host, "The address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
         .integer("port", \.server.port, 0...65_535, "The port to listen on; 0 takes a free one."),
-        .init("database", "Where the data is kept: sqlite:PATH; tocsin.db in the data directory unless set.") {
+        .init(
+            "database",
+            "Where the data is kept: sqlite:PATH or postgres://…; tocsin.db in the data directory unless set."
+        ) {
             text,
             settings in
             switch DatabaseAddress.parsed(text) {
@@ -54,6 +57,18 @@ package enum SettingTable {
             "Where the database and the server key live; made if it is not there."
         ),
         .optional("node", \.server.node, "This node's name in leases and logs; host name and process unless set."),
+        .init("doorbell", "What wakes other nodes: postgres, postgres://… past a pooler, nats://…, or off.") {
+            text,
+            settings in
+            switch DoorbellAddress.parsed(text) {
+            case .success(let address):
+                settings.server.doorbell = address
+                return nil
+            case .failure(let problem): return problem
+            }
+        } text: {
+            $0.server.doorbell.description
+        },
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",

@@ -140,15 +140,20 @@ extension JournalReader {
         do throws(StoreError) {
             try read(&hand)
             hand.pauseMilliseconds = 0
-            found.withLock { status in
-                status.trouble = nil
+            let hadTrouble = found.withLock { status in
+                defer { status.trouble = nil }
                 status.looks += 1
+                return status.trouble != nil
             }
+            if hadTrouble { listeners.failed(nil) }
         } catch {
             hand.close()
             hand.pauseMilliseconds = Self.pauseMilliseconds
-            found.withLock { $0.trouble = error.description }
-            listeners.failed(error)
+            let isNew = found.withLock { status in
+                defer { status.trouble = error.description }
+                return status.trouble == nil
+            }
+            if isNew { listeners.failed(error) }
         }
         let waiters = inbox.condition.withLock {
             let current = inbox.look
@@ -226,10 +231,12 @@ extension JournalReader {
     ) throws(StoreError) {
         if let last = hand.listenersAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
         hand.listenersAskedAt = moment
-        journal.tellsDeliveries = try session.othersWantDeliveries(
+        let isWanted = try session.othersWantDeliveries(
             than: journal.instance,
             seenSince: moment.adding(seconds: -NodeEntry.lifeSeconds)
         )
+        journal.tellsDeliveries = isWanted
+        listeners.deliveriesWanted(isWanted)
     }
 }
 

@@ -10,21 +10,25 @@ package struct JournalListeners: Sendable {
     package var lost: @Sendable () -> Void
     /// Takes what was learnt of the database's clock.
     package var measured: @Sendable (DatabaseTime.Measurement) -> Void
-    /// Takes a failure, after which the reader tries again.
-    package var failed: @Sendable (StoreError) -> Void
+    /// Takes a failure, after which the reader tries again and again, and nil when that went well.
+    package var failed: @Sendable (StoreError?) -> Void
+    /// Takes, about every second, whether somebody listens to deliveries on another node.
+    package var deliveriesWanted: @Sendable (Bool) -> Void
 
     package init(
         wants: @escaping @Sendable (_ model: String, _ owner: String?) -> Bool,
         publish: @escaping @Sendable ([DomainEvent]) -> Void,
         lost: @escaping @Sendable () -> Void,
         measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
-        failed: @escaping @Sendable (StoreError) -> Void = { _ in }
+        failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
+        deliveriesWanted: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         self.wants = wants
         self.publish = publish
         self.lost = lost
         self.measured = measured
         self.failed = failed
+        self.deliveriesWanted = deliveriesWanted
     }
 }
 
