@@ -43,7 +43,7 @@ install_packages() {
         </dev/null >&2
 }
 
-build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libnghttp2-dev pkg-config curl git ca-certificates)
+build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libnghttp2-dev pkg-config curl git ca-certificates)
 
 # Installs what the build needs and checks for a Swift toolchain.
 prepare_build() {

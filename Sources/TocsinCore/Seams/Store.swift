@@ -121,7 +121,8 @@ package protocol ModelWriting {
     /// change that is not to be seen yet will be later than a time read now.
     ///
     /// Needed where writes overlap. A database with one writer at a time does nothing; one with several takes a lock in each
-    /// write, shared, and here for itself alone (PostgreSQL: `pg_advisory_xact_lock`).
+    /// write group, shared. A group in which this is called is begun again with that lock for itself alone: to ask for it in
+    /// the middle would make two groups wait for each other.
     func fenceChanges() throws(StoreError)
     /// Hands out so many numbers of each topic, under their rows, which are locked in order of id; answers the first of
     /// each. A topic that is not there has none.
