@@ -65,7 +65,7 @@ struct SlowReaderTests {
         hasSmallWindow: Bool = false
     ) async throws -> RawSocket {
         let socket = try await RawSocket(
-            installation,
+            port: installation.server?.port ?? 0,
             path: "/graphql",
             subprotocols: "graphql-transport-ws",
             hasSmallWindow: hasSmallWindow

@@ -1,4 +1,6 @@
 import GraphQL
+import GraphQLTransport
+import Synchronization
 import TocsinCore
 
 // What the reader of the nodes' journal needs to know, and to say.

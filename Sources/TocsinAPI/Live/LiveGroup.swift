@@ -11,6 +11,8 @@ struct GroupKey: Hashable, Sendable {
     var variables: JSONObject
     var rights: CallerRights
     var isAppSync: Bool
+
+    var owner: String { rights.owner }
 }
 
 /// One plan that runs once per event for all its members.

@@ -121,6 +121,7 @@ extension Dialect {
     var pruningTurn: String? {
         switch self {
         case .sqlite: nil
+        // Beside the locks of `Dialect.Lock`.
         case .postgres: "SELECT CASE WHEN pg_try_advisory_xact_lock(7401003) THEN 1 ELSE 0 END"
         }
     }

@@ -20,17 +20,11 @@ final class RawSocket {
     }
 
     /// Opens a socket that has said nothing yet.
-    convenience init(
-        _ installation: Installation,
-        path: String,
-        subprotocols: String,
-        hasSmallWindow: Bool = false
-    ) async throws {
-        let port = installation.server?.port ?? 0
-        try await self.init(port: port, path: path, subprotocols: subprotocols, hasSmallWindow: hasSmallWindow)
+    convenience init(_ installation: Installation, path: String, subprotocols: String) async throws {
+        try await self.init(port: installation.server?.port ?? 0, path: path, subprotocols: subprotocols)
     }
 
-    /// Opens a socket that has said nothing yet.
+    /// Opens a socket that has said nothing yet; with a small window the system takes little for it while it does not read.
     init(port: Int, path: String, subprotocols: String, hasSmallWindow: Bool = false) async throws {
         let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
