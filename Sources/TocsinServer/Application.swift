@@ -174,7 +174,7 @@ package final class Application: Sendable {
             schema: schema,
             authenticator: authenticator,
             revoked: revoked,
-            settle: neighbours.map { neighbours in { await neighbours.settle() } },
+            settle: neighbours?.settle,
             documents: documents,
             rates: RequestRates(
                 perSecond: settings.limits.ratePerSecond,

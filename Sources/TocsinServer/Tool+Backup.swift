@@ -14,6 +14,8 @@ extension Tool {
         let backup: SQLiteBackup
         switch settings.server.databaseAddress {
         case .sqlite(let source): backup = SQLiteBackup(of: source, to: path, replaces: replaces)
+        case .postgres:
+            throw StartError("`tocsin backup` copies SQLite's file. For PostgreSQL use pg_dump, or `tocsin export`.")
         }
         do {
             try await withThread("backup") { () throws(StoreError) in

@@ -24,8 +24,8 @@ struct OwnNode: Sendable {
     /// A name with some random digits, of characters that every carrier takes.
     static func instance(_ name: String, _ time: any TimeSource) -> String {
         let digits = SystemIdentifiers(time: time).makeID().suffix(8)
-        let plain = name.unicodeScalars.filter { $0.isASCII && ($0.properties.isAlphabetic || "0123456789.-_".contains($0)) }
-        return String(String.UnicodeScalarView(plain.prefix(64))) + "-" + digits
+        let plain = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
+        return plain.prefix(64) + "-" + digits
     }
 
     /// What the store's observer does with a commit's events: those whose order matters wait for the journal.
