@@ -30,7 +30,9 @@ struct JournalTests {
     func order(database: TestDatabase) async throws {
         let (models, each) = (models, 120)
         try await withNodes(["a", "b", "c"], on: database) { nodes, _ in
-            try await nodes[0].store.insert([models.topic("hot"), models.topic("a"), models.topic("b"), models.topic("c")])
+            try await nodes[0].store.insert([
+                models.topic("hot"), models.topic("a"), models.topic("b"), models.topic("c"),
+            ])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for node in nodes {
                     for index in 0..<each {
@@ -48,7 +50,10 @@ struct JournalTests {
         }
     }
 
-    @Test("a transaction that commits late is heard, though later ones were before it", arguments: TestDatabase.postgres)
+    @Test(
+        "a transaction that commits late is heard, though later ones were before it",
+        arguments: TestDatabase.postgres
+    )
     func lateCommit(database: TestDatabase) async throws {
         let models = models
         try await withNodes(["a"], on: database) { nodes, made in
@@ -82,7 +87,8 @@ struct JournalTests {
                 var note = Record(
                     models.note,
                     [
-                        "id": .text("n"), "owner": .text("u::ann"), "createdAt": .text("t"), ModelType.makingTime: .int(1),
+                        "id": .text("n"), "owner": .text("u::ann"), "createdAt": .text("t"),
+                        ModelType.makingTime: .int(1),
                         "text": .text(text), "count": .int(-7), "weight": .double(0.5), "isDone": .bool(true),
                         "tags": .json("[\"x\"]"),
                     ]
@@ -197,7 +203,9 @@ struct JournalTests {
             #expect(counts == [0, 0])
         }
         try await withNodes(["a"], on: database) { nodes, _ in
-            for _ in 0..<3 { try await nodes[0].store.write { writer throws(StoreError) in writer.note(.outboxFilled) } }
+            for _ in 0..<3 {
+                try await nodes[0].store.write { writer throws(StoreError) in writer.note(.outboxFilled) }
+            }
             let counts = try await nodes[0].store.write { writer throws(StoreError) -> [Int] in
                 [
                     try writer.removeJournal(before: moment(0), limit: 10),

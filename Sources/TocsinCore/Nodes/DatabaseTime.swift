@@ -47,7 +47,9 @@ package final class DatabaseTime: TimeSource {
             state.recent.append(measurement)
             if state.recent.count > Self.keptMeasurements { state.recent.removeFirst() }
             // A clock that was set makes all that was measured before wrong: the newest says so clearly.
-            if abs(measurement.difference - state.difference) > measurement.width + 1000 { state.recent = [measurement] }
+            if abs(measurement.difference - state.difference) > measurement.width + 1000 {
+                state.recent = [measurement]
+            }
             let best = state.recent.min { $0.width < $1.width } ?? measurement
             state.difference = best.difference
         }

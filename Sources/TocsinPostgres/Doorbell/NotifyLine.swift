@@ -47,7 +47,7 @@ struct NotifyLine {
         ]
         let ready = poll(&descriptors, 2, Int32(isBusy ? Self.answerMilliseconds : Self.idleMilliseconds))
         if ready == 0, isBusy {
-            throw .unavailable(reason: "the database does not answer", detail: "a notification was not answered in time")
+            throw .unavailable(reason: "the database does not answer", detail: "to a notification, in time")
         }
         if descriptors[1].revents != 0 { wakeup.clear() }
         guard PQconsumeInput(link.handle) == 1 else { throw link.loss() }

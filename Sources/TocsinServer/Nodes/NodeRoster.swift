@@ -14,7 +14,9 @@ struct NodeRoster: Sendable {
     /// Rounds after which a node says again what it said before.
     private static let quietRounds = 5
 
-    /// Enters this node. Throws when one that lives has another server key: a token of the one would be refused by the other.
+    /// Enters this node.
+    ///
+    /// Throws when one that lives has another server key: a token of the one would be refused by the other.
     ///
     /// While the database is away nobody is asked; `run` enters the node later.
     func join() async throws(StartError) {
@@ -33,7 +35,10 @@ struct NodeRoster: Sendable {
             )
         }
         if others.contains(where: { $0.name == entry.name }) {
-            logger.warning("another node has this node's name, or had it shortly ago", metadata: ["name": "\(entry.name)"])
+            logger.warning(
+                "another node has this one's name, or had it shortly ago",
+                metadata: ["name": "\(entry.name)"]
+            )
         }
         await say(wantsDeliveries: listeners.isAnybodyHere)
     }

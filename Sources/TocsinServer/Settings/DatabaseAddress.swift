@@ -27,6 +27,8 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
             if let problem = PostgresDatabase.problem(inURL: text) { return .failure(SettingProblem(problem)) }
             return .success(.postgres(url: Secret(text)))
         }
-        return .failure("write sqlite:PATH, for example sqlite:/var/lib/tocsin/tocsin.db, or postgres://USER@HOST/DATABASE")
+        return .failure(
+            "write sqlite:PATH, for example sqlite:/var/lib/tocsin/tocsin.db, or postgres://USER@HOST/DATABASE"
+        )
     }
 }

@@ -46,7 +46,9 @@ package final class Journal: Sendable {
     }
 
     /// What of a group's events is told at once, and not when the reader comes to its row.
-    package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] { events.filter { $0.recordOfChange == nil } }
+    package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] {
+        events.filter { $0.recordOfChange == nil }
+    }
 
     /// Writes the group's row, unless it has nothing for others; to be called last in its transaction.
     func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {

@@ -2,7 +2,9 @@ import TocsinCore
 
 private enum SQL {
     static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
-    /// One row at least, so that the moment and the snapshot are always told. Rows are new when their transaction is
+    /// One row at least, so that the moment and the snapshot are always told.
+    ///
+    /// Rows are new when their transaction is
     /// visible now and was not in the snapshot `$1`.
     static let read = """
         SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
