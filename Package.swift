@@ -180,7 +180,10 @@ let package = Package(
             ]
         ),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
-        tests("TocsinServerTests", ["JSON", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]),
+        tests(
+            "TocsinServerTests",
+            ["JSON", "TestDatabases", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]
+        ),
         tests(
             "IntegrationTests",
             [

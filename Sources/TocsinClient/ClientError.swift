@@ -52,11 +52,15 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     /// The failure below this one, where there is one.
     public let cause: (any Error)?
 
+    /// With `BAD_CURSOR` and `CURSOR_EXPIRED` the oldest cursor that the server can honour, where there is one.
+    public let oldestCursor: String?
+
     /// An error of these parts.
-    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil, oldestCursor: String? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.oldestCursor = oldestCursor
     }
 
     /// The message with its code.

@@ -15,6 +15,8 @@ extension Dialect {
         case changes = 7_401_001
         /// Taken while tables and indexes are made.
         case tables = 7_401_002
+        /// Taken by the one node that removes old messages.
+        case pruning = 7_401_003
     }
 
     /// Whether several connections write at the same time.
@@ -60,6 +62,16 @@ extension Dialect {
         switch self {
         case .sqlite: nil
         case .postgres: "SELECT pg_advisory_xact_lock(hashtextextended($1, 7401))"
+        }
+    }
+
+    /// Selects 1 for the one that may remove old messages until its transaction ends, 0 for others; nil where there is only
+    /// one anyway.
+    var pruningTurn: String? {
+        switch self {
+        case .sqlite: nil
+        case .postgres:
+            "SELECT CASE WHEN pg_try_advisory_xact_lock(\(Lock.pruning.rawValue)) THEN 1 ELSE 0 END"
         }
     }
 

@@ -64,6 +64,7 @@ func runClient(_ work: () async throws -> Void) async throws {
     do {
         try await work()
     } catch let error as ClientError {
-        throw CommandFailure(error.description)
+        let oldest = error.oldestCursor.map { " The oldest cursor that can be honoured: \($0)" } ?? ""
+        throw CommandFailure(error.description + oldest)
     }
 }

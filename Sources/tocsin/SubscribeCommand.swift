@@ -13,6 +13,13 @@ struct SubscribeCommand: AsyncParsableCommand {
             message: nothing is missed and nothing comes twice. Without --after the feed begins now. The command runs \
             until it is stopped, or until --count messages have come.
 
+            With --state, where it stands is kept in a file, and a later run goes on from there; --after counts only while \
+            there is no such file. A message counts as handled when its line is written to standard output and its \
+            --exec command has ended, whatever its status; only then the file is changed, in one step, and synchronised \
+            with the disk. So no message is missed, whatever is killed: server, network or this command. A kill of this \
+            command between the two brings that one message again in the next run: a command of --exec that must not act \
+            twice remembers TOCSIN_ID, and who reads lines of JSON drops one whose "number" is not above the last.
+
             With --exec, a command is run by `sh -c` for each message, one at a time; it finds the message as JSON on \
             its standard input and in TOCSIN_TITLE, TOCSIN_BODY (at most 100 kB), TOCSIN_PRIORITY, TOCSIN_TYPE, \
             TOCSIN_ID, TOCSIN_NUMBER, TOCSIN_CURSOR, TOCSIN_CREATED_AT, TOCSIN_CATEGORY, TOCSIN_MESSAGE_URL and \
@@ -21,7 +28,7 @@ struct SubscribeCommand: AsyncParsableCommand {
             EXAMPLES
               tocsin subscribe alerts
               tocsin subscribe alerts --json | jq -r .title
-              tocsin subscribe alerts --after "$(cat last-cursor)" --json
+              tocsin subscribe alerts --state alerts.state --json >> alerts.jsonl
               tocsin subscribe alerts --exec 'notify-send "$TOCSIN_TITLE" "$TOCSIN_BODY"'
 
             ENVIRONMENT
@@ -38,6 +45,9 @@ struct SubscribeCommand: AsyncParsableCommand {
 
     @Option(help: "Begin after the message with this cursor.")
     var after: String?
+
+    @Option(help: ArgumentHelp("Keep in this file where the feed stands, and go on from there.", valueName: "file"))
+    var state: String?
 
     @Flag(help: "Print each message as one line of JSON, its cursor included.")
     var json = false
@@ -56,23 +66,38 @@ struct SubscribeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try client.makeClient()
+        let kept = state.map { SubscriptionState(path: $0, topic: topic) }
+        let feed = makeFeed(client, kept, from: try kept?.load())
+        try await runClient {
+            var rest = count ?? Int.max
+            for try await message in feed {
+                try await handle(message)
+                try kept?.save(message.place)
+                rest -= 1
+                if rest == 0 { break }
+            }
+        }
+    }
+
+    private func makeFeed(_ client: TocsinClient, _ kept: SubscriptionState?, from place: FeedPlace?) -> MessageFeed {
         let topic = topic
-        let feed = client.follow(topic: .nameOrID(topic), after: after) { change in
+        let tell: @Sendable (MessageFeed.Change) -> Void = { change in
             switch change {
+            case .begun(let place):
+                // Without it a kill before the first message would begin anew, later.
+                do {
+                    try kept?.save(place)
+                } catch {
+                    Terminal.remark("\(error)")
+                }
             case .live: Terminal.remark("Following \(topic).")
             case .interrupted(let error, let pause):
                 let seconds = (Double(pause.components.attoseconds) / 1e18 + Double(pause.components.seconds))
                 Terminal.remark("\(error.message) Trying again in \(String(format: "%.1f", seconds)) s.")
             }
         }
-        try await runClient {
-            var rest = count ?? Int.max
-            for try await message in feed {
-                try await handle(message)
-                rest -= 1
-                if rest == 0 { break }
-            }
-        }
+        if let place { return client.follow(from: place, onChange: tell) }
+        return client.follow(topic: .nameOrID(topic), after: after, onChange: tell)
     }
 
     private func handle(_ message: FeedMessage) async throws {

@@ -1,5 +1,6 @@
 """Opens a page in headless Chromium that follows a topic of the built server: with `fetch` from another origin, with
-`EventSource` through a proxy that adds the credentials, and with WebSockets in both protocols. In a frame of it, a page
+`EventSource` through a proxy that adds the credentials, and with WebSockets in both protocols, also through kills of the
+server. In a frame of it, a page
 of an origin that is not listed tries the same, and what a plain form can. Use: browser.py BINARY [CHROMIUM]"""
 
 import http.client
@@ -149,6 +150,46 @@ await check("a refusal can be read across origins", async () => {
   });
   return [answer.status, (await answer.json()).errors[0].errorType];
 });
+const story = (name, heard) => (title, end) => {
+  // A kill of the server in the middle, and messages while nobody can listen.
+  heard.push(title);
+  if (title === name + " 1") tell("restart", [name + " 2", name + " 3"]);
+  if (title === name + " 3") tell("publish", name + " 4");
+  if (title === name + " 4") end(heard);
+};
+await check("EventSource goes on through a kill of the server by itself", () => new Promise((resolve, reject) => {
+  const heard = [], hear = story("source", heard);
+  const source = new EventSource("/graphql?query=" + encodeURIComponent(settings.subscription));
+  source.onopen = () => { if (heard.length === 0) tell("publish", "source 1"); };
+  source.onerror = () => { if (source.readyState === 2) reject(new Error("gave up after " + heard)); };
+  source.addEventListener("next", (event) => hear(JSON.parse(event.data).data.onCreateMessage.title, (all) => {
+    source.close();
+    resolve(all);
+  }));
+}));
+await check("a socket goes on through a kill of the server by its cursor", () => new Promise((resolve) => {
+  const heard = [], hear = story("socket", heard);
+  const query = "subscription($a: String) { onCreateMessage(after: $a) { title cursor } }";
+  let cursor = null, isOver = false;
+  const open = () => {
+    const socket = new WebSocket(settings.server.replace("http", "ws") + "/graphql", "graphql-transport-ws");
+    const send = (message) => socket.send(JSON.stringify(message));
+    socket.onopen = () => send({type: "connection_init", payload: {Authorization: settings.token}});
+    socket.onclose = () => isOver || setTimeout(open, 100);
+    socket.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      if (message.type === "connection_ack") {
+        send({id: "1", type: "subscribe", payload: {query, variables: {a: cursor}}});
+        send({type: "ping"});
+      }
+      if (message.type === "pong" && heard.length === 0) tell("publish", "socket 1");
+      if (message.type !== "next") return;
+      cursor = message.payload.data.onCreateMessage.cursor;
+      hear(message.payload.data.onCreateMessage.title, (all) => { isOver = true; socket.close(1000); resolve(all); });
+    };
+  };
+  open();
+}));
 const frame = document.createElement("iframe");
 const elsewhere = new Promise((resolve) => addEventListener("message", (event) => resolve(event.data)));
 frame.src = settings.elsewhere;
@@ -277,6 +318,10 @@ EXPECTED = {
     == [200, {"success": True, "enabled": True}],
     "fetch may not send a field that is not listed": lambda value: value == "TypeError",
     "a refusal can be read across origins": lambda value: value == [401, "UnauthorizedException"],
+    "EventSource goes on through a kill of the server by itself": lambda value: value
+    == [f"source {number}" for number in range(1, 5)],
+    "a socket goes on through a kill of the server by its cursor": lambda value: value
+    == [f"socket {number}" for number in range(1, 5)],
     "elsewhere: fetch is not allowed": lambda value: value == "TypeError",
     "elsewhere: fetch without asking first brings nothing to read": lambda value: value == ["opaque", 0],
     "elsewhere: a socket for graphql-transport-ws is not opened": lambda value: value == 1006,
@@ -297,6 +342,11 @@ def watch(page, server, token, topic, checks):
             break
         if name == "publish":
             server.publish(token, topic, value)
+            continue
+        if name == "restart":
+            server.kill_and_restart()
+            for title in value:
+                server.publish(token, topic, title)
             continue
         seen.add(name)
         is_good = value["ok"] and EXPECTED[name](value["value"])

@@ -16,9 +16,15 @@ class Server:
         self.binary = binary
         self.folder = tempfile.mkdtemp(prefix="tocsin-clients-")
         self.log = open(os.path.join(self.folder, "log"), "wb")
-        ready = os.path.join(self.folder, "ready")
         self._data = ["--data-dir", os.path.join(self.folder, "data")]
-        command = [binary, "serve", "--port", "0", "--ready-file", ready, *self._data, *flags]
+        self._flags = flags
+        self._start("0")
+
+    def _start(self, port):
+        ready = os.path.join(self.folder, "ready")
+        if os.path.exists(ready):
+            os.remove(ready)
+        command = [self.binary, "serve", "--port", port, "--ready-file", ready, *self._data, *self._flags]
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
         deadline = time.monotonic() + 60
         while not (os.path.exists(ready) and os.path.getsize(ready)):
@@ -28,6 +34,12 @@ class Server:
         self.address = open(ready).read().strip()
         self.host = self.address.removeprefix("http://")
         self.sockets = self.address.replace("http://", "ws://")
+
+    def kill_and_restart(self):
+        """As after a power cut: on the same data and port."""
+        self.process.kill()
+        self.process.wait(20)
+        self._start(self.address.rsplit(":", 1)[1])
 
     def _administer(self, *arguments):
         done = subprocess.run([self.binary, *arguments, *self._data], capture_output=True, text=True, timeout=60)

@@ -12,7 +12,10 @@ struct ResetTests {
         case midway
     }
 
-    @Test("a connection that breaks before or in its answer is no strange server: the query is asked again", arguments: Cut.allCases)
+    @Test(
+        "a connection that breaks before or in its answer is no strange server: the query is asked again",
+        arguments: Cut.allCases
+    )
     func repeats(cut: Cut) async throws {
         let peer = try CuttingPeer(cut)
         var settings = ClientSettings()

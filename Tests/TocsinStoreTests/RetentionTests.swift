@@ -109,7 +109,7 @@ struct RetentionTests {
 
     @Test("whichever limit leaves a message out removes it", arguments: [(10.0, 2), (1.0, 10)])
     func both(seconds: Double, count: Int) async throws {
-        try await TestDatabase.sqlite.withStore { store in
+        try await TestDatabase.sqlite[0].withStore { store in
             try await store.insert([models.topic("a")])
             try await publish(["a"], times: 9, to: store)
             let removed = try await reaper(store, now: 9000, keptSeconds: seconds, perTopic: count).runOnce()
@@ -123,7 +123,7 @@ struct RetentionTests {
         arguments: [DeliveryStatus.waiting, .sending, nil]
     )
     func underWay(status: DeliveryStatus?) async throws {
-        try await TestDatabase.sqlite.withStore { store in
+        try await TestDatabase.sqlite[0].withStore { store in
             try await store.insert([models.topic("a"), models.topic("b")])
             try await publish(["a", "b"], times: 12, to: store)
             let open = status.map { delivery("a-3", 1, $0) }
@@ -148,7 +148,7 @@ struct RetentionTests {
     @Test("settled deliveries go with their message, no transaction removing more rows than it may")
     func deliveries() async throws {
         let sizes = Collected<Int>()
-        let database = ObservedDatabase(base: try TestDatabase.sqlite.make()) { sql, _, connection throws(StoreError) in
+        let database = ObservedDatabase(base: try TestDatabase.sqlite[0].make()) { sql, _, connection throws(StoreError) in
             guard sql == "COMMIT" else { return }
             let rows = try connection.first(
                 "SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM messages)"
@@ -191,7 +191,7 @@ struct RetentionTests {
 
     @Test("what is no longer kept is not unread")
     func unread() async throws {
-        try await TestDatabase.sqlite.withStore { store in
+        try await TestDatabase.sqlite[0].withStore { store in
             try await store.insert([models.topic("a")])
             try await publish(["a"], times: 10, to: store)
             let membership = Membership(topicID: TopicID("a"), userID: UserID("ann"), push: true, createdAt: moment(0))
@@ -216,7 +216,7 @@ struct RetentionTests {
     )
     func random(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let database = TestDatabase.sqlite
+        let database = TestDatabase.sqlite[0]
         try await database.withStore { store in
             let topics = ["a", "b", "c"]
             try await store.insert(topics.map { models.topic($0) })

@@ -2,6 +2,7 @@
 struct FeedFailure: Hashable {
     let code: ClientError.Code
     let message: String
+    var oldestCursor: String?
 
     init(_ code: ClientError.Code, _ message: String) {
         self.code = code
@@ -26,7 +27,7 @@ struct FeedFailure: Hashable {
     var isTemporary: Bool { error.isTemporary }
 
     /// For the caller.
-    var error: ClientError { ClientError(code, message) }
+    var error: ClientError { ClientError(code, message, oldestCursor: oldestCursor) }
 }
 
 extension ClientError {

@@ -18,6 +18,8 @@ struct FeedMachine {
     enum Action: Equatable {
         case send([UInt8])
         case deliver(FeedMessage)
+        /// A feed that was to begin now begins behind this place.
+        case begin(FeedPlace)
         /// The subscription is live.
         case live
         /// Give this connection up and open another one after a pause.
@@ -60,12 +62,18 @@ struct FeedMachine {
     private var pages = 0
 
     /// A feed that has not begun; longer messages of the server end it.
-    init(topicID: String, token: String?, after cursor: String?, maximumMessageBytes: Int) {
+    init(topicID: String, token: String?, start: MessageFeed.Start, maximumMessageBytes: Int) {
         self.topicID = topicID
         credentials = Credentials(authorization: token)
         limits = JSONLimits(maximumBytes: maximumMessageBytes)
         session = TransportWSClientSession(credentials: credentials, limits: limits)
-        start = cursor.map(Start.after) ?? .unknown
+        switch start {
+        case .now: self.start = .unknown
+        case .after(let cursor): self.start = .after(cursor: cursor)
+        case .place(let place):
+            self.start = place.cursor.map(Start.after) ?? .beginning
+            lastNumber = place.number
+        }
     }
 
     /// The cursor of the message given out last, or the one the feed began with.
@@ -118,7 +126,8 @@ struct FeedMachine {
     }
 
     private func failed(_ error: ClientError?) -> [Action] {
-        let failure = error.map { FeedFailure($0.code, $0.message) } ?? .strange
+        var failure = error.map { FeedFailure($0.code, $0.message) } ?? .strange
+        failure.oldestCursor = error?.oldestCursor
         return [failure.isTemporary ? .reconnect(failure) : .end(failure)]
     }
 }
@@ -148,7 +157,7 @@ extension FeedMachine {
             start = .beginning
             lastNumber = 0
         }
-        return subscribe()
+        return [.begin(FeedPlace(topicID: topicID, number: lastNumber ?? 0, cursor: cursor))] + subscribe()
     }
 
     private mutating func subscribe() -> [Action] {

@@ -12,6 +12,9 @@ public struct MessageFeed: AsyncSequence, Sendable {
 
     /// What happens to a feed's connection, for people who watch.
     public enum Change: Sendable {
+        /// A feed that was to begin now begins behind this place: whoever keeps it can stop before the first message and
+        /// miss nothing.
+        case begun(FeedPlace)
         /// The subscription is live: what is stored from now on will come.
         case live
         /// The connection is lost or could not be opened; another attempt follows after the pause.
@@ -20,10 +23,17 @@ public struct MessageFeed: AsyncSequence, Sendable {
 
     let client: TocsinClient
     let topic: TopicReference
-    let cursor: String?
+    let start: Start
     let onChange: (@Sendable (Change) -> Void)?
 
-    /// Starts from the feed's cursor, or from now.
+    /// Where a feed begins.
+    enum Start {
+        case now
+        case after(cursor: String)
+        case place(FeedPlace)
+    }
+
+    /// Starts where the feed begins, or now.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
 
     /// Reads one feed; not for several tasks at once.
@@ -75,7 +85,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
                 machine = FeedMachine(
                     topicID: topicID,
                     token: client.token,
-                    after: feed.cursor,
+                    start: feed.start,
                     maximumMessageBytes: client.settings.maximumAnswerBytes
                 )
             }
@@ -92,6 +102,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
                 switch action {
                 case .send(let text): connection?.send(text)
                 case .deliver(let message): ready.append(message)
+                case .begin(let place): feed.onChange?(.begun(place))
                 case .live:
                     failures = 0
                     connection?.confirm()
@@ -137,6 +148,17 @@ extension TocsinClient {
         after cursor: String? = nil,
         onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil
     ) -> MessageFeed {
-        MessageFeed(client: self, topic: topic, cursor: cursor, onChange: onChange)
+        MessageFeed(client: self, topic: topic, start: cursor.map { .after(cursor: $0) } ?? .now, onChange: onChange)
+    }
+
+    /// Goes on behind a place that was kept: of the last message that was handled, or of the feed's beginning.
+    ///
+    /// Who keeps the place of each message after it has handled it gets each message once, but for the one whose place could
+    /// not be kept any more: that one comes again.
+    public func follow(
+        from place: FeedPlace,
+        onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil
+    ) -> MessageFeed {
+        MessageFeed(client: self, topic: .id(place.topicID), start: .place(place), onChange: onChange)
     }
 }

@@ -26,7 +26,11 @@ enum GraphQLAnswer {
         let code = first["extensions"]?["code"]?.stringValue ?? first["errorType"]?.stringValue
         let message = first["message"]?.stringValue ?? "The server refused without a reason."
         let rest = list.count > 1 ? " (and \(list.count - 1) more)" : ""
-        return ClientError(code.map(ClientError.Code.init) ?? .badAnswer, message + rest)
+        return ClientError(
+            code.map(ClientError.Code.init) ?? .badAnswer,
+            message + rest,
+            oldestCursor: first["extensions"]?["oldestCursor"]?.stringValue
+        )
     }
 
     private static func retry(for code: ClientError.Code, status: Int) -> CallFailure.Retry {

@@ -12,7 +12,7 @@ final class ModelStatements {
     let selectionByID: String
     /// Ends a selection whose rows a write rests on.
     let rowLock: String
-    let insertion: String
+    let insertion: RowInsertion
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -168,18 +168,35 @@ extension ModelStatements {
         _ table: String,
         _ columns: [Int],
         _ members: [Int]
-    ) -> String {
+    ) -> RowInsertion {
         let isShared = model.table.discriminator != nil
-        var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" }
-        var values = columns.indices.map { "$\($0 + 1)" }
-        names.append("extra")
-        values.append(extra(model, dialect, members, base: "'{}'", firstParameter: columns.count + 1))
+        var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" } + ["extra"]
+        // Members are bound as texts, but for whole numbers where the database takes them as they are.
+        var kinds = columns.map { parameterKind(of: model.fields[$0]) } + members.map { _ in RowInsertion.Kind.text }
         if isShared {
             names.append("model")
-            values.append("$\(columns.count + members.count + 1)")
+            kinds.append(.text)
         }
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", "))) "
-            + "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING"
+        return RowInsertion(
+            into: table,
+            names,
+            parameters: kinds,
+            ending: "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING",
+            dialect
+        ) { parameter in
+            var values = columns.indices.map { parameter($0 + 1) }
+            values.append(extra(model, dialect, members, base: "'{}'") { parameter(columns.count + 1 + $0) })
+            if isShared { values.append(parameter(kinds.count)) }
+            return values
+        }
+    }
+
+    private static func parameterKind(of field: ModelField) -> RowInsertion.Kind {
+        switch field.kind {
+        case .text, .json: .text
+        case .int, .bool: .integer
+        case .double: .double
+        }
     }
 
     private static func replacement(
@@ -195,7 +212,8 @@ extension ModelStatements {
         }
         let members = Array(fields.dropFirst(assignments.count))
         if !members.isEmpty {
-            let extra = extra(model, dialect, members, base: "extra", firstParameter: assignments.count + 1)
+            let first = assignments.count + 1
+            let extra = extra(model, dialect, members, base: "extra") { "$\(first + $0)" }
             assignments.append("extra = \(extra)")
         }
         let id = fields.count + 1
@@ -208,12 +226,12 @@ extension ModelStatements {
         _ dialect: Dialect,
         _ members: [Int],
         base: String,
-        firstParameter: Int
+        _ parameter: (_ index: Int) -> String
     ) -> String {
         let pairs = members.enumerated().compactMap { index, position -> (name: String, value: String)? in
             let field = model.fields[position]
             guard case .extra(let name) = field.storage else { return nil }
-            return (name, dialect.memberValue("$\(firstParameter + index)", field.kind))
+            return (name, dialect.memberValue(parameter(index), field.kind))
         }
         return dialect.settingMembers(pairs, in: base)
     }

@@ -19,15 +19,21 @@ private enum SQL {
             UNION ALL SELECT min(created_at) FROM fanouts WHERE lease_until IS NULL
             UNION ALL SELECT min(lease_until) FROM fanouts WHERE lease_until IS NOT NULL) AS due
         """
-    static let save = """
-        INSERT INTO deliveries (message_id, device_id, id, platform, status, reason, attempts, next_attempt_at,
-            lease_until, provider_id, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-        ON CONFLICT (message_id, device_id) DO UPDATE SET status = excluded.status, reason = excluded.reason,
-            attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at,
-            lease_until = excluded.lease_until, provider_id = excluded.provider_id, updated_at = excluded.updated_at
-        WHERE deliveries.status IN ('waiting', 'sending')
-        """
+    static let save = RowInsertions(
+        into: "deliveries",
+        [
+            ("message_id", .text), ("device_id", .text), ("id", .text), ("platform", .text), ("status", .text),
+            ("reason", .text), ("attempts", .integer), ("next_attempt_at", .integer), ("lease_until", .integer),
+            ("provider_id", .text), ("updated_at", .integer),
+        ],
+        ending: """
+            ON CONFLICT (message_id, device_id) DO UPDATE SET status = excluded.status, reason = excluded.reason,
+                attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at,
+                lease_until = excluded.lease_until, provider_id = excluded.provider_id,
+                updated_at = excluded.updated_at
+            WHERE deliveries.status IN ('waiting', 'sending')
+            """
+    )
     static let record = """
         UPDATE deliveries SET status = $3, reason = $4, attempts = $5, next_attempt_at = $6, lease_until = $7,
             provider_id = $8, updated_at = $9
@@ -118,7 +124,8 @@ extension SQLReading {
 
 extension SQLWriter {
     func save(_ deliveries: [Delivery]) throws(StoreError) {
-        _ = try connection.runEach(SQL.save, rows: deliveries.count) { row, parameters in
+        let insertion = SQL.save[session.dialect]
+        func bind(_ row: Int, _ parameters: any SQLParameters) {
             let delivery = deliveries[row]
             parameters.bind(delivery.messageID.text, at: 1)
             parameters.bind(delivery.deviceID.text, at: 2)
@@ -131,6 +138,14 @@ extension SQLWriter {
             parameters.bind(delivery.leaseUntil, at: 9)
             parameters.bind(delivery.providerID, at: 10)
             parameters.bind(delivery.updatedAt.milliseconds, at: 11)
+        }
+        // One statement cannot write a row twice.
+        if insertion.listed != nil,
+            Set(deliveries.map { [$0.messageID.text, $0.deviceID.text] }).count < deliveries.count
+        {
+            _ = try connection.runEach(insertion.single, rows: deliveries.count, bind: bind)
+        } else {
+            _ = try connection.insert(insertion, rows: deliveries.count, bind: bind)
         }
     }
 

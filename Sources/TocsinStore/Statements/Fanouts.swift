@@ -4,9 +4,14 @@ private enum SQL {
     static let columns = """
         message_id, topic_id, first_device, last_device, next_device, lease_until, node, created_at, urgent
         """
-    static let add = """
-        INSERT INTO fanouts (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-        """
+    static let add = RowInsertions(
+        into: "fanouts",
+        [
+            ("message_id", .text), ("topic_id", .text), ("first_device", .text), ("last_device", .text),
+            ("next_device", .text), ("lease_until", .integer), ("node", .text), ("created_at", .integer),
+            ("urgent", .integer),
+        ]
+    )
     /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
     static func claim(urgentOnly: Bool, _ dialect: Dialect) -> String {
         let urgency = urgentOnly ? " AND urgent = 1" : ""
@@ -69,6 +74,13 @@ private enum SQL {
         SELECT m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
         FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $2
         """
+    /// The same of each topic of a list, on databases that have lists.
+    static let firstMembersOfEach = """
+        SELECT t.id, m.user_id, m.has_device FROM unnest($1::text[]) AS t (id) CROSS JOIN LATERAL (
+            SELECT m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1) AS has_device
+            FROM memberships AS m WHERE m.topic_id = t.id ORDER BY m.user_id LIMIT $2) AS m
+        ORDER BY t.id, m.user_id
+        """
     static let deviceCount = "SELECT count(*) FROM devices"
     static let nextCut = "SELECT id FROM devices WHERE id > $1 ORDER BY id LIMIT 1 OFFSET $2"
     /// Members of a topic up to which going from them to their devices is the shorter way.
@@ -97,8 +109,28 @@ extension SQLReading {
         of topics: Set<TopicID>,
         atMost limit: Int
     ) throws(StoreError) -> [TopicID: [UserID]] {
+        if topics.count > 1, session.dialect.hasManyWriters {
+            return try membersIfNoneHasDevice(ofListed: topics, atMost: limit)
+        }
         var members: [TopicID: [UserID]] = [:]
         for topic in topics { members[topic] = try membersIfNoneHasDevice(of: topic, atMost: limit) }
+        return members
+    }
+
+    /// The same for all topics with one statement.
+    private func membersIfNoneHasDevice(
+        ofListed topics: Set<TopicID>,
+        atMost limit: Int
+    ) throws(StoreError) -> [TopicID: [UserID]] {
+        let list = ParameterLists(count: 1)
+        for topic in topics { list.bind(topic.text, at: 1) }
+        let rows = try connection.all(SQL.firstMembersOfEach, list.bindings + [.int(Int64(limit + 1))]) { row in
+            (topic: TopicID(row.text(0)), user: UserID(row.text(1)), hasDevice: row.int(2) != 0)
+        }
+        var members = Dictionary(uniqueKeysWithValues: topics.map { ($0, [UserID]()) })
+        for row in rows { members[row.topic]?.append(row.user) }
+        for (topic, users) in members where users.count > limit { members[topic] = nil }
+        for row in rows where row.hasDevice { members[row.topic] = nil }
         return members
     }
 
@@ -152,7 +184,7 @@ extension SQLReading {
 
 extension SQLWriter {
     func addFanouts(_ fanouts: [Fanout]) throws(StoreError) {
-        _ = try connection.runEach(SQL.add, rows: fanouts.count) { row, parameters in
+        _ = try connection.insert(SQL.add[session.dialect], rows: fanouts.count) { row, parameters in
             let fanout = fanouts[row]
             parameters.bind(fanout.messageID.text, at: 1)
             parameters.bind(fanout.topicID.text, at: 2)

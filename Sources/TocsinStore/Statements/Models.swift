@@ -9,17 +9,49 @@ private enum SQL {
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
-    static let raiseNumber = "UPDATE topics SET last_number = last_number + $2 WHERE id = $1"
-    static func lastNumbers(_ ids: String) -> String { "SELECT id, last_number FROM topics WHERE id IN (\(ids))" }
     static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
     static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
-    static let raisePosition = """
-        INSERT INTO feeds (owner, last_position) VALUES ($1, $2)
-        ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
-        """
-    static func lastPositions(_ owners: String) -> String {
-        "SELECT owner, last_position FROM feeds WHERE owner IN (\(owners))"
-    }
+}
+
+/// Counters in rows of a table: how some are raised, in order of their names, and what they are then.
+private struct Counters: Sendable {
+    /// Raises the one named `$1` by `$2`.
+    let raise: String
+    /// Names and values of those with these names.
+    let selection: @Sendable (_ names: String) -> String
+    /// Raises those named by the list `$1` by the list `$2`, and answers their names and new values, on databases that have
+    /// lists.
+    let raiseListed: String
+
+    /// Last numbers of topics.
+    ///
+    /// Rows are locked in order first, then changed, whatever others have done to them meanwhile.
+    static let numbers = Counters(
+        raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1",
+        selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0))" },
+        raiseListed: """
+            WITH raised AS MATERIALIZED (
+                SELECT t.id, n.count FROM topics AS t
+                JOIN unnest($1::text[], $2::bigint[]) AS n (id, count) ON n.id = t.id
+                ORDER BY t.id FOR NO KEY UPDATE OF t)
+            UPDATE topics AS t SET last_number = t.last_number + raised.count FROM raised WHERE t.id = raised.id
+            RETURNING t.id, t.last_number
+            """
+    )
+    /// Last positions of owners' feeds, which begin with their first message.
+    static let positions = Counters(
+        raise: """
+            INSERT INTO feeds (owner, last_position) VALUES ($1, $2)
+            ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
+            """,
+        selection: { "SELECT owner, last_position FROM feeds WHERE owner IN (\($0))" },
+        raiseListed: """
+            INSERT INTO feeds (owner, last_position)
+            SELECT n.owner, n.count FROM unnest($1::text[], $2::bigint[]) AS n (owner, count) ORDER BY n.owner
+            ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
+            RETURNING owner, last_position
+            """
+    )
 }
 
 extension SQLReading {
@@ -73,6 +105,15 @@ extension SQLReading {
     }
 
     func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] {
+        if keys.count > 1, session.dialect.hasManyWriters {
+            let (statements, lists) = (try session.statements(for: model), ParameterLists(count: 2))
+            for key in keys {
+                lists.bind(key.topicID.text, at: 1)
+                lists.bind(key.key, at: 2)
+            }
+            let listed = " WHERE (topic_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))"
+            return try connection.all(statements.selection + listed, lists.bindings) { statements.record($0) }
+        }
         var found: [Record] = []
         for key in keys {
             if let record = try message(model, topic: key.topicID, key: key.key) { found.append(record) }
@@ -107,7 +148,7 @@ extension SQLWriter {
 
     func insert(_ record: Record) throws(StoreError) -> Record? {
         let statements = try session.statements(for: record.model)
-        let changes = try connection.run(statements.insertion, statements.insertionBindings(of: record))
+        let changes = try connection.run(statements.insertion.single, statements.insertionBindings(of: record))
         if changes > 0 { return nil }
         guard let stored = try records(record.model, ids: [record.id], where: .always).first else {
             throw .mismatch(reason: "\(record.model.name) \(record.id) was not inserted though its id is free.")
@@ -118,12 +159,17 @@ extension SQLWriter {
     func insertNew(_ records: [Record]) throws(StoreError) {
         guard let model = records.first?.model else { return }
         let statements = try session.statements(for: model)
-        let inserted = try connection.runEach(statements.insertion, rows: records.count) { row, parameters in
+        let inserted = try connection.insert(statements.insertion, rows: records.count) { row, parameters in
             statements.bind(records[row], to: parameters)
         }
         guard inserted == records.count else {
             if session.dialect.hasManyWriters {
-                throw .overtaken(isWhole: false, code: 0, message: "ids were just taken", sql: statements.insertion)
+                throw .overtaken(
+                    isWhole: false,
+                    code: 0,
+                    message: "ids were just taken",
+                    sql: statements.insertion.single
+                )
             }
             throw .mismatch(
                 reason: "\(records.count - inserted) records of \(model.name) have ids that were just taken."
@@ -166,14 +212,14 @@ extension SQLWriter {
     func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber] {
         let ids = counts.keys.map(\.text).sorted()
         let texts = Dictionary(uniqueKeysWithValues: counts.map { ($0.text, $1) })
-        let last = try raise(SQL.raiseNumber, SQL.lastNumbers, ids, by: texts)
+        let last = try raise(Counters.numbers, ids, by: texts)
         return Dictionary(
             uniqueKeysWithValues: last.map { (TopicID($0), $1 - Int64(texts[$0] ?? 0) + 1) }
         )
     }
 
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition] {
-        let last = try raise(SQL.raisePosition, SQL.lastPositions, counts.keys.sorted(), by: counts)
+        let last = try raise(Counters.positions, counts.keys.sorted(), by: counts)
         guard last.count == counts.count else {
             throw .mismatch(reason: "The feed of an owner has gone inside the transaction that wrote it.")
         }
@@ -184,19 +230,28 @@ extension SQLWriter {
     ///
     /// The change comes first: where writes overlap it is what takes the rows' locks, kept until the commit.
     private func raise(
-        _ change: String,
-        _ selection: (String) -> String,
+        _ counters: Counters,
         _ names: [String],
         by counts: [String: Int]
     ) throws(StoreError) -> [(name: String, value: Int64)] {
-        _ = try connection.runEach(change, rows: names.count) { row, parameters in
+        if session.dialect.hasManyWriters {
+            let lists = ParameterLists(count: 2)
+            for name in names {
+                lists.bind(name, at: 1)
+                lists.bind(Int64(counts[name] ?? 0), at: 2)
+            }
+            return try connection.all(counters.raiseListed, lists.bindings) { ($0.text(0), $0.int(1)) }
+        }
+        _ = try connection.runEach(counters.raise, rows: names.count) { row, parameters in
             parameters.bind(names[row], at: 1)
             parameters.bind(Int64(counts[names[row]] ?? 0), at: 2)
         }
         var values: [(name: String, value: Int64)] = []
         for chunk in names.chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            values += try connection.all(selection(list.placeholders), list.bindings) { ($0.text(0), $0.int(1)) }
+            values += try connection.all(counters.selection(list.placeholders), list.bindings) {
+                ($0.text(0), $0.int(1))
+            }
         }
         return values
     }

@@ -115,14 +115,3 @@ extension SQLWriter {
         return try connection.run(SQL.remove(list.placeholders), list.bindings)
     }
 }
-
-extension Dialect {
-    /// Answers 1 to the one node at a time that may prune; nil where there is only one.
-    var pruningTurn: String? {
-        switch self {
-        case .sqlite: nil
-        // Beside the locks of `Dialect.Lock`.
-        case .postgres: "SELECT CASE WHEN pg_try_advisory_xact_lock(7401003) THEN 1 ELSE 0 END"
-        }
-    }
-}

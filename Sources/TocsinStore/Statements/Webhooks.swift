@@ -4,7 +4,13 @@ private enum SQL {
     static let columns = """
         id, webhook, type, body, status, reason, attempts, next_attempt_at, lease_until, created_at
         """
-    static let add = "INSERT INTO webhook_events (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+    static let add = RowInsertions(
+        into: "webhook_events",
+        [
+            ("id", .text), ("webhook", .text), ("type", .text), ("body", .text), ("status", .text), ("reason", .text),
+            ("attempts", .integer), ("next_attempt_at", .integer), ("lease_until", .integer), ("created_at", .integer),
+        ]
+    )
     /// Two walks over two indexes, each in order and no longer than the limit.
     static func claim(_ dialect: Dialect) -> String {
         let lock = dialect.claimLock("webhook_events")
@@ -63,7 +69,7 @@ extension SQLReading {
 
 extension SQLWriter {
     func add(_ events: [WebhookEvent]) throws(StoreError) {
-        _ = try connection.runEach(SQL.add, rows: events.count) { row, parameters in
+        _ = try connection.insert(SQL.add[session.dialect], rows: events.count) { row, parameters in
             let event = events[row]
             parameters.bind(event.id.text, at: 1)
             parameters.bind(event.webhook, at: 2)

@@ -4,7 +4,9 @@ import Testing
 import TocsinClient
 
 /// Subscribers of every carrier, with a topic and over all, while publishers publish, clients drop and stall, and the server
-/// is killed. `TOCSIN_STORM_SECONDS` says for how long, `TOCSIN_STORM_SEED` repeats a storm's choices.
+/// is killed.
+///
+/// `TOCSIN_STORM_SECONDS` says for how long, `TOCSIN_STORM_SEED` repeats a storm's choices.
 @Suite("A storm on the live feed", .timeLimit(.minutes(60)))
 struct FeedStormTests {
     private static let topics = ["calls", "disks", "doors"]
@@ -128,12 +130,15 @@ private struct StormScene {
                 print("\(name): \(counts.messages) messages over \(counts.connections) connections; \(counts.failures)")
             }
             print("Published: \(goal.values.sorted()).")
-            let all = zip(goal.sorted { $0.key < $1.key }, starts.sorted { $0.key < $1.key }).map { $0.value - $1.value }
+            let all = zip(goal.sorted { $0.key < $1.key }, starts.sorted { $0.key < $1.key }).map {
+                $0.value - $1.value
+            }
             #expect(rows.filter { $0.0.contains(" all ") }.allSatisfy { $0.1.messages == Int(all.reduce(0, +)) })
         }
     }
 
-    private func publishAll(until end: ContinuousClock.Instant, _ client: TocsinClient) async throws -> [String: Int64] {
+    private func publishAll(until end: ContinuousClock.Instant, _ client: TocsinClient) async throws -> [String: Int64]
+    {
         try await withThrowingTaskGroup(of: (topic: String, last: Int64).self) { group in
             for topic in starts.keys { group.addTask { try await publish(topic, until: end, client) } }
             var goal: [String: Int64] = [:]

@@ -23,7 +23,9 @@ struct StormRandom: RandomNumberGenerator {
 final class StormWeather: Sendable {
     private let goals = Mutex<[String: Int64]?>(nil)
 
-    /// The last number of each topic; nil while more may be published. Then nothing is disturbed any more.
+    /// The last number of each topic; nil while more may be published.
+    ///
+    /// Once it is known nothing is disturbed any more.
     var goal: [String: Int64]? { goals.withLock { $0 } }
 
     func calm(_ goal: [String: Int64]) { goals.withLock { $0 = goal } }
@@ -56,7 +58,9 @@ struct StormSubscriber {
         while !isDone {
             if weather.goal != nil {
                 end = end ?? .now + .seconds(120)
-                if let end, end < .now { throw HarnessFailure("\(name) stands at \(seen), not at \(weather.goal ?? [:]).") }
+                if let end, end < .now {
+                    throw HarnessFailure("\(name) stands at \(seen), not at \(weather.goal ?? [:]).")
+                }
             }
             do {
                 let question = StormQuestion(port: port, token: token, topicID: topicID, cursor: cursor)
@@ -105,7 +109,9 @@ struct StormSubscriber {
     private mutating func take(_ message: JSONValue, _ cursor: String?) throws {
         guard let topic = message["topicId"]?.stringValue, let number = message["number"]?.intValue,
             let last = seen[topic], let cursor
-        else { throw StormBreach("\(name) got what it did not ask for: \(message.serializedString()), \(cursor ?? "-")") }
+        else {
+            throw StormBreach("\(name) got what it did not ask for: \(message.serializedString()), \(cursor ?? "-")")
+        }
         guard number == last + 1 else {
             let what = number > last ? "missed \(last + 1) to \(number - 1)" : "got \(number) after \(last)"
             throw StormBreach("\(name) \(what) in topic \(topic).")
