@@ -115,9 +115,9 @@ let package = Package(
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CNGHTTP2", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP2",
-                "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore", "TocsinSQLite", nio("NIOCore"),
-                nio("NIOPosix"), nioSSL,
+                "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
+                "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore",
+                "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
             ],
             swiftSettings: settings
         ),

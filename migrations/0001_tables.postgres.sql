@@ -185,7 +185,9 @@ CREATE TABLE deliveries (
     updated_at BIGINT NOT NULL,
     redriven_at BIGINT,
     PRIMARY KEY (message_id, device_id)
-);
+) PARTITION BY RANGE (message_id);
+-- Parts by time are made ahead by the server, and dropped by it as a whole: ids that it makes grow with time.
+CREATE TABLE deliveries_rest PARTITION OF deliveries DEFAULT;
 CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'waiting';
 CREATE INDEX deliveries_leased ON deliveries (lease_until) WHERE status = 'sending';
 CREATE INDEX deliveries_open_by_device ON deliveries (device_id) WHERE status IN ('waiting', 'sending');

@@ -6,13 +6,15 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
+# shellcheck source=scripts/postgres.sh
+. "$root/scripts/postgres.sh"
 export HOME="${HOME:-$root/.tocsin/home}"
 cd "$root"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log"; stop_postgres' EXIT
 
 prepare_build
-# PostgreSQL is for the store's tests once they run on both databases.
+# PostgreSQL is the other database that tests run on.
 for package in openssl postgresql; do
     install_packages "$package" || step "$package could not be installed; tests that need it will say so."
 done
@@ -23,6 +25,19 @@ swift format lint --strict --recursive Package.swift Sources Tests ||
 
 step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
+
+# Of swift-testing: so many tests at once. Each on PostgreSQL has a database and connections of its own.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-24}"
+if start_postgres; then
+    step "Testing on PostgreSQL at port $postgres_port too"
+else
+    step "There is no PostgreSQL server here: its tests are left out."
+    [ -z "${CI:-}" ] || give_up "PostgreSQL could not be started, and both databases are to be tested."
+fi
+
+# What runs a second time, on PostgreSQL: suites that look at a store, and of those with processes the ones about data.
+on_postgres=(TocsinAPITests TocsinPushTests)
+processes_on_postgres=(DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests WebhookTests)
 
 # Suites on real sockets and processes run one after the other, each in a process of its own: together they would take
 # each other's threads on two cores.
@@ -44,6 +59,14 @@ else
         step "Testing $suite"
         run_tests --filter "^$suite[.]"
     done
+    if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
+        export TOCSIN_TEST_DATABASE=postgres
+        step "Testing on PostgreSQL what looks at a store"
+        run_tests --filter "^($(IFS='|' && echo "${on_postgres[*]}"))[.]"
+        step "Testing the server on PostgreSQL"
+        run_tests --filter "^IntegrationTests[.]($(IFS='|' && echo "${processes_on_postgres[*]}"))"
+        unset TOCSIN_TEST_DATABASE
+    fi
     TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin"
     export TOCSIN_BINARY
     step "Driving the server with other people's clients"

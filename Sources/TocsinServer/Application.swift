@@ -16,6 +16,8 @@ package final class Application: Sendable {
     private let settings: Settings
     private let logger: Logger
     private let store: SQLStore
+    private let preparation: Preparation
+    private let isPrepared: Bool
     private let reaper: TombstoneReaper
     private let deliveryReaper: DeliveryReaper
     private let messageReaper: MessageReaper
@@ -63,7 +65,6 @@ package final class Application: Sendable {
             diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: node?.observer(hub) ?? hub.publish
         )
-        try await Wiring.refuseHalfImported(store)
         http = CurlClient(caFile: settings.push.caPath)
         let authenticator = try Wiring.authenticator(
             settings,
@@ -97,11 +98,8 @@ package final class Application: Sendable {
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
         messageReaper = MessageReaper(store: store, time: time, retention: settings.retention)
-        do {
-            _ = try await store.write { writer throws(StoreError) in try writer.prepareIndexes(of: schema.models) }
-        } catch {
-            throw StartError(error.description)
-        }
+        preparation = Preparation(store: store, models: schema.models, time: time, logger: logger)
+        isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let listeners = DeliveryListeners()
@@ -193,18 +191,9 @@ package final class Application: Sendable {
         )
     }
 
-    /// Takes back what a dead process held, starts the outbox and the feed, then listens; answers the server's address.
+    /// Starts the outbox and the feed, then listens; answers the server's address.
     package func start() async throws(StartError) -> String {
-        if let neighbours {
-            // Other nodes live: what a dead one held is free when its leases have run out.
-            try await neighbours.start()
-        } else {
-            do {
-                try await store.write { writer throws(StoreError) in try writer.dropLeases() }
-            } catch {
-                throw StartError(error.description)
-            }
-        }
+        try await neighbours?.start()
         await revocations.look()
         addJobs()
         do {
@@ -219,6 +208,8 @@ package final class Application: Sendable {
 
     private func addJobs() {
         let (feed, outbox, webhooks, revocations, neighbours) = (feed, outbox, webhooks, revocations, neighbours)
+        let preparation = preparation
+        if !isPrepared { jobs.add { await preparation.run() } }
         jobs.add { await revocations.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }

@@ -15,7 +15,10 @@ extension Tool {
         switch settings.server.databaseAddress {
         case .sqlite(let source): backup = SQLiteBackup(of: source, to: path, replaces: replaces)
         case .postgres:
-            throw StartError("`tocsin backup` copies SQLite's file. For PostgreSQL use pg_dump, or `tocsin export`.")
+            throw StartError(
+                "`tocsin backup` copies SQLite's files. Back up PostgreSQL by its own means (pg_dump, pg_basebackup), or use "
+                    + "`tocsin export`."
+            )
         }
         do {
             try await withThread("backup") { () throws(StoreError) in

@@ -124,6 +124,7 @@ package struct Tool: Sendable {
         case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
             .badCursor(let text, _), .cursorExpired(let text, _):
             text
+        case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
         case .unauthorized: "This user may not do that."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."

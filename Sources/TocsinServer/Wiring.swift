@@ -26,6 +26,7 @@ enum Wiring {
         var storeSettings = StoreSettings()
         storeSettings.migrations = migrations
         storeSettings.journal = journal
+        storeSettings.readerCount = settings.server.databaseReaders
         do {
             return try await SQLStore.open(
                 database(settings),
@@ -40,27 +41,14 @@ enum Wiring {
         }
     }
 
-    /// Closes the store and throws when an import has begun to fill it and has not ended.
-    static func refuseHalfImported(_ store: SQLStore) async throws(StartError) {
-        let found: ImportState?
-        do {
-            found = try await store.unfinishedImport()
-        } catch {
-            await store.close()
-            throw StartError(error.description)
-        }
-        guard let found else { return }
-        await store.close()
-        throw StartError(
-            "The database holds dump \(found.dump) only in part (chunk \(found.chunk)). Go on with `tocsin import --resume`."
-        )
-    }
-
     /// The database that the settings name; nothing is opened.
     static func database(_ settings: Settings) -> any SQLDatabase {
         switch settings.server.databaseAddress {
-        case .sqlite(let path): SQLiteDatabase(path: path)
-        case .postgres(let url): PostgresDatabase(url: url.contents)
+        case .sqlite(let path): return SQLiteDatabase(path: path)
+        case .postgres(let url):
+            var database = PostgresDatabase(url: url.contents)
+            database.options.preparesStatements = settings.server.databasePrepared
+            return database
         }
     }
 

@@ -172,6 +172,9 @@ extension SQLStore {
         return statistics
     }
 
+    /// Whether a database that cannot be reached may come later without anybody's doing here.
+    package var mayComeLater: Bool { database.isShared }
+
     /// A quick read, with what it was read from.
     package func health() async throws(StoreError) -> StoreHealth {
         let applied = try await migrationStatus().filter { $0.appliedAt != nil }

@@ -7,15 +7,23 @@ final class ServerProcess {
     let port: UInt16
     let token: String
     private let process: Process
-    private static let startSeconds = 20.0
+    private let isFirst: Bool
+    private static let startSeconds = 60.0
 
-    init(environment: [String: String] = [:]) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "tocsin-bench-\(UUID().uuidString)")
+    /// A server of its own, or one more node beside `first`: with its key, its user's token and its database.
+    init(environment: [String: String] = [:], beside first: ServerProcess? = nil) throws {
+        isFirst = first == nil
+        let temporary = FileManager.default.temporaryDirectory
+        directory = first?.directory ?? temporary.appending(path: "tocsin-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let data = ["--data-dir", directory.path()]
-        _ = try Self.output(["user", "add", "bench"] + data)
-        token = try Self.output(["token", "create", "--user", "bench"] + data)
-        let ready = directory.appending(path: "ready")
+        if let first {
+            token = first.token
+        } else {
+            _ = try Self.output(["user", "add", "bench"] + data, environment)
+            token = try Self.output(["token", "create", "--user", "bench"] + data, environment)
+        }
+        let ready = directory.appending(path: "ready-\(UUID().uuidString)")
         process = Process()
         process.executableURL = Self.binary
         process.arguments = ["serve", "--port", "0", "--log-level", "error", "--ready-file", ready.path()] + data
@@ -29,7 +37,7 @@ final class ServerProcess {
     func stop() {
         process.terminate()
         process.waitUntilExit()
-        try? FileManager.default.removeItem(at: directory)
+        if isFirst { try? FileManager.default.removeItem(at: directory) }
     }
 
     /// Runs a GraphQL operation and answers its data.
@@ -59,8 +67,9 @@ final class ServerProcess {
     }
 
     /// Runs a command of the binary to its end and answers what it printed.
-    private static func output(_ arguments: [String]) throws -> String {
+    private static func output(_ arguments: [String], _ environment: [String: String]) throws -> String {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()
         process.executableURL = binary
         process.arguments = arguments

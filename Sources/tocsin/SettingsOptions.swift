@@ -49,7 +49,7 @@ struct StoreOptions: ParsableArguments {
     @Option(name: .customLong("data-dir"), help: "Where the database and the server key live (TOCSIN_DATA_DIR).")
     var dataDirectory: String?
 
-    @Option(help: "Where the data is kept: sqlite:PATH (TOCSIN_DATABASE_URL).")
+    @Option(help: "Where the data is kept: sqlite:PATH or postgres://… (TOCSIN_DATABASE_URL).")
     var database: String?
 
     @Option(name: .customLong("config"), help: "A settings file in TOML or JSON (TOCSIN_CONFIG).")

@@ -3,7 +3,6 @@ import JSON
 import Testing
 import TocsinClient
 import TocsinCore
-import TocsinSQLite
 import TocsinStore
 
 @Suite("kill -9 while a message is on its way to 20,000 phones", .timeLimit(.minutes(10)))
@@ -56,7 +55,7 @@ struct KillDuringFanoutTests {
         let userID = UserID(try #require(me["me"]?["userId"]?.stringValue))
         #expect(try await installation.stopServer() == 0)
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let store = try await SQLStore.open(SQLiteDatabase(path: installation.folder + "/data/tocsin.db"), at: now)
+        let store = try await SQLStore.open(installation.database, at: now)
         try await store.write { writer throws(StoreError) in
             guard let first = try writer.devices(of: userID).first else { return }
             for number in 1..<phones {

@@ -10,7 +10,12 @@ package enum AnyDatabase {
 
     /// An empty database of its own.
     package static func make() throws -> any SQLDatabase {
-        guard isPostgres else { return try SQLiteDatabase.temporary() }
+        try makePostgres() ?? SQLiteDatabase.temporary()
+    }
+
+    /// An empty database of PostgreSQL's, if the suites run on that.
+    package static func makePostgres() throws -> TemporaryDatabase? {
+        guard isPostgres else { return nil }
         guard let server = PostgresServer.named else {
             throw MissingServer()
         }

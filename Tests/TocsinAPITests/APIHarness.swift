@@ -26,6 +26,7 @@ final class APIHarness: Sendable {
         database: (any SQLDatabase)? = nil,
         validationLimits: ValidationLimits = .standard,
         maximumWaitingCommits: Int? = nil,
+        maximumWaitingEvents: Int = 65_536,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -54,7 +55,8 @@ final class APIHarness: Sendable {
             executor: executor,
             sealer: sealer,
             hub: hub,
-            maximumWaitingCommits: maximumWaitingCommits ?? 65_536
+            maximumWaitingCommits: maximumWaitingCommits ?? 65_536,
+            maximumWaitingEvents: maximumWaitingEvents
         )
         service = TocsinGraphQL(
             executor: executor,
@@ -128,6 +130,15 @@ final class APIHarness: Sendable {
         as caller: Identity = APIHarness.identity("alice")
     ) async -> (sink: CollectingSink, outcome: SubscribeOutcome) {
         await subscribe(GraphQLRequest(query: query, variables: variables), as: caller)
+    }
+
+    /// Subscribes with a sink of one's own.
+    func subscribe(
+        _ query: String,
+        as caller: Identity = APIHarness.identity("alice"),
+        sink: any ResponseSink
+    ) async -> SubscribeOutcome {
+        await service.subscribe(GraphQLRequest(query: query), caller: caller, sink: sink)
     }
 
     /// Subscribes with a whole request, as a client that may have seen an event before.

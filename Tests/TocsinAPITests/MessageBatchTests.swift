@@ -2,6 +2,7 @@ import Dispatch
 import GraphQLTransport
 import JSON
 import Synchronization
+import TestDatabases
 import Testing
 import TocsinCore
 import TocsinSQLite
@@ -169,6 +170,40 @@ struct MessageBatchTests {
             #expect(item["severity"] == (number % 2 == 0 ? .string("s\(number)") : .null))
             #expect(item["weight"] == (number % 2 == 0 ? 0.5 : .null))
         }
+    }
+
+    @Test(
+        "two nodes that write to the same topics in another order wait for each other and not for ever",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func crossing() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let nodes = [try await APIHarness(database: database), try await APIHarness(database: database)]
+        let owners = ["alice", "bob"].map(APIHarness.identity)
+        var places: [(topic: String, owner: Identity)] = []
+        for number in 0..<4 {
+            for owner in owners { places.append((try await nodes[0].makeTopic("\(number)", as: owner), owner)) }
+        }
+        let rounds = 20
+        let answers = try await withThrowingTaskGroup(of: (topic: String, number: Int64?).self) { group in
+            for round in 0..<rounds {
+                for (number, node) in nodes.enumerated() {
+                    for (index, place) in (number == 0 ? places : places.reversed()).enumerated() {
+                        group.addTask {
+                            let id: JSONObject = ["id": .string("n\(number)-\(round)-\(index)")]
+                            let answer = try await node.publish("Hello", to: place.topic, as: place.owner, with: id)
+                            return (place.topic, answer["number"]?.intValue)
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for place in places {
+            let numbers = answers.filter { $0.topic == place.topic }.compactMap(\.number).sorted()
+            #expect(numbers == Array(1...Int64(rounds * nodes.count)))
+        }
+        for node in nodes { await node.store.close() }
     }
 
     @Test("many take no more statements than a few")

@@ -46,6 +46,11 @@ struct Rows: StoreReader {
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }
     func readMarks(of user: UserID) throws(StoreError) -> [ReadMark] { [] }
+    func partitionsToKeep(
+        at now: Timestamp,
+        spanDays: Int,
+        settledBefore moment: Timestamp
+    ) throws(StoreError) -> (areDue: Bool, old: [String]) { (false, []) }
     func topicsToPrune(
         _ bounds: PruningBounds,
         after topic: TopicID,

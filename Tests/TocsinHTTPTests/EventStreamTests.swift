@@ -257,7 +257,7 @@ struct EventStreamTests {
 
 extension RawClient {
     /// The next chunk; empty for the last.
-    fileprivate func chunk() async throws -> String {
+    func chunk() async throws -> String {
         let size = try await read(through: "\r\n").dropLast()
         let count = Int(size, radix: 16) ?? 0
         let bytes = try await read(count + 2)

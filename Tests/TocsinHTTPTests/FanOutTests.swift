@@ -8,9 +8,9 @@ import TocsinHTTP
 @Suite("Responses for many sockets", .timeLimit(.minutes(2)))
 struct FanOutTests {
     /// A client of one of the carriers, reduced to the bodies it gets.
-    private struct Follower: Sendable {
+    private struct Follower {
         let client: RawClient
-        let next: @Sendable (RawClient) async throws -> String
+        let next: (RawClient) async throws -> String
     }
 
     private static let header = Data(#"{"host":"h","Authorization":"good"}"#.utf8).base64EncodedString()

@@ -148,7 +148,10 @@ struct RetentionTests {
     @Test("settled deliveries go with their message, no transaction removing more rows than it may")
     func deliveries() async throws {
         let sizes = Collected<Int>()
-        let database = ObservedDatabase(base: try TestDatabase.sqlite[0].make()) { sql, _, connection throws(StoreError) in
+        let database = ObservedDatabase(base: try TestDatabase.sqlite[0].make()) {
+            sql,
+            _,
+            connection throws(StoreError) in
             guard sql == "COMMIT" else { return }
             let rows = try connection.first(
                 "SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM messages)"
@@ -238,7 +241,8 @@ struct RetentionTests {
                 let query = ModelQuery(model: models.message, predicate: .always, order: [], limit: 1000)
                 let records = try await store.page(query)
                 for topic in topics {
-                    let numbers = records.filter { $0["topicId"].text == topic }.compactMap { $0["number"].int }.sorted()
+                    let numbers = records.filter { $0["topicId"].text == topic }.compactMap { $0["number"].int }
+                        .sorted()
                     let found = try await store.read { reader throws(StoreError) in
                         try reader.feedBounds(of: TopicID(topic))
                     }

@@ -46,7 +46,8 @@ struct FeedOpening {
 
     static let topicIsGone = "The topic of this cursor was deleted, and its feed with it. Choose another topic."
     static let pruned =
-        "The messages after this cursor are no longer kept. Subscribe again with extensions.oldestCursor to get all that are."
+        "Some messages after this cursor are no longer kept. Subscribe again with extensions.oldestCursor, which is behind "
+        + "them; what other topics have kept from before it is in their own feeds."
     private static let needsTopic =
         "You hear of more than one owner's messages, and cursors over all topics exist within one owner's alone. Name a topicId."
     private static let changed =

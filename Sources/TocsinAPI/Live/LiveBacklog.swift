@@ -28,7 +28,7 @@ struct LiveBacklog {
 
     /// Lets a group wait for its turn to hear an event; false when too much waits for its owner.
     mutating func add(_ event: LiveEvent, for group: LiveGroup) -> Bool {
-        let owner = group.key.owner
+        let owner = group.owner
         guard owners[owner, default: Owner()].events < maximumEvents else { return false }
         owners[owner, default: Owner()].events += 1
         groups[ObjectIdentifier(group), default: Waiting(group: group)].events.append(event)
@@ -56,7 +56,7 @@ struct LiveBacklog {
     mutating func take(_ count: Int, for group: LiveGroup) -> [LiveEvent] {
         let id = ObjectIdentifier(group)
         guard let events = groups[id]?.events.popFirst(count) else { return [] }
-        settle(events.count, of: group.key.owner)
+        settle(events.count, of: group.owner)
         if groups[id]?.events.isEmpty == true { groups[id] = nil }
         return events
     }
@@ -66,8 +66,8 @@ struct LiveBacklog {
         let id = ObjectIdentifier(group)
         guard let waiting = groups[id], !waiting.isListed, !waiting.isParked else { return }
         groups[id]?.isListed = true
-        owners[group.key.owner]?.line.append(id)
-        listOwner(group.key.owner)
+        owners[group.owner]?.line.append(id)
+        listOwner(group.owner)
     }
 
     /// Gives the group no turn until it is unparked.
@@ -82,7 +82,7 @@ struct LiveBacklog {
     /// Forgets what waits for a group.
     mutating func remove(_ group: LiveGroup) {
         guard let waiting = groups.removeValue(forKey: ObjectIdentifier(group)) else { return }
-        settle(waiting.events.count, of: group.key.owner)
+        settle(waiting.events.count, of: group.owner)
     }
 
     private mutating func listOwner(_ name: String) {

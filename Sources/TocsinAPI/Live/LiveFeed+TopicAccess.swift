@@ -14,8 +14,10 @@ extension LiveFeed {
     }
 
     private static func mayRead(_ topic: Record, _ caller: Identity) -> Bool {
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topic.model, for: caller) else { return false }
-        return visible.matches(topic)
+        switch AccessPolicy.decision(.read, on: topic.model, for: caller) {
+        case .allow(let visible): visible.matches(topic)
+        case .deny: false
+        }
     }
 
     /// The words of the refusal that a new subscription would get: what may not be read is as what does not exist.

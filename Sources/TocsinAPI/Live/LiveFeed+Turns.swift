@@ -31,7 +31,7 @@ extension LiveFeed {
                 return !state.backlog.add(LiveEvent(commit: commit, record: record, place: place), for: group)
             }
         }
-        for owner in Set(full.map(\.key.owner)) { endGroups(of: owner) }
+        for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
     }
 
     func takeTurns() async {
@@ -71,7 +71,7 @@ extension LiveFeed {
 
     /// Ends an owner's subscriptions, whose events have become too many to wait.
     private func endGroups(of owner: String) {
-        let groups = state.withLock { $0.groups.values.filter { $0.key.owner == owner } }
+        let groups = state.withLock { $0.groups.values.filter { $0.owner == owner } }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, Self.overflow) }
         }

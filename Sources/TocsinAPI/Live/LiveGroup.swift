@@ -25,6 +25,8 @@ final class LiveGroup: Sendable {
     /// The subscription's root field.
     let fieldName: String
     let order = LiveOrder()
+    /// Whose turns it takes.
+    var owner: String { key.rights.owner }
     private let state = Mutex(State())
 
     private struct State {

@@ -63,3 +63,27 @@ package protocol RetentionWriting {
     /// the bounds of topic and owners' feeds say from where. Nil: another node is pruning.
     func prune(_ messages: [MessageID], of topic: TopicID, limit: Int) throws(StoreError) -> PruningStep?
 }
+
+/// What upkeep of the ledger's parts did.
+package struct PartitionUpkeep: Sendable, Hashable {
+    package var made = 0
+    package var dropped = 0
+
+    package init() {}
+}
+
+/// Where the ledger of deliveries stands in parts by time, parts are made ahead and go as a whole; elsewhere both do nothing.
+package protocol PartitionReading {
+    /// Parts that may go, as nothing in them is open or was settled since the moment, and whether new ones are due.
+    func partitionsToKeep(
+        at now: Timestamp,
+        spanDays: Int,
+        settledBefore moment: Timestamp
+    ) throws(StoreError) -> (areDue: Bool, old: [String])
+}
+
+package protocol PartitionWriting {
+    /// Makes parts for the span of so many days that is now and the next two, and drops these old ones unless something in
+    /// them has opened again.
+    func keepPartitions(at now: Timestamp, spanDays: Int, dropping old: [String]) throws(StoreError) -> PartitionUpkeep
+}

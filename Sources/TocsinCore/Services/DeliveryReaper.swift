@@ -1,13 +1,16 @@
 /// Removes settled deliveries whose time is over, in small batches, so that no writer waits for long (ops-promises
 /// section 2).
 ///
-/// They are found by a walk through the ledger in its own order: an index of their times would cost every push.
+/// They are found by a walk through the ledger in its own order: an index of their times would cost every push. Where the
+/// ledger stands in parts by time (PostgreSQL), each part goes as a whole, once all of it is over; they span as long as
+/// deliveries are kept, at most thirty days.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
     private let keptSeconds: Double
     private let batch: Int
     private static let roundSeconds = 6.0 * 3600
+    private static let longestSpanDays = 30.0
 
     /// - Parameter batch: Rows looked at, and removed at most, in one transaction.
     package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
@@ -17,10 +20,29 @@ package struct DeliveryReaper: Sendable {
         self.batch = batch
     }
 
-    /// Removes all that is due now; answers how many.
+    /// Removes all that is due now; answers how many it removed one by one.
     package func runOnce() async throws(ServiceError) -> Int {
-        let limit = batch
         let end = time.now().adding(seconds: -keptSeconds)
+        let total = try await removeRows(settledBefore: end)
+        try await keepPartitions(settledBefore: end)
+        return total
+    }
+
+    /// Makes parts for the time to come and drops those that are over.
+    private func keepPartitions(settledBefore end: Timestamp) async throws(ServiceError) {
+        let now = time.now()
+        let days = Int(max(1, min(Self.longestSpanDays, keptSeconds / 86_400)))
+        let plan = try await store.reading { reader throws(StoreError) in
+            try reader.partitionsToKeep(at: now, spanDays: days, settledBefore: end)
+        }
+        guard plan.areDue || !plan.old.isEmpty else { return }
+        _ = try await store.writing { writer throws(StoreError) in
+            .success(try writer.keepPartitions(at: now, spanDays: days, dropping: plan.old))
+        }
+    }
+
+    private func removeRows(settledBefore end: Timestamp) async throws(ServiceError) -> Int {
+        let limit = batch
         var total = 0
         var place: DeliveryPlace? = DeliveryPlace.first
         while let from = place, !Task.isCancelled {

@@ -24,6 +24,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case limit(String)
     /// The store cannot work just now; nothing was changed.
     case unavailable(String)
+    /// The store went away in the middle: nobody knows whether it was changed. To repeat a create under its id or key is safe.
+    case uncertain(String)
     /// Our fault; the text is for the log only.
     case `internal`(String)
 
@@ -36,7 +38,7 @@ package enum ServiceError: Error, Sendable, Hashable {
         switch error {
         case .unavailable(let reason, _): self = .unavailable(reason)
         case .stopped: self = .unavailable("the server is stopping")
-        case .uncertain(let reason, _): self = .unavailable(reason)
+        case .uncertain(let reason, _): self = .uncertain(reason)
         case .overtaken, .statement, .mismatch: self = .internal(error.description)
         }
     }

@@ -4,18 +4,19 @@ import TocsinPostgres
 package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     /// A file, or `:memory:`.
     case sqlite(path: String)
-    /// A server's, by libpq's URL, which may hold a password.
+    /// A connection URL as libpq reads it; may hold a password.
     case postgres(url: Secret)
 
-    /// The text of the setting; a URL is left out.
+    /// The text of the setting, without what must not be seen.
     package var description: String {
         switch self {
         case .sqlite(let path): "sqlite:" + path
-        case .postgres: "postgres://" + Secret.mask
+        case .postgres(let url): Self.masked(url.contents)
         }
     }
 
-    /// Reads `sqlite:PATH` or a URL of PostgreSQL; the failure says what to write instead, without repeating a text that may hold a password.
+    /// Reads `sqlite:PATH` or `postgres://…`; the failure says what to write instead, without repeating a text that may hold
+    /// a password.
     static func parsed(_ text: String) -> Result<DatabaseAddress, SettingProblem> {
         if text.hasPrefix("sqlite:") {
             var path = text.dropFirst("sqlite:".count)
@@ -24,11 +25,23 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
             return .success(.sqlite(path: String(path)))
         }
         if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
-            if let problem = PostgresDatabase.problem(inURL: text) { return .failure(SettingProblem(problem)) }
+            guard PostgresDatabase.problem(inURL: text) == nil else {
+                return .failure(
+                    "write postgres://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, special characters as %XX"
+                )
+            }
             return .success(.postgres(url: Secret(text)))
         }
-        return .failure(
-            "write sqlite:PATH, for example sqlite:/var/lib/tocsin/tocsin.db, or postgres://USER@HOST/DATABASE"
-        )
+        return .failure("write sqlite:PATH or postgres://…, for example sqlite:/var/lib/tocsin/tocsin.db")
+    }
+
+    /// Scheme, user, hosts and database: passwords stand before the @, or among what follows the question mark.
+    private static func masked(_ url: String) -> String {
+        let place = url.prefix { $0 != "?" }
+        guard let slashes = place.firstRange(of: "://"), let sign = place.lastIndex(of: "@") else {
+            return String(place)
+        }
+        let user = place[slashes.upperBound..<sign].prefix { $0 != ":" }
+        return String(place[..<slashes.upperBound] + user + place[sign...])
     }
 }

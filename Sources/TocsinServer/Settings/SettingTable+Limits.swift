@@ -61,6 +61,17 @@ extension SettingTable {
     ]
 
     static let dataLimits: [SettingDefinition] = [
+        .integer(
+            "database-readers",
+            \.server.databaseReaders,
+            1...256,
+            "Connections that read from the database; one more writes."
+        ),
+        .flag(
+            "database-prepared",
+            \.server.databasePrepared,
+            "Whether statements are prepared at a PostgreSQL server; false behind PgBouncer in transaction mode."
+        ),
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),

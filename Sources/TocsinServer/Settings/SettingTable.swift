@@ -39,9 +39,7 @@ package enum SettingTable {
         .init(
             "database",
             "Where the data is kept: sqlite:PATH or postgres://…; tocsin.db in the data directory unless set."
-        ) {
-            text,
-            settings in
+        ) { text, settings in
             switch DatabaseAddress.parsed(text) {
             case .success(let address):
                 settings.server.database = address
@@ -50,7 +48,7 @@ package enum SettingTable {
             }
         } text: {
             $0.server.database?.description
-        }.variable("TOCSIN_DATABASE_URL"),
+        }.variable("TOCSIN_DATABASE_URL").secret(),
         .text(
             "data-dir",
             \.server.dataDirectory,

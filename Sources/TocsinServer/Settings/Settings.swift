@@ -35,6 +35,10 @@ package struct Settings: Sendable, Hashable {
         package var dataDirectory = "./tocsin-data"
         /// As given; nil: SQLite in the data directory.
         package var database: DatabaseAddress?
+        /// Connections that read, each with a thread.
+        package var databaseReaders = 3
+        /// Whether statements are prepared at a PostgreSQL server; not behind a pooler in transaction mode.
+        package var databasePrepared = true
         /// Tells nodes apart in leases and logs; nil: host name and process.
         package var node: String?
         /// What wakes the other nodes of a PostgreSQL database.

@@ -14,7 +14,7 @@ enum OpenFiles {
         guard limit.rlim_cur < wanted else { return nil }
         limit.rlim_cur = min(limit.rlim_max, wanted)
         guard setrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return nil }
-        return "The system allows \(limit.rlim_cur) open files, too few for \(connections) connections: raise the limit "
-            + "(ulimit -n, LimitNOFILE) to \(wanted), or lower TOCSIN_CONNECTIONS."
+        return "The system allows \(limit.rlim_cur) open files, too few for \(connections) connections. "
+            + "Raise the limit (ulimit -n, LimitNOFILE) to \(wanted), or lower TOCSIN_CONNECTIONS."
     }
 }

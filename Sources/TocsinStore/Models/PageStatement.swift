@@ -41,7 +41,7 @@ struct PageStatement {
             let place = statement.translation.builder.bind(stored: value)
             let condition = "\(statements.expressions[field]) = \(place)"
             let page = statement.branch(query.predicate.conjuncts, first: condition) + statement.ending()
-            return "SELECT * FROM (\(page))"
+            return "SELECT * FROM (\(page)) AS page"
         }
         statement.translation.builder.text = branches.joined(separator: " UNION ALL ")
         return statement.translation.builder

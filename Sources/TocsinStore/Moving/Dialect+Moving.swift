@@ -5,7 +5,11 @@ extension Dialect {
     var tableNames: String {
         switch self {
         case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-        case .postgres: "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
+        case .postgres:
+            """
+            SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+                AND relnamespace = current_schema()::regnamespace
+            """
         }
     }
 

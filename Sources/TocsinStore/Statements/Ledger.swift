@@ -14,10 +14,12 @@ private enum SQL {
         """
     private static let isSettled = "status NOT IN ('waiting', 'sending') AND updated_at <"
     /// A walk in order of the key; each row says whether its time is over.
-    static let walk = """
-        SELECT message_id, device_id, \(isSettled) $3 FROM deliveries
+    static func walk(_ dialect: Dialect) -> String {
+        """
+        SELECT message_id, device_id, \(isSettled) $3 FROM \(dialect.reapedDeliveries)
         WHERE (message_id, device_id) > ($1, $2) ORDER BY message_id, device_id LIMIT $4
         """
+    }
     /// While a message has a fan-out its rows say which devices have been served.
     static let remove = """
         DELETE FROM deliveries WHERE message_id = $1 AND device_id = $2 AND \(isSettled) $3
@@ -52,7 +54,7 @@ extension SQLReading {
         limit: Int
     ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?) {
         let seen = try connection.all(
-            SQL.walk,
+            SQL.walk(session.dialect),
             [.text(place.message.text), .text(place.device.text), SQLValue(moment), .int(Int64(limit))]
         ) { row in
             (DeliveryPlace(message: MessageID(row.text(0)), device: DeviceID(row.text(1))), row.int(2) != 0)

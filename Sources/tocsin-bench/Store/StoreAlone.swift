@@ -1,18 +1,15 @@
 import Foundation
 import TocsinAPI
 import TocsinCore
+import TocsinPostgres
 import TocsinSQLite
 import TocsinServer
 import TocsinStore
 
-/// A database that messages are stored in.
-enum StoreDatabase {
-    case sqlite
-}
-
 /// `MessageService` on a store of this process, without HTTP or GraphQL: callers who each wait for their commit.
 struct StoreAlone {
-    let database: StoreDatabase
+    /// Of a PostgreSQL database; nil for SQLite in a temporary folder.
+    let url: String?
     let seconds: Double
     private static let callers = 64
     private static let caller = Identity(userID: UserID("bench"), username: "bench")
@@ -25,8 +22,10 @@ struct StoreAlone {
         var settings = StoreSettings()
         settings.groupSize = groupSize
         let time = SystemTime()
+        let file = SQLiteDatabase(path: folder.appending(path: "store.db").path())
+        let database: any SQLDatabase = url.map { PostgresDatabase(url: $0) } ?? file
         let store = try await SQLStore.open(
-            SQLiteDatabase(path: folder.appending(path: "store.db").path()),
+            database,
             at: time.now(),
             settings: settings
         )

@@ -1,42 +1,93 @@
 import Foundation
 import JSON
 
-/// createMessage over HTTP on each database: beside rows of the same size inserted by hand, and beside a commit a request.
+/// createMessage over HTTP on each database: beside rows inserted by hand, and beside a commit a request.
 struct StoreBenchmark {
     let options: BenchOptions
     static let mutation = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }"
     static let body = String(repeating: "The disk of db-3 is 91 % full. ", count: 6)
     /// Rows of a commit of the floors.
-    static let floorGroup = 100
+    private static let floorRows = 100
+    private static let nodes = 3
 
     func run() async throws {
         print("\n## Store: SQLite")
-        let floor = try SQLiteFloor(group: Self.floorGroup, body: Self.body).run(seconds: options.seconds)
+        let floor = try SQLiteFloor(group: Self.floorRows, body: Self.body).run(seconds: options.seconds)
         print(floor.printed())
-        try await measure(.sqlite, floor: floor)
+        try await measure(nil, floor: floor)
+        guard let postgres = try PostgresProcess.start() else {
+            return print("\n## Store: PostgreSQL is not installed; it is not measured.")
+        }
+        defer { postgres.stop() }
+        print("\n## Store: PostgreSQL")
+        try await measure(postgres)
+        print("\n## Store: PostgreSQL, \(Self.nodes) nodes")
+        try await measureNodes(postgres)
     }
 
-    private func measure(_ database: StoreDatabase, floor: Figures) async throws {
-        let alone = try await StoreAlone(database: database, seconds: options.seconds).run(groupSize: 1)
+    private func measure(_ postgres: PostgresProcess) async throws {
+        let rows = PostgresFloor(url: postgres.url, rows: Self.floorRows, body: Self.body)
+        let bare = try rows.run(.bare, seconds: options.seconds) { postgres.cpu }
+        print(bare.printed())
+        // The first store makes the tables.
+        _ = try await StoreAlone(url: postgres.url, seconds: 1).run(groupSize: 1)
+        let floor = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
+        print(floor.printed(floor: bare))
+        try await measure(postgres, floor: floor)
+    }
+
+    /// One node: the service alone with and without groups, then clients over HTTP.
+    private func measure(_ postgres: PostgresProcess?, floor: Figures) async throws {
+        let store = StoreAlone(url: postgres?.url, seconds: options.seconds)
+        let alone = try await store.run(groupSize: 1)
         print(alone.printed(floor: floor))
-        let grouped = try await StoreAlone(database: database, seconds: options.seconds).run(groupSize: 256)
-        print(grouped.printed(floor: floor))
+        print(try await store.run(groupSize: 256).printed(floor: floor))
+        let server = try ServerProcess(environment: Self.environment(postgres))
+        defer { server.stop() }
         for clients in [1, 64, 512] {
-            let server = try ServerProcess()
-            defer { server.stop() }
-            let measured = try await LoadMeasurement.run(
-                "createMessage over HTTP, \(clients) clients",
-                ClientLoad(clients: try Self.clients(clients, of: [server], topics: 1), seconds: options.seconds),
-                parts: [("server", { (try? ProcessUsage.cpu(of: server.pid)) ?? 0 })]
-            )
-            var line = measured.printed(floor: floor)
-            line += String(format: ", %.1f times a commit a request", measured.perSecond / alone.perSecond)
-            print(line)
+            let load = ClientLoad(clients: try Self.clients(clients, of: [server], topics: 1), seconds: options.seconds)
+            let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
+            let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
+            let ratio = measured.perSecond / alone.perSecond
+            print(measured.printed(floor: floor) + String(format: ", %.1f times a commit a request", ratio))
         }
     }
 
+    /// Several nodes on one database: each with topics of its own, then all on one.
+    private func measureNodes(_ postgres: PostgresProcess) async throws {
+        var nodes: [ServerProcess] = []
+        defer { for node in nodes.reversed() { node.stop() } }
+        for _ in 0..<Self.nodes {
+            nodes.append(try ServerProcess(environment: Self.environment(postgres), beside: nodes.first))
+        }
+        for (topics, words) in [(Self.nodes, "each node its topic"), (1, "one hot topic")] {
+            let clients = try Self.clients(63, of: nodes, topics: topics)
+            let load = ClientLoad(clients: clients, seconds: options.seconds)
+            print(
+                try await LoadMeasurement.run("63 clients, \(words)", load, parts: Self.parts(nodes, postgres))
+                    .printed()
+            )
+        }
+    }
+
+    private static func environment(_ postgres: PostgresProcess?) -> [String: String] {
+        postgres.map { ["TOCSIN_DATABASE_URL": $0.url] } ?? [:]
+    }
+
+    private static func parts(
+        _ nodes: [ServerProcess],
+        _ postgres: PostgresProcess?
+    ) -> [(part: String, used: @Sendable () -> Double)] {
+        let pids = nodes.map(\.pid)
+        var parts: [(part: String, used: @Sendable () -> Double)] = [
+            ("server", { pids.reduce(0) { $0 + ((try? ProcessUsage.cpu(of: $1)) ?? 0) } })
+        ]
+        if let postgres { parts.append(("PostgreSQL", { postgres.cpu })) }
+        return parts
+    }
+
     /// So many clients, shared out to nodes and topics.
-    static func clients(
+    private static func clients(
         _ count: Int,
         of nodes: [ServerProcess],
         topics: Int

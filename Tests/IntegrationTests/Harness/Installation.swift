@@ -1,6 +1,9 @@
 import Foundation
 import JSON
+import TestDatabases
 import TocsinClient
+import TocsinSQLite
+import TocsinStore
 
 /// A folder of its own with a simulator and a server, run as processes of the built binary.
 final class Installation {
@@ -12,8 +15,11 @@ final class Installation {
     /// The server's environment, from the next start on; at first it pushes to the simulator.
     var environment: [String: String] = [:]
     private var isEncrypted = false
+    /// A database of a PostgreSQL server, when the tests run on one; else the server keeps a file in the folder.
+    private let ownDatabase: TemporaryDatabase?
 
     private init() throws {
+        ownDatabase = try AnyDatabase.makePostgres()
         folder = NSTemporaryDirectory() + "tocsin-test-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
@@ -53,6 +59,11 @@ final class Installation {
     /// The authority of the simulator's certificate.
     var authorityFile: String { folder + "/simulator/ca.pem" }
 
+    /// Where the server keeps its data.
+    var database: any SQLDatabase { ownDatabase ?? SQLiteDatabase(path: folder + "/data/tocsin.db") as any SQLDatabase }
+
+    private var databaseEnvironment: [String: String] { ownDatabase.map { ["TOCSIN_DATABASE_URL": $0.url] } ?? [:] }
+
     /// The address of the running server.
     var address: String { server?.address ?? "" }
 
@@ -68,7 +79,12 @@ final class Installation {
     }
 
     private func startServer(port: Int = 0) async throws {
-        server = try await ServerProcess(folder: folder, port: port, environment: environment, options: options)
+        server = try await ServerProcess(
+            folder: folder,
+            port: port,
+            environment: databaseEnvironment.merging(environment) { $1 },
+            options: options
+        )
     }
 
     /// Kills the server as a power cut would and starts it again on its data and port.
@@ -171,7 +187,7 @@ final class Installation {
         let result = try await ChildProcess.run(
             try TestBinary.path(),
             arguments,
-            environment: TestBinary.environment,
+            environment: TestBinary.environment.merging(databaseEnvironment) { $1 },
             folder: folder
         )
         guard result.status == 0 else {

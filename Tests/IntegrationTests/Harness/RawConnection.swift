@@ -23,8 +23,8 @@ final class RawConnection {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
         }
         guard status == 0 else {
+            // All is set, so that throwing runs `deinit`, which closes.
             let reason = String(cString: strerror(errno))
-            Glibc.close(descriptor)
             throw HarnessFailure("No connection to port \(port): \(reason).")
         }
     }

@@ -22,11 +22,6 @@ final class RawStream {
         return String(decoding: connection.received, as: UTF8.self)
     }
 
-    /// Waits until the head is there. The subscription is registered soon after.
-    func untilOpen() async throws {
-        try await eventually("the stream opens") { text.contains("\r\n\r\n") }
-    }
-
     /// Waits until the server has closed the stream, and gives all that came.
     func untilEnd() async throws -> String { try await connection.untilEnd() }
 }

@@ -27,13 +27,16 @@ struct StormQuestion {
     var token: String
     var topicID: String?
     var cursor: String
+    /// Whether the messages' texts are asked for.
+    var isGreedy = false
+    /// Whether the system is to take little for a reader that stalls.
+    var hasSmallWindow = false
 
-    /// The cursor goes in a variable or as a literal: groups are formed differently.
     var request: JSONValue {
         var variables: JSONObject = ["a": .string(cursor)]
         if let topicID { variables["t"] = .string(topicID) }
-        let query =
-            "subscription($t: ID, $a: String) { onCreateMessage(topicId: $t, after: $a) { topicId number cursor title } }"
+        let fields = "topicId number cursor title" + (isGreedy ? " body" : "")
+        let query = "subscription($t: ID, $a: String) { onCreateMessage(topicId: $t, after: $a) { \(fields) } }"
         return ["query": .string(query), "variables": .object(variables)]
     }
 
@@ -51,7 +54,12 @@ private final class StormSocket: StormStream {
     private let socket: RawSocket
 
     init(_ question: StormQuestion) async throws {
-        socket = try await RawSocket(port: question.port, path: "/graphql", subprotocols: "graphql-transport-ws")
+        socket = try await RawSocket(
+            port: question.port,
+            path: "/graphql",
+            subprotocols: "graphql-transport-ws",
+            hasSmallWindow: question.hasSmallWindow
+        )
         let credentials: JSONValue = ["Authorization": .string("Bearer \(question.token)")]
         try socket.send(["type": "connection_init", "payload": credentials])
         guard case .message(let answer) = try await socket.next(), answer["type"] == "connection_ack" else {
@@ -85,7 +93,12 @@ private final class StormAppSync: StormStream {
     init(_ question: StormQuestion) async throws {
         let header = Data(#"{"host":"h","Authorization":"\#(question.token)"}"#.utf8).base64EncodedString()
         let path = "/graphql/realtime?header=\(header)&payload=e30="
-        socket = try await RawSocket(port: question.port, path: path, subprotocols: "graphql-ws")
+        socket = try await RawSocket(
+            port: question.port,
+            path: path,
+            subprotocols: "graphql-ws",
+            hasSmallWindow: question.hasSmallWindow
+        )
         try socket.send(["type": "connection_init"])
         while true {
             guard case .message(let answer) = try await socket.next(), answer["type"] != "connection_error" else {
@@ -125,7 +138,7 @@ private final class StormEventStream: StormStream {
     private var hasHead = false
 
     init(_ question: StormQuestion) throws {
-        connection = try RawConnection(port: question.port)
+        connection = try RawConnection(port: question.port, hasSmallWindow: question.hasSmallWindow)
         let text = question.request.serializedString()
         try connection.send(
             "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:\(question.port)\r\nAuthorization: Bearer \(question.token)\r\n"

@@ -15,6 +15,8 @@ final class EchoService: GraphQLService {
     private struct State {
         var sinks: [Int: any ResponseSink] = [:]
         var lastSink = 0
+        var rosters: [(any ResponseCourier, [any ResponseSink])] = []
+        var hasChanged = true
         var gates: [CheckedContinuation<Void, Never>] = []
         var areGatesOpen = false
     }
@@ -114,6 +116,7 @@ final class EchoService: GraphQLService {
         let number = state.withLock { state in
             state.lastSink += 1
             state.sinks[state.lastSink] = sink
+            state.hasChanged = true
             return state.lastSink
         }
         report.yield(.subscribed)
@@ -127,6 +130,29 @@ final class EchoService: GraphQLService {
     func publish(_ body: [UInt8], cursor: String? = nil) {
         let response = SharedResponse(body: body, cursor: cursor)
         for sink in state.withLock({ Array($0.sinks.values) }) { sink.next(response) }
+    }
+
+    /// Hands the responses to all subscribers by their couriers.
+    func publishTogether(_ bodies: [[UInt8]]) {
+        let responses = bodies.map { SharedResponse(body: $0) }
+        for (courier, sinks) in rosters { courier.deliver(responses, to: sinks) }
+    }
+
+    /// Whether all couriers have room; the first that has none will call.
+    func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
+        rosters.allSatisfy { courier, sinks in courier.hasRoom(for: sinks, orCall: wake) }
+    }
+
+    /// The subscribers by courier; the same lists until somebody comes or goes.
+    private var rosters: [(any ResponseCourier, [any ResponseSink])] {
+        state.withLock { state in
+            if !state.hasChanged { return state.rosters }
+            let all = state.sinks.keys.sorted().compactMap { state.sinks[$0] }
+            let byCourier = Dictionary(grouping: all) { $0.courier.map { ObjectIdentifier($0) } }
+            state.rosters = byCourier.values.compactMap { sinks in sinks.first?.courier.map { ($0, sinks) } }
+            state.hasChanged = false
+            return state.rosters
+        }
     }
 
     /// Ends all subscriptions.
@@ -175,7 +201,11 @@ final class EchoService: GraphQLService {
         let number: Int
 
         func cancel() {
-            guard service.state.withLock({ $0.sinks.removeValue(forKey: number) }) != nil else { return }
+            let sink = service.state.withLock { state in
+                state.hasChanged = true
+                return state.sinks.removeValue(forKey: number)
+            }
+            guard sink != nil else { return }
             service.report.yield(.unsubscribed)
         }
     }

@@ -121,7 +121,7 @@ struct SettingsReaderTests {
             ("TOCSIN_PUSH_LEASE_SECONDS", "1e9", "number"), ("TOCSIN_PUSH_LEASE_SECONDS", "inf", "number"),
             ("TOCSIN_PUSH_LEASE_SECONDS", "", ""), ("TOCSIN_PUSH_RETRY_SECONDS", "1,x", "1,5,30"),
             ("TOCSIN_PUSH_RETRY_SECONDS", "-1", "1,5,30"), ("TOCSIN_MIGRATE", "maybe", "true or false"),
-            ("TOCSIN_LOG_LEVEL", "loud", "warning"), ("TOCSIN_DATABASE_URL", "postgres://u:p@h/d", "later release"),
+            ("TOCSIN_LOG_LEVEL", "loud", "warning"), ("TOCSIN_DATABASE_URL", "postgres://u:%zz@h/d", "libpq"),
             ("TOCSIN_DATABASE_URL", "data.db", "sqlite:PATH"), ("TOCSIN_JWKS_URL", "http://h/keys", "https"),
             ("APNS_ENDPOINT", "localhost", "https://HOST"), ("TOCSIN_HOST", "a\nb", "control characters"),
             ("TOCSIN_JWT_ISSUER", "tocsin", "own tokens"),

@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+
+/// A PostgreSQL server of this run: in a temporary folder, on a free port of 127.0.0.1, not as root, with the settings that
+/// it comes with.
+final class PostgresProcess: Sendable {
+    let url: String
+    private let folder: URL
+    private let programs: URL
+    private let pid: Int32
+
+    /// Starts it; nil where PostgreSQL is not installed.
+    static func start() throws -> PostgresProcess? {
+        guard let programs = programsFolder() else { return nil }
+        return try PostgresProcess(programs)
+    }
+
+    private init(_ programs: URL) throws {
+        self.programs = programs
+        folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-postgres-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        if geteuid() == 0, let user = getpwnam("nobody") {
+            chown(folder.path(), user.pointee.pw_uid, user.pointee.pw_gid)
+        }
+        let data = folder.appending(path: "data").path()
+        let port = try Self.freePort()
+        try Self.run(programs, "initdb", ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"])
+        let options = "-p \(port) -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        let log = folder.appending(path: "log").path()
+        try Self.run(programs, "pg_ctl", ["-D", data, "-l", log, "-o", options, "-w", "start"])
+        url = "postgres://bench@127.0.0.1:\(port)/postgres"
+        let file = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
+        pid = file.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
+    }
+
+    func stop() {
+        let data = folder.appending(path: "data").path()
+        try? Self.run(programs, "pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"])
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// CPU seconds of all its processes so far, those that have ended included (proc(5), `stat`).
+    var cpu: Double {
+        var ticks = 0.0
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let number = Int32(name),
+                let text = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
+            else { continue }
+            let fields = (text.split(separator: ")").last ?? "").split(separator: " ").map { Double($0) ?? 0 }
+            guard fields.count > 14 else { continue }
+            if number == pid { ticks += fields[11...14].reduce(0, +) }
+            if Int32(fields[1]) == pid { ticks += fields[11] + fields[12] }
+        }
+        return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// The programs in the search path, or where Debian keeps them.
+    private static func programsFolder() -> URL? {
+        let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let debian = "/usr/lib/postgresql"
+        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []).sorted()
+        return (paths + versions.reversed().map { "\(debian)/\($0)/bin" })
+            .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }.map { URL(filePath: $0) }
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw BenchFailure("no free port") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// PostgreSQL refuses to run as root.
+    private static func run(_ programs: URL, _ name: String, _ arguments: [String]) throws {
+        let process = Process()
+        let program = programs.appending(path: name).path()
+        if geteuid() == 0 {
+            process.executableURL = URL(filePath: "/usr/bin/setpriv")
+            process.arguments = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", program] + arguments
+        } else {
+            process.executableURL = URL(filePath: program)
+            process.arguments = arguments
+        }
+        process.standardOutput = FileHandle.nullDevice
+        process.currentDirectoryURL = URL(filePath: "/")
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw BenchFailure("\(name) failed") }
+    }
+}

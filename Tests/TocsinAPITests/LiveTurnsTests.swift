@@ -1,0 +1,169 @@
+import GraphQLTransport
+import JSON
+import Synchronization
+import Testing
+import TocsinCore
+
+@Suite("The turns of live groups", .timeLimit(.minutes(2)))
+struct LiveTurnsTests {
+    private static let follow = "subscription { onCreateMessage { title } }"
+
+    private func titles(_ responses: [SharedResponse]) throws -> [String] {
+        try responses.compactMap {
+            try JSONParser.parse($0.body)["data"]?["onCreateMessage"]?["title"]?.stringValue
+        }
+    }
+
+    @Test("while a courier has no room a group's events gather, and leave together and in order")
+    func gather() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let courier = TestCourier()
+        let sink = CourierSink(courier)
+        _ = await api.subscribe(Self.follow, sink: sink)
+        // Another group, whose responses tell that the feed has seen the events.
+        let (witness, _) = await api.subscribe("subscription { onCreateMessage { id title } }")
+        courier.isFull.withLock { $0 = true }
+        for title in ["a", "b", "c", "d", "e"] { try await api.publish(title, to: topic) }
+        _ = try await witness.take(5)
+        #expect(courier.sizes.withLock { $0 }.isEmpty)
+        courier.makeRoom()
+        #expect(try titles(await sink.inbox.takeResponses(5)) == ["a", "b", "c", "d", "e"])
+        #expect(courier.sizes.withLock { $0 } == [5])
+    }
+
+    @Test("who joins while events wait hears those that are committed after, and no others")
+    func joining() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let courier = TestCourier()
+        let (first, second) = (CourierSink(courier), CourierSink(courier))
+        let (witness, _) = await api.subscribe("subscription { onCreateMessage { id title } }")
+        _ = await api.subscribe(Self.follow, sink: first)
+        courier.isFull.withLock { $0 = true }
+        try await api.publish("before", to: topic)
+        _ = try await witness.take(1)
+        _ = await api.subscribe(Self.follow, sink: second)
+        try await api.publish("after", to: topic)
+        _ = try await witness.take(1)
+        courier.makeRoom()
+        #expect(try titles(await first.inbox.takeResponses(2)) == ["before", "after"])
+        #expect(try titles(await second.inbox.takeResponses(1)) == ["after"])
+        try await api.publish("last", to: topic)
+        for sink in [first, second] { #expect(try titles(await sink.inbox.takeResponses(1)) == ["last"]) }
+    }
+
+    @Test("an owner with many groups keeps nobody else waiting")
+    func fairness() async throws {
+        let api = try await APIHarness(maximumWaitingCommits: 65_536)
+        let arrivals = Mutex([String]())
+        let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
+        let bobTopic = try await api.makeTopic("bobs", as: bob)
+        var sinks: [CourierSink] = []
+        for number in 0..<200 {
+            let sink = CourierSink(TestCourier { arrivals.withLock { $0.append("alice") } })
+            sinks.append(sink)
+            // A filter of its own makes a group of its own.
+            let query = "subscription { onCreateMessage(filter: {type: {ne: \(1000 + number)}}) { title } }"
+            _ = await api.subscribe(query, sink: sink)
+        }
+        let bobs = CourierSink(TestCourier { arrivals.withLock { $0.append("bob") } })
+        _ = await api.subscribe(Self.follow, as: bob, sink: bobs)
+        try await api.publish("a", to: topic)
+        try await api.publish("b", to: bobTopic, as: bob)
+        api.startFeed()
+        #expect(try titles(await bobs.inbox.takeResponses(1)) == ["b"])
+        for sink in sinks { #expect(try titles(await sink.inbox.takeResponses(1)) == ["a"]) }
+        let place = try #require(arrivals.withLock { $0.firstIndex(of: "bob") })
+        #expect(place < 150, "bob's one group came after \(place) of alice's 200")
+    }
+
+    @Test("an owner for whom too much waits is told so, with a cursor, and others go on")
+    func overflow() async throws {
+        let api = try await APIHarness(maximumWaitingEvents: 3)
+        let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
+        let bobTopic = try await api.makeTopic("bobs", as: bob)
+        let courier = TestCourier()
+        let sink = CourierSink(courier)
+        _ = await api.subscribe(Self.follow, sink: sink)
+        let (bobSink, _) = await api.subscribe(Self.follow, as: bob)
+        courier.isFull.withLock { $0 = true }
+        for title in ["a", "b", "c", "d"] { try await api.publish(title, to: topic) }
+        #expect(await sink.inbox.takeResponses(1).isEmpty)
+        guard case .failed(let errors)? = sink.inbox.endings.withLock({ $0.first }) else {
+            Issue.record("it did not fail")
+            return
+        }
+        let error = try JSONParser.parse(errors)[0]
+        #expect(error?["extensions"]?["code"] == "UNAVAILABLE" && error?["extensions"]?["cursor"]?.stringValue != nil)
+        try await api.publish("x", to: bobTopic, as: bob)
+        #expect(try titles(await bobSink.takeResponses(1)) == ["x"])
+    }
+
+    @Test("with and without room each of many gets each message once and in order", arguments: [3, 7])
+    func rooms(every: Int) async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let courier = TestCourier()
+        let sinks = (0..<50).map { _ in CourierSink(courier) }
+        for sink in sinks { _ = await api.subscribe(Self.follow, sink: sink) }
+        for number in 1...30 {
+            try await api.publish(String(number), to: topic)
+            if number % every == 0 {
+                courier.isFull.withLock { $0 = true }
+            } else if number % every == 1 {
+                courier.makeRoom()
+            }
+        }
+        courier.makeRoom()
+        for sink in sinks { #expect(try titles(await sink.inbox.takeResponses(30)) == (1...30).map(String.init)) }
+    }
+}
+
+/// A sink that is reached by a courier.
+final class CourierSink: ResponseSink {
+    let inbox = CollectingSink()
+    private let own: TestCourier
+
+    init(_ courier: TestCourier) { own = courier }
+
+    var courier: (any ResponseCourier)? { own }
+    func next(_ response: SharedResponse) { inbox.next(response) }
+    func end(_ reason: StreamEnd) { inbox.end(reason) }
+}
+
+/// A courier that delivers at once and is full when told so.
+final class TestCourier: ResponseCourier {
+    let isFull = Mutex(false)
+    /// How many responses each delivery had.
+    let sizes = Mutex([Int]())
+    private let wakers = Mutex([@Sendable () -> Void]())
+    private let delivered: @Sendable () -> Void
+
+    init(delivered: @escaping @Sendable () -> Void = {}) { self.delivered = delivered }
+
+    func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
+        guard !sinks.isEmpty else { return }
+        sizes.withLock { $0.append(responses.count) }
+        delivered()
+        for sink in sinks { for response in responses { sink.next(response) } }
+    }
+
+    func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool {
+        isFull.withLock { isFull in
+            if isFull { wakers.withLock { $0.append(wake) } }
+            return !isFull
+        }
+    }
+
+    func makeRoom() {
+        let woken = isFull.withLock { isFull in
+            isFull = false
+            return wakers.withLock { wakers in
+                defer { wakers = [] }
+                return wakers
+            }
+        }
+        for wake in woken { wake() }
+    }
+}

@@ -1,0 +1,97 @@
+import TestDatabases
+import Testing
+import TocsinCore
+import TocsinPostgres
+import TocsinStore
+
+/// Connections that are cut, at the worst moments.
+@Suite("Lost connections to PostgreSQL", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
+struct LostAnswersTests {
+    private let models = TestModels()
+
+    private func titles(_ store: SQLStore) async throws -> [String] {
+        let models = models
+        return try await store.read { reader throws(StoreError) in
+            try reader.records(models.topic, ids: ["t1", "t2"], where: .always).map(\.id).sorted()
+        }
+    }
+
+    @Test("after all connections were ended writes and reads go on, each answered once")
+    func endedConnections() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let store = try await SQLStore.open(database, at: moment(0))
+        try await store.insert([models.topic("t1")])
+        _ = try await titles(store)
+        try database.server.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)'"
+        )
+        try await store.insert([models.topic("t2")])
+        #expect(try await titles(store) == ["t1", "t2"])
+        await store.close()
+    }
+
+    /// A store behind a proxy, which is told what to do before `body` runs.
+    private func withProxy(
+        outcomeMilliseconds: Int,
+        _ body: (SQLStore, PostgresProxy) async throws -> Void
+    ) async throws {
+        let temporary = try #require(PostgresServer.named).makeDatabase()
+        let proxy = try PostgresProxy(to: temporary.url)
+        var database = PostgresDatabase(url: proxy.url)
+        // So that the proxy sees the words of each statement.
+        database.options.preparesStatements = false
+        database.options.outcomeMilliseconds = outcomeMilliseconds
+        let store = try await SQLStore.open(database, at: moment(0))
+        do {
+            try await body(store, proxy)
+        } catch {
+            await store.close()
+            proxy.close()
+            throw error
+        }
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("a commit whose answer was lost is asked for, and answered as what it was: done")
+    func lostAnswer() async throws {
+        try await withProxy(outcomeMilliseconds: 30_000) { store, proxy in
+            proxy.cut(at: "COMMIT", afterServer: true, thenRefuses: false)
+            try await store.insert([models.topic("t1")])
+            #expect(proxy.cuts == 1)
+            #expect(try await titles(store) == ["t1"])
+            #expect(store.statistics.failedGroups == 0)
+        }
+    }
+
+    @Test("a commit that never reached the server is begun again, and done once")
+    func lostRequest() async throws {
+        try await withProxy(outcomeMilliseconds: 30_000) { store, proxy in
+            proxy.cut(at: "COMMIT", afterServer: false, thenRefuses: false)
+            try await store.insert([models.topic("t1")])
+            #expect(proxy.cuts == 1)
+            #expect(try await titles(store) == ["t1"])
+        }
+    }
+
+    @Test("while the server cannot be asked the outcome is unknown, and the error says so")
+    func unknown() async throws {
+        try await withProxy(outcomeMilliseconds: 300) { store, proxy in
+            proxy.cut(at: "COMMIT", afterServer: true, thenRefuses: true)
+            do {
+                try await store.insert([models.topic("t1")])
+                Issue.record("it was answered")
+            } catch StoreError.uncertain(let reason, let detail) {
+                #expect(reason.contains("may be stored or not") && detail.isEmpty, "\(reason) \(detail)")
+            }
+            proxy.accept()
+            // A repetition under the same id finds what was stored.
+            let limit = ContinuousClock.now + .seconds(60)
+            var found: Record?
+            while found == nil, ContinuousClock.now < limit {
+                found = try? await store.write { writer throws(StoreError) in try writer.insert(models.topic("t1")) }
+            }
+            #expect(found?.id == "t1")
+        }
+    }
+}
