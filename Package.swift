@@ -100,7 +100,8 @@ let package = Package(
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CEpoll", "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
+                "CEpoll", "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth",
+                "TocsinCore",
                 "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore",
                 "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
             ],

@@ -100,6 +100,7 @@ private final class LoadSocket {
     private var filled = 0
     private var sentAt: UInt64 = 0
     private static let lengthNames = ["content-length: ", "Content-Length: "].map { Array($0.utf8) }
+    private static let headEnd = Array("\r\n\r\n".utf8)
     private static let errors = Array("\"errors\"".utf8)
 
     init(port: UInt16) throws {
@@ -135,7 +136,7 @@ private final class LoadSocket {
         }
         guard count > 0 else { throw BenchFailure("the connection broke while reading") }
         filled += count
-        guard let bodyStart = place(of: Array("\r\n\r\n".utf8), before: filled).map({ $0 + 4 }) else { return nil }
+        guard let bodyStart = place(of: Self.headEnd, before: filled).map({ $0 + 4 }) else { return nil }
         guard filled >= bodyStart + contentLength(before: bodyStart) else { return nil }
         if place(of: Self.errors, before: filled) != nil {
             throw BenchFailure(
@@ -157,8 +158,20 @@ private final class LoadSocket {
     }
 
     private func place(of text: [UInt8], before end: Int) -> Int? {
-        buffer.withUnsafeBytes { bytes in
-            UnsafeRawBufferPointer(rebasing: bytes[..<end]).firstPlace(of: text)
+        buffer.withUnsafeBufferPointer { bytes in
+            text.withUnsafeBufferPointer { text in
+                guard let first = text.first, end >= text.count else { return nil }
+                var place = 0
+                while place <= end - text.count {
+                    if bytes[place] == first,
+                        memcmp(bytes.baseAddress?.advanced(by: place), text.baseAddress, text.count) == 0
+                    {
+                        return place
+                    }
+                    place += 1
+                }
+                return nil
+            }
         }
     }
 }
