@@ -48,8 +48,13 @@ package struct PostgresDatabase: SQLDatabase {
     /// Many servers may run on one database.
     package func claimServer() throws(StoreError) -> (any ServerClaim)? { nil }
 
+    /// A bare connection, without the settings of a session.
+    func link() throws(StoreError) -> PostgresLink {
+        try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
+    }
+
     private func open(_ use: ConnectionUse) throws(StoreError) -> PostgresConnection {
-        let link = try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
+        let link = try link()
         let number = PQserverVersion(link.handle)
         guard number >= Self.oldestVersion else {
             throw .mismatch(

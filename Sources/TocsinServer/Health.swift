@@ -8,11 +8,13 @@ import TocsinStore
 final class Health: HealthReporting, Sendable {
     private let store: SQLStore
     private let providers: [(name: String, isConfigured: Bool)]
+    private let neighbours: Neighbours?
     private let isStopping = Atomic<Bool>(false)
 
-    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)]) {
+    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], neighbours: Neighbours? = nil) {
         self.store = store
         self.providers = providers
+        self.neighbours = neighbours
     }
 
     /// From now on the server is not ready for new requests.
@@ -35,6 +37,7 @@ final class Health: HealthReporting, Sendable {
         }
         let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
         members.append(("push", .object(JSONObject(states))))
+        if let neighbours { members.append(("node", .object(JSONObject(neighbours.report)))) }
         let word: JSONValue = status == .ok ? "ok" : "unavailable"
         return report(status, .object(JSONObject([("status", word)] + members)))
     }

@@ -18,12 +18,14 @@ enum Wiring {
         role: StoreRole,
         migrations: MigrationMode,
         at now: Timestamp,
+        journal: Journal? = nil,
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
         try makeDataDirectory(settings)
         var storeSettings = StoreSettings()
         storeSettings.migrations = migrations
+        storeSettings.journal = journal
         storeSettings.readerCount = settings.server.databaseReaders
         do {
             return try await SQLStore.open(

@@ -56,7 +56,9 @@ struct Rows: StoreReader {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) { ([], nil) }
-    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] { [] }
+    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] {
+        []
+    }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
     func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] { [] }
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }
@@ -69,6 +71,7 @@ struct Rows: StoreReader {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry] { [] }
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] { [] }
     func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(
