@@ -115,13 +115,15 @@ let package = Package(
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
+                "CEpoll", "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth",
+                "TocsinCore",
                 "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore",
                 "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
             ],
             swiftSettings: settings
         ),
         // Foreign libraries, fenced in
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),

@@ -21,7 +21,7 @@ struct Preparation: Sendable {
         do {
             try await perform()
             return true
-        } catch .unavailable(let reason, let detail) where store.mayComeLater {
+        } catch .unavailable(let reason, let detail) where store.isShared {
             logger.warning("the database is away; waiting for it", metadata: ["reason": "\(reason) (\(detail))"])
             return false
         } catch {
@@ -47,11 +47,11 @@ struct Preparation: Sendable {
 
     private func perform() async throws(StoreError) {
         // A write opens a database that was away; a read would only say that it is.
-        // On a shared database other nodes live: what a dead one held is free when its leases have run out.
-        let (models, isAlone) = (models, !store.mayComeLater)
+        let (models, isShared) = (models, store.isShared)
         try await store.write { writer throws(StoreError) in
             _ = try writer.prepareIndexes(of: models)
-            if isAlone { try writer.dropLeases() }
+            // Where other servers may run, their leases hold until they have run out.
+            if !isShared { try writer.dropLeases() }
         }
         guard let found = try await store.unfinishedImport() else { return }
         throw .mismatch(

@@ -172,8 +172,8 @@ extension SQLStore {
         return statistics
     }
 
-    /// Whether a database that cannot be reached may come later without anybody's doing here.
-    package var mayComeLater: Bool { database.isShared }
+    /// Whether other servers may use the database, which may be away for a while.
+    package var isShared: Bool { database.isShared }
 
     /// A quick read, with what it was read from.
     package func health() async throws(StoreError) -> StoreHealth {

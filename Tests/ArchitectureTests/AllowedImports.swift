@@ -44,7 +44,8 @@ enum AllowedImports {
         ],
         // Measures every part, each by itself.
         "tocsin-bench": nio.union([
-            "CNGHTTP2", "CPostgres", "CSQLite", "Dispatch", "Foundation", "Glibc", "GraphQL", "GraphQLTransport",
+            "CEpoll", "CNGHTTP2", "CPostgres", "CSQLite", "Dispatch", "Foundation", "Glibc", "GraphQL",
+            "GraphQLTransport",
             "JSON", "NIOSSL",
             "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush",
             "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",

@@ -56,7 +56,9 @@ struct Rows: StoreReader {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) { ([], nil) }
-    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] { [] }
+    func messagesToPrune(_ bounds: PruningBounds, of topic: TopicID, limit: Int) throws(StoreError) -> [MessageID] {
+        []
+    }
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? { nil }
     func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] { [] }
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool { false }

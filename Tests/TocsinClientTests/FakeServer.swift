@@ -72,12 +72,24 @@ struct RunningFeed {
 
     /// Reads so many messages of the topic.
     init(_ client: TocsinClient, after cursor: String? = nil, count: Int) {
+        self.init(count: count) { client.follow(topic: "alerts", after: cursor, onChange: $0) }
+    }
+
+    /// Goes on behind a place.
+    init(_ client: TocsinClient, from place: FeedPlace, count: Int) {
+        self.init(count: count) { client.follow(from: place, onChange: $0) }
+    }
+
+    private init(
+        count: Int,
+        _ follow: @escaping @Sendable (@escaping @Sendable (MessageFeed.Change) -> Void) -> MessageFeed
+    ) {
         let (changes, change) = AsyncStream.makeStream(of: MessageFeed.Change.self)
         self.changes = changes
         messages = Task {
             defer { change.finish() }
             var messages: [FeedMessage] = []
-            for try await message in client.follow(topic: "alerts", after: cursor, onChange: { change.yield($0) }) {
+            for try await message in follow({ change.yield($0) }) {
                 messages.append(message)
                 if messages.count == count { break }
             }
@@ -88,6 +100,12 @@ struct RunningFeed {
     /// Waits until the subscription is live (again).
     func untilLive() async {
         for await change in changes { if case .live = change { return } }
+    }
+
+    /// Waits until it is known where the feed begins.
+    func untilBegun() async -> FeedPlace? {
+        for await change in changes { if case .begun(let place) = change { return place } }
+        return nil
     }
 
     /// Waits until the connection is lost, and says why.

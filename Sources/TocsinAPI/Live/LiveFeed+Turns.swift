@@ -44,9 +44,8 @@ extension LiveFeed {
     /// before is still under way: then they wait, become more, and cost less each.
     private func takeTurn(_ group: LiveGroup) async {
         state.withLock { $0.backlog.park(group) }
-        for roster in group.rosters {
-            if !roster.hasRoom(orCall: { [weak self, weak group] in self?.goOn(with: group) }) { return }
-        }
+        let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
+        guard group.rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
         var responses: [SharedResponse] = []
         var (bytes, first) = (0, 0)

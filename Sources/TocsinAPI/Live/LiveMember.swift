@@ -65,8 +65,10 @@ final class LiveMember: RenewableListener, Sendable {
         }
     }
 
-    /// Which of these events it is to hear now, the first the lowest bit: not what was committed before it joined, nor what
-    /// it has had, nor what stored messages come before. Whoever asks hands those over before the group's order is given up.
+    /// Which of these events it is to hear now, as bits, the first event's the lowest.
+    ///
+    /// Not what was committed before it joined, nor what it has had, nor what stored messages come before. Whoever asks hands
+    /// the rest over before the group's order is given up.
     func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
         state.withLock { state in
             var wanted: UInt64 = 0

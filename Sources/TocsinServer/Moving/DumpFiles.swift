@@ -23,7 +23,9 @@ struct DumpLineReader {
         }
     }
 
-    /// The next line without its end; nil behind the last. A line that is not ended was cut off, and is none.
+    /// The next line without its end; nil behind the last.
+    ///
+    /// A line that is not ended was cut off, and is none.
     mutating func next() throws(StoreError) -> [UInt8]? {
         var searched = start
         while true {

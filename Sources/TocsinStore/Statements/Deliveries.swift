@@ -233,8 +233,6 @@ extension SQLWriter {
     func dropLeases() throws(StoreError) {
         try dropFanoutLeases()
         try dropWebhookLeases()
-        // Where several servers run, the others' leases hold until they have run out.
-        guard !session.dialect.hasManyWriters else { return }
         try connection.run(SQL.dropLeases)
     }
 

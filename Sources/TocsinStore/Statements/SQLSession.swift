@@ -83,7 +83,12 @@ final class SQLWriter: SQLReading, StoreWriter {
     }
 
     func fenceChanges() throws(StoreError) {
-        guard session.dialect.beginFenced != nil, !isFenced else { return }
+        guard session.dialect.beginFenced != nil else { return }
+        if isFenced {
+            // The lock was asked for with the begin, whose answer nobody waits for: this waits for both.
+            try connection.run("SELECT 1")
+            return
+        }
         wantsFence = true
         throw .overtaken(isWhole: true, code: 0, message: "the group begins again behind a fence", sql: "")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 
 /// `tocsin-bench live-readers`: many sockets in one process of their own, on one thread, so that the server's CPU is not
@@ -8,7 +9,8 @@ import JSON
 /// have come, and `report` with how long frames since the last report took from their publishing.
 final class LiveReader {
     private let order: ReaderOrder
-    private let poll: Int32
+    /// What poll(2) watches: standard input first.
+    private var watched: [pollfd] = []
     private var connections: [Int32: ReaderConnection] = [:]
     private var opened = 0
     private var ready = 0
@@ -19,7 +21,6 @@ final class LiveReader {
     private var awaited: Int?
     private var input: [UInt8] = []
     private var block = [UInt8](repeating: 0, count: 1 << 18)
-    private var events = [epoll_event](repeating: epoll_event(), count: 1024)
     /// Connections that are not ready yet; more at once would fill the server's backlog.
     private static let openingAtOnce = 128
 
@@ -28,7 +29,6 @@ final class LiveReader {
             throw BenchFailure("live-readers needs its order")
         }
         self.order = order
-        poll = epoll_create1(0)
         var files = rlimit()
         getrlimit(__rlimit_resource_t(7), &files)
         files.rlim_cur = files.rlim_max
@@ -39,9 +39,9 @@ final class LiveReader {
     func run() throws {
         try openMore()
         while true {
-            let count = Int(epoll_wait(poll, &events, Int32(events.count), -1))
-            for index in 0..<max(0, count) {
-                let descriptor = events[index].data.fd
+            guard poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
+            let ready = watched.filter { $0.revents != 0 }.map(\.fd)
+            for descriptor in ready {
                 if descriptor == 0 {
                     guard readCommands() else { return }
                 } else {
@@ -63,7 +63,7 @@ final class LiveReader {
 
     private func became(ready connection: ReaderConnection) {
         ready += 1
-        if connection.isSlow { epoll_ctl(poll, EPOLL_CTL_DEL, connection.descriptor, nil) }
+        if connection.isSlow { watched.removeAll { $0.fd == connection.descriptor } }
         if !connection.isSlow, order.kind == .raw { watch(connection.descriptor) }
         guard ready == order.count else { return }
         (frames, bytes) = (0, 0)
@@ -78,6 +78,7 @@ final class LiveReader {
             guard connection.isReady else { throw BenchFailure("a socket was closed before it was ready") }
             closed += 1
             connections[descriptor] = nil
+            watched.removeAll { $0.fd == descriptor }
             close(descriptor)
             return
         }
@@ -97,14 +98,11 @@ final class LiveReader {
 
     /// The time since the moment in the message's title, in nanoseconds.
     private static func latency(_ payload: UnsafeRawBufferPointer) -> Int64? {
-        guard let start = memmem(payload.baseAddress, payload.count, "\"t=", 3) else { return nil }
+        guard let end = payload.end(of: "\"t=") else { return nil }
         var sent: Int64 = 0
-        var place = UnsafeRawPointer(start) + 3
-        while let end = payload.baseAddress.map({ $0 + payload.count }), place < end {
-            let byte = place.load(as: UInt8.self)
+        for byte in payload[end...] {
             guard byte >= 48, byte < 58 else { break }
             sent = sent &* 10 &+ Int64(byte - 48)
-            place += 1
         }
         return Monotonic.nanoseconds() - sent
     }
@@ -137,8 +135,7 @@ final class LiveReader {
     }
 
     private func watch(_ descriptor: Int32) {
-        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
-        epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event)
+        watched.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
 
     private static func print(_ object: JSONObject) {
@@ -159,5 +156,18 @@ enum Percentile {
     /// Of sorted values; 0 of none.
     static func of(_ sorted: [Int64], _ part: Double) -> Int64 {
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The place after the first occurrence of a text.
+    func end(of text: StaticString) -> Int? {
+        guard count >= text.utf8CodeUnitCount else { return nil }
+        return text.withUTF8Buffer { text in
+            for start in 0...(count - text.count) where self[start] == text[0] {
+                if self[start..<(start + text.count)].elementsEqual(text) { return start + text.count }
+            }
+            return nil
+        }
     }
 }

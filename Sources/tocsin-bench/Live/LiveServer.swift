@@ -11,7 +11,9 @@ final class LiveServer {
 
     init(sockets: Int) throws {
         let room = String(sockets + 1000)
-        process = try ServerProcess(environment: ["TOCSIN_CONNECTIONS": room, "TOCSIN_SOCKETS_PER_OWNER": room])
+        process = try ServerProcess(environment: [
+            "TOCSIN_CONNECTIONS": room, "TOCSIN_SOCKETS_PER_OWNER": room, "TOCSIN_SUBSCRIPTIONS_PER_OWNER": room,
+        ])
         try makeTopics(1)
     }
 

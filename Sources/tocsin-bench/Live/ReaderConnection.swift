@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 
 /// What `live-readers` is to open.
@@ -122,11 +123,11 @@ final class ReaderConnection {
     private func parse(_ bytes: UnsafeRawBufferPointer, _ frame: (UnsafeRawBufferPointer) -> Void) {
         var place = 0
         if !isUpgraded {
-            guard let end = memmem(bytes.baseAddress, bytes.count, "\r\n\r\n", 4), let base = bytes.baseAddress else {
+            guard let end = bytes.end(of: "\r\n\r\n") else {
                 rest = Array(bytes)
                 return
             }
-            place = UnsafeRawPointer(end) - base + 4
+            place = end
             isUpgraded = true
             if order.kind == .graphql {
                 sendText(["type": "connection_init", "payload": ["authorization": .string("Bearer " + order.token)]])

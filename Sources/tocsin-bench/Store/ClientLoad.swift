@@ -1,3 +1,4 @@
+import CEpoll
 import Foundation
 import Glibc
 
@@ -99,6 +100,7 @@ private final class LoadSocket {
     private var filled = 0
     private var sentAt: UInt64 = 0
     private static let lengthNames = ["content-length: ", "Content-Length: "].map { Array($0.utf8) }
+    private static let headEnd = Array("\r\n\r\n".utf8)
     private static let errors = Array("\"errors\"".utf8)
 
     init(port: UInt16) throws {
@@ -134,7 +136,7 @@ private final class LoadSocket {
         }
         guard count > 0 else { throw BenchFailure("the connection broke while reading") }
         filled += count
-        guard let bodyStart = place(of: Array("\r\n\r\n".utf8), before: filled).map({ $0 + 4 }) else { return nil }
+        guard let bodyStart = place(of: Self.headEnd, before: filled).map({ $0 + 4 }) else { return nil }
         guard filled >= bodyStart + contentLength(before: bodyStart) else { return nil }
         if place(of: Self.errors, before: filled) != nil {
             throw BenchFailure(
@@ -156,9 +158,9 @@ private final class LoadSocket {
     }
 
     private func place(of text: [UInt8], before end: Int) -> Int? {
-        buffer.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress, let found = memmem(base, end, text, text.count) else { return nil }
-            return base.distance(to: UnsafeRawPointer(found))
+        guard end >= text.count else { return nil }
+        return (0...(end - text.count)).first { start in
+            buffer[start] == text[0] && buffer[start..<(start + text.count)].elementsEqual(text)
         }
     }
 }

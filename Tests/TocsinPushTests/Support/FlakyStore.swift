@@ -9,6 +9,7 @@ final class FlakyStore: Store {
         var goodWrites: Int?
         var isHoldingReads = false
         var heldReads: [CheckedContinuation<Void, Never>] = []
+        var callsUnderWay = 0
     }
 
     private let real: any Store
@@ -27,6 +28,11 @@ final class FlakyStore: Store {
 
     /// Reads that wait for `releaseReads`.
     var heldReads: Int { state.withLock { $0.heldReads.count } }
+
+    /// Reads and writes that the real store is at work on.
+    var callsUnderWay: Int { state.withLock { $0.callsUnderWay } }
+
+    private func count(_ change: Int) { state.withLock { $0.callsUnderWay += change } }
 
     func holdReads() { state.withLock { $0.isHoldingReads = true } }
 
@@ -55,6 +61,8 @@ final class FlakyStore: Store {
             }
             if !isHeld { continuation.resume() }
         }
+        count(1)
+        defer { count(-1) }
         return try await real.read(body)
     }
 
@@ -67,6 +75,8 @@ final class FlakyStore: Store {
             return left == 0
         }
         if fails { throw .statement(code: 1, message: "scripted", sql: "") }
+        count(1)
+        defer { count(-1) }
         return try await real.write(body)
     }
 }

@@ -174,7 +174,7 @@ final class OutboxHarness: Sendable {
             // On a busy machine quiet may only mean that nobody had a turn: each yield gives all who are ready one.
             for _ in 0..<20 { await Task.yield() }
             let current = commits.value.withLock { $0 } + transport.sent.count + reports.count
-            quiet = current == activity ? quiet + 1 : 0
+            quiet = current == activity && workerStore.callsUnderWay == 0 ? quiet + 1 : 0
             activity = current
             if quiet >= 8, movingTime {
                 _ = time.advanceToNextSleeper()

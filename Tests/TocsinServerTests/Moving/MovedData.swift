@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TocsinCore
 import TocsinSQLite
 import TocsinServer
@@ -85,7 +86,10 @@ enum MovedData {
         try connection.run("BEGIN")
         for table in MovedTable.all {
             let columns = try connection.columns(of: table, database.dialect)
-            let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            let isPostgres = database.dialect == .postgres
+            let places = columns.enumerated().map { position, column in
+                "$\(position + 1)" + (isPostgres && column.name == "extra" ? "::jsonb" : "")
+            }.joined(separator: ", ")
             let names = columns.map(\.name).joined(separator: ", ")
             for row in 0..<rows {
                 let values = columns.map { value($0, table, row, &random) }
@@ -101,6 +105,8 @@ enum MovedData {
         "{\"a\": [1, null]}",
     ]
 
+    private static let extras = ["{}", #"{"a":[1,null,true],"b":"Grüße \" 🌍"}"#, #"{"a":1.5,"b":{"c":[]}}"#]
+
     /// Ids and keys are the row's; anything else is anything that may stand there.
     private static func value(
         _ column: MovedColumn,
@@ -113,6 +119,7 @@ enum MovedData {
         if table.key.contains(column.name) || isUnique.contains(column.name) {
             return column.kind == .text ? .text(id(table.name, row)) : .int(Int64(row) + 1)
         }
+        if column.name == "extra" { return .text(extras[Int(random.next() % UInt64(extras.count))]) }
         // Columns that may be null are those that are seldom set.
         let isNullable = ["reason", "lease_until", "provider_id", "revoked_at", "password_hash"].contains(column.name)
         if isNullable, table.name != "ended_devices", random.next() % 2 == 0 { return .null }
@@ -121,6 +128,15 @@ enum MovedData {
     }
 
     private static func id(_ table: String, _ row: Int) -> String { "\(table)-\(row)-é\"" }
+}
+
+/// What went wrong on another thread.
+final class Failures: Sendable {
+    private let texts = Mutex([String]())
+
+    func note(_ text: String) { texts.withLock { $0.append(text) } }
+
+    var all: [String] { texts.withLock { $0 } }
 }
 
 /// Splitmix64: the same numbers for the same seed.

@@ -8,6 +8,8 @@ import TocsinStore
 @Suite("Lost connections to PostgreSQL", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
 struct LostAnswersTests {
     private let models = TestModels()
+    /// The whole statement, as a client's message holds it: READ COMMITTED is not meant.
+    private static let commit = "\0COMMIT\0"
 
     private func titles(_ store: SQLStore) async throws -> [String] {
         let models = models
@@ -56,7 +58,7 @@ struct LostAnswersTests {
     @Test("a commit whose answer was lost is asked for, and answered as what it was: done")
     func lostAnswer() async throws {
         try await withProxy(outcomeMilliseconds: 30_000) { store, proxy in
-            proxy.cut(at: "COMMIT", afterServer: true, thenRefuses: false)
+            proxy.cut(at: Self.commit, afterServer: true, thenRefuses: false)
             try await store.insert([models.topic("t1")])
             #expect(proxy.cuts == 1)
             #expect(try await titles(store) == ["t1"])
@@ -67,7 +69,7 @@ struct LostAnswersTests {
     @Test("a commit that never reached the server is begun again, and done once")
     func lostRequest() async throws {
         try await withProxy(outcomeMilliseconds: 30_000) { store, proxy in
-            proxy.cut(at: "COMMIT", afterServer: false, thenRefuses: false)
+            proxy.cut(at: Self.commit, afterServer: false, thenRefuses: false)
             try await store.insert([models.topic("t1")])
             #expect(proxy.cuts == 1)
             #expect(try await titles(store) == ["t1"])
@@ -77,7 +79,7 @@ struct LostAnswersTests {
     @Test("while the server cannot be asked the outcome is unknown, and the error says so")
     func unknown() async throws {
         try await withProxy(outcomeMilliseconds: 300) { store, proxy in
-            proxy.cut(at: "COMMIT", afterServer: true, thenRefuses: true)
+            proxy.cut(at: Self.commit, afterServer: true, thenRefuses: true)
             do {
                 try await store.insert([models.topic("t1")])
                 Issue.record("it was answered")

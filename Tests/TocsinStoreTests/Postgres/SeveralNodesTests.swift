@@ -1,4 +1,3 @@
-import Synchronization
 import TestDatabases
 import Testing
 import TocsinCore
@@ -90,7 +89,9 @@ struct SeveralNodesTests {
 
     @Test("two that wait for each other are told apart by the database, and both are done")
     func deadlock() async throws {
-        let (models, holding) = (models, Atomic(0))
+        let models = models
+        // Who holds a first row.
+        let holding = Collected<String>()
         try await withNodes { one, other in
             try await one.insert([models.topic("a"), models.topic("b")])
             @Sendable func write(_ node: SQLStore, _ first: String, _ second: String) async throws -> Int {
@@ -98,10 +99,10 @@ struct SeveralNodesTests {
                 try await node.write { writer throws(StoreError) in
                     runs.append([1])
                     _ = try writer.records(models.topic, ids: [first], where: .always)
-                    holding.add(1, ordering: .relaxed)
+                    holding.append([first])
                     let limit = ContinuousClock.now + .seconds(3)
                     // Until both hold their first row.
-                    while holding.load(ordering: .relaxed) < 2, ContinuousClock.now < limit {}
+                    while Set(holding.all).count < 2, ContinuousClock.now < limit {}
                     _ = try writer.records(models.topic, ids: [second], where: .always)
                 }
                 return runs.all.count
