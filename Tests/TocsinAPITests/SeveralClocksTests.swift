@@ -2,6 +2,7 @@ import JSON
 import TestDatabases
 import Testing
 import TocsinCore
+import TocsinStore
 
 @Suite("Times of several nodes", .enabled(if: PostgresServer.named != nil))
 struct SeveralClocksTests {

@@ -3,6 +3,7 @@ import TestDatabases
 import Testing
 import TocsinCore
 import TocsinPostgres
+import TocsinStore
 
 @Suite("Doorbell over NOTIFY", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
 struct PostgresDoorbellTests {
