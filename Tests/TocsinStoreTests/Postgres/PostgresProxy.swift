@@ -29,7 +29,8 @@ final class PostgresProxy: Sendable {
         try startThread { proxy in proxy.acceptAll() }
     }
 
-    var url: String { server.replacing(":\(serverPort)/", with: ":\(port)/") }
+    /// The database through the proxy, without TLS, which would hide what is said.
+    var url: String { server.replacing(":\(serverPort)/", with: ":\(port)/") + "?sslmode=disable" }
     /// Connections that were cut as ordered.
     var cuts: Int { orders.withLock { $0.cuts } }
 
