@@ -47,7 +47,7 @@ package final class PostgresDoorbell: Doorbell {
             do throws(StoreError) {
                 try await withThread("doorbell") { [self] () throws(StoreError) in serve(onRing) }
             } catch {
-                note(trouble: error.description)
+                note(trouble: error.sentence)
             }
         } onCancel: {
             shared.withLock { $0.isClosing = true }
@@ -73,7 +73,7 @@ package final class PostgresDoorbell: Doorbell {
                 onRing()
                 try attend(&line, onRing)
             } catch {
-                note(trouble: error.description)
+                note(trouble: error.sentence)
             }
             // Rings that wait do not shorten the pause; the end of the doorbell does.
             wakeup.clear()

@@ -55,18 +55,6 @@ package enum SettingTable {
             "Where the database and the server key live; made if it is not there."
         ),
         .optional("node", \.server.node, "This node's name in leases and logs; host name and process unless set."),
-        .init("doorbell", "What wakes other nodes: postgres, postgres://… past a pooler, nats://…, or off.") {
-            text,
-            settings in
-            switch DoorbellAddress.parsed(text) {
-            case .success(let address):
-                settings.server.doorbell = address
-                return nil
-            case .failure(let problem): return problem
-            }
-        } text: {
-            $0.server.doorbell.description
-        },
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",

@@ -22,10 +22,11 @@ package final class Journal: Sendable {
         var lastSerial: Int64 = 0
         var kept: [Int64: [DomainEvent]] = [:]
         var oldestKept: Int64 = 1
+        var keptCount = 0
     }
 
-    /// Groups whose records are kept; beyond it the oldest are read again from the database.
-    private static let maximumKept = 1024
+    /// Records kept; beyond it those of the oldest groups are read again from the database.
+    private static let maximumKept = 4096
     /// Unlike that of any other run of the server.
     package let instance: String
     private let state = Mutex(State())
@@ -67,8 +68,9 @@ package final class Journal: Sendable {
         state.withLock { state in
             state.lastSerial += 1
             state.kept[state.lastSerial] = records
-            while state.kept.count > Self.maximumKept {
-                state.kept[state.oldestKept] = nil
+            state.keptCount += records.count
+            while state.keptCount > Self.maximumKept, state.oldestKept < state.lastSerial {
+                state.keptCount -= state.kept.removeValue(forKey: state.oldestKept)?.count ?? 0
                 state.oldestKept += 1
             }
             return state.lastSerial
@@ -76,7 +78,13 @@ package final class Journal: Sendable {
     }
 
     /// The records of one of this node's own rows, once; nil when they are no longer kept.
-    func takeKept(_ serial: Int64) -> [DomainEvent]? { state.withLock { $0.kept.removeValue(forKey: serial) } }
+    func takeKept(_ serial: Int64) -> [DomainEvent]? {
+        state.withLock { state in
+            let records = state.kept.removeValue(forKey: serial)
+            state.keptCount -= records?.count ?? 0
+            return records
+        }
+    }
 }
 
 extension DomainEvent {

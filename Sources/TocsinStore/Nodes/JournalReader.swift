@@ -150,7 +150,7 @@ extension JournalReader {
             hand.close()
             hand.pauseMilliseconds = Self.pauseMilliseconds
             let isNew = found.withLock { status in
-                defer { status.trouble = error.description }
+                defer { status.trouble = error.sentence }
                 return status.trouble == nil
             }
             if isNew { listeners.failed(error) }

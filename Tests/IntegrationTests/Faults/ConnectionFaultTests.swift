@@ -64,9 +64,9 @@ struct ConnectionFaultTests {
     func lostCommits(afterServer: Bool) async throws {
         try await withProxy { proxy, server in
             // Statements are sent with their words only where they are not prepared.
-            let environment = ["TOCSIN_DATABASE_PREPARED": "false"]
+            let props = FaultScene.Props(environment: ["TOCSIN_DATABASE_PREPARED": "false"])
             let proxied = PostgresServer(url: proxy.url)
-            try await FaultScene.run(on: proxied, direct: { server }, environment: environment) { scene in
+            try await FaultScene.run(on: proxied, direct: { server }, props: props) { scene in
                 proxy.cut(at: "\0COMMIT\0", oneIn: 5, afterServer: afterServer)
                 try await eventually("30 commits are cut", withinSeconds: 120) { proxy.cuts >= 30 }
                 proxy.accept()

@@ -66,6 +66,11 @@ final class FaultLoad: Sendable {
         sent.count { if case .answered = $0.outcome { true } else { false } }
     }
 
+    /// The highest number that was answered.
+    var lastNumber: Int64 {
+        sent.reduce(0) { if case .answered(let number) = $1.outcome { max($0, number) } else { $0 } }
+    }
+
     var refusedCount: Int {
         sent.count { if case .refused = $0.outcome { true } else { false } }
     }

@@ -14,6 +14,15 @@ struct FaultScene {
     let load: FaultLoad
     private static let publishers = 6
 
+    /// What a scene is made of beside its database.
+    struct Props {
+        var environment: [String: String] = [:]
+        /// Flags of the simulator.
+        var simulator: [String] = []
+        /// Every message must reach these.
+        var phones: [String] = []
+    }
+
     /// Runs the fault in the middle of the work, then lets all go on and checks what was promised: what was answered is
     /// there once and unchanged, what was refused is not, and a repetition of what is unknown makes it one; numbers are
     /// dense, and subscribers saw all of it in order.
@@ -25,11 +34,13 @@ struct FaultScene {
         _ count: Int = 1,
         on server: PostgresServer,
         direct: (() -> PostgresServer)? = nil,
-        environment: [String: String] = [:],
+        props: Props = Props(),
         _ fault: (FaultScene) async throws -> Void
     ) async throws {
-        try await Cluster.run(count, on: server, environment: environment) { cluster in
+        try await Cluster.run(count, on: server, environment: props.environment, simulator: props.simulator) {
+            cluster in
             let token = try await cluster.addUser("ada")
+            for phone in props.phones { try await PushScene.register(phone, try cluster.client(0, token)) }
             let topicID = try await cluster.client(0, token).makeTopic(named: "calls")
             let followers = try (0..<count).map { Follower(try cluster.client($0, token), topicID: topicID) }
             for follower in followers { try await follower.untilLive() }
@@ -47,9 +58,11 @@ struct FaultScene {
                 _ = await load.stop()
                 throw HarnessFailure("\(error) Node 0 said: \(cluster.log(0).suffix(3000))")
             }
-            let last = try await scene.expectTruth(direct?() ?? server)
+            let direct = direct?() ?? server
+            let last = try await scene.expectTruth(direct)
             try await scene.expectFollowed(followers, last)
             for follower in followers { follower.stop() }
+            if !props.phones.isEmpty { try await scene.expectDelivered(last * props.phones.count, direct) }
         }
     }
 
@@ -142,6 +155,26 @@ extension FaultScene {
         #expect(after.numbers == Array(1...Int64(sent.count)), "numbers are not dense")
         #expect(Set(after.byID.keys) == Set(sent.compactMap(\.draft.id)))
         return sent.count
+    }
+
+    /// Waits until every message was accepted for every phone.
+    private func expectDelivered(_ count: Int, _ server: PostgresServer) async throws {
+        let connection = try PostgresDatabase(url: server.url(of: cluster.database.name)).connect(.reader)
+        defer { connection.close() }
+        var statuses: [String: Int] = [:]
+        do {
+            try await eventually("\(count) deliveries are accepted", withinSeconds: 240) {
+                statuses = [:]
+                _ = try connection.run("SELECT status, count(*) FROM deliveries GROUP BY status", []) { row in
+                    statuses[row.text(0)] = Int(row.int(1))
+                }
+                return statuses == ["accepted": count]
+            }
+        } catch {
+            throw HarnessFailure("\(error) They are \(statuses).")
+        }
+        let reached = Set(try await cluster.simulator.pushes().filter(\.isAccepted).map { $0.token + $0.title })
+        #expect(reached.count == count, "phones were told of \(reached.count)")
     }
 
     private func expectFollowed(_ followers: [Follower], _ last: Int) async throws {

@@ -177,4 +177,26 @@ struct NodesTests {
             #expect(failure?.description.contains("TOCSIN_SERVER_KEY") == true)
         }
     }
+
+    @Test("NATS rings too, and nothing is missed when a server of its is gone", .enabled(if: NATSProcess.isThere))
+    func nats() async throws {
+        let server = try NATSProcess()
+        let environment = ["TOCSIN_DOORBELL": server.url]
+        try await Cluster.run(2, environment: environment) { cluster in
+            let token = try await cluster.addUser("ada")
+            let topicID = try await cluster.client(0, token).makeTopic(named: "hot")
+            let follower = Follower(try cluster.client(1, token), topicID: topicID)
+            try await follower.untilLive()
+            try await publish(cluster, 0..<1, token, topicID: topicID)
+            try await eventually("a ring is heard") {
+                try await cluster.report(1)["node"]?["ringsHeard"]?.intValue ?? 0 > 0
+            }
+            #expect(try await cluster.report(1)["node"]?["doorbell"] == "nats: connected")
+            server.end()
+            try await publish(cluster, 1..<2, token, topicID: topicID)
+            try await expectAll([follower], 2 * Self.each)
+            follower.stop()
+        }
+        server.end()
+    }
 }
