@@ -71,6 +71,19 @@ final class FaultLoad: Sendable {
         sent.reduce(0) { if case .answered(let number) = $1.outcome { max($0, number) } else { $0 } }
     }
 
+    /// What was told instead of an answer, and how often.
+    var failures: [String: Int] {
+        var counts: [String: Int] = [:]
+        for message in sent {
+            switch message.outcome {
+            case .answered: break
+            case .refused(let words): counts["refused, \(words)", default: 0] += 1
+            case .unknown(let words): counts["unknown, \(words)", default: 0] += 1
+            }
+        }
+        return counts
+    }
+
     var refusedCount: Int {
         sent.count { if case .refused = $0.outcome { true } else { false } }
     }
