@@ -136,8 +136,10 @@ extension MessageBatch {
         throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
     }
 
-    /// Moves the time of the batch behind that of the messages before it in their topics: another node's clock may be a
-    /// little ahead, or its message have got the topic's row first. The rows are held now, so nobody comes between.
+    /// Moves the time of the batch behind that of the messages before it in their topics.
+    ///
+    /// Another node's clock may be a little ahead, or its message may have got the topic's row first. The rows are held now, so
+    /// nobody comes between.
     private mutating func follow(_ writer: any StoreWriter) throws(StoreError) {
         var before: [TopicID: MessageNumber] = [:]
         for (record, topic) in zip(created, topicsOfCreated()) where before[topic] == nil {
