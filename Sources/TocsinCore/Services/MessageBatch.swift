@@ -138,7 +138,7 @@ extension MessageBatch {
 
     /// Moves the time of the batch behind that of the messages before it in their topics.
     ///
-    /// Another node's clock may be a little ahead, or its message may have got the topic's row first. The rows are held now, so
+    /// Another node's clock may be a little ahead, or its message have got the topic's row first. The rows are held now, so
     /// nobody comes between.
     private mutating func follow(_ writer: any StoreWriter) throws(StoreError) {
         var before: [TopicID: MessageNumber] = [:]

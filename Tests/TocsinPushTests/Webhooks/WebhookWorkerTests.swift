@@ -54,7 +54,7 @@ extension OutgoingAnswer {
     }
 }
 
-@Suite("Webhooks", .timeLimit(.minutes(1)))
+@Suite("Webhooks", .timeLimit(.minutes(5)))
 struct WebhookWorkerTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     private static let first = "https://first.example/hook"
