@@ -1,5 +1,11 @@
 // swift-tools-version: 6.3
+import Foundation
 import PackageDescription
+
+/// Whether the doorbell over NATS is built: where its C library is, unless `TOCSIN_NATS=0` says no.
+let hasNATS =
+    ProcessInfo.processInfo.environment["TOCSIN_NATS"] != "0"
+    && ["/usr/include", "/usr/local/include"].contains { FileManager.default.fileExists(atPath: $0 + "/nats/nats.h") }
 
 /// One set of compiler settings for every target (style: language and warnings).
 let settings: [SwiftSetting] = [
@@ -28,6 +34,14 @@ func part(
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
+
+let natsTargets: [Target] =
+    hasNATS
+    ? [
+        part("TocsinNATS", ["CNATS", "TocsinCore"]),
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+        tests("TocsinNATSTests", ["TocsinCore", "TocsinNATS"]),
+    ] : []
 
 let package = Package(
     name: "tocsin",
@@ -69,13 +83,14 @@ let package = Package(
         part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
         part("TocsinPostgres", ["CPostgres", "TocsinCore", "TocsinStore"]),
         // Products
-        part(
-            "TocsinServer",
-            [
+        .target(
+            name: "TocsinServer",
+            dependencies: [
                 "CCurl", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP",
                 "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"),
                 nio("NIOPosix"), nioSSL, logging, .product(name: "TOMLKit", package: "TOMLKit"),
-            ]
+            ] + (hasNATS ? ["TocsinNATS"] : []),
+            swiftSettings: settings + (hasNATS ? [.define("TOCSIN_NATS")] : [])
         ),
         part(
             "TocsinSimulator",
@@ -178,5 +193,5 @@ let package = Package(
                 "TocsinSimulator", "TocsinStore",
             ]
         ),
-    ]
+    ] + natsTargets
 )

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Measures createMessage, a cached query, pushes, the live feed and the GraphQL engine, each beside floors or peers in the same run.
+# Measures createMessage, a cached query, the store, pushes, the live feed and the GraphQL engine, each beside floors or peers in the same run.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [create] [query] [push] [live] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
+scripts/bench.sh [create] [query] [store] [push] [live] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
                  [--subscribers N]
 
   create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
+  store    createMessage over HTTP with 1, 64 and 512 clients on SQLite and on PostgreSQL (a server of its own, started
+           and ended here), then on three nodes; floors: rows inserted by hand, a hundred a commit, and the service
+           with one commit a request
   push     pushes through the HTTP/2 transport to a sink, and the whole way from a committed message to recorded
            outcomes, a million of them with the memory on the way; floor: h2load; peers: Go's net/http (Debian),
            aioapns (PyPI)
@@ -36,22 +39,25 @@ names=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    create | query | push | live | engine) names+=("$argument") ;;
+    create | query | store | push | live | engine) names+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(create query push live engine)
+[ "${#names[@]}" -gt 0 ] || names=(create query store push live engine)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build
 if wants push; then
     install_packages nghttp2-client || step "h2load could not be installed; pushes are measured without their floor."
 fi
+if wants store; then
+    install_packages postgresql || step "PostgreSQL could not be installed; the store is measured on SQLite alone."
+fi
 peers="$root/.build-release/peers"
 if wants push; then install_push_peers "$peers"; fi
 if wants live; then install_live_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
 products=(tocsin-bench)
-if wants create || wants query || wants push || wants live; then products+=(tocsin); fi
+if wants create || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
 step "Building in release mode (the first time takes some minutes)"
 for product in "${products[@]}"; do
     swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \

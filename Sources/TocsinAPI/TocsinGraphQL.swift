@@ -11,6 +11,8 @@ package struct TocsinGraphQL: GraphQLService {
     let schema: APISchema
     private let authenticator: any Authenticator
     let revoked: RevocationList
+    /// Waits until the feed knows of everything committed before, by whichever node: a subscription begins after that.
+    let settle: (@Sendable () async -> Void)?
     private let documents: RequestDocuments
     let rates: RequestRates?
 
@@ -21,6 +23,7 @@ package struct TocsinGraphQL: GraphQLService {
         schema: APISchema,
         authenticator: any Authenticator,
         revoked: RevocationList = RevocationList(),
+        settle: (@Sendable () async -> Void)? = nil,
         documents: RequestDocuments = .freeTexts,
         rates: RequestRates? = nil
     ) {
@@ -30,6 +33,7 @@ package struct TocsinGraphQL: GraphQLService {
         self.schema = schema
         self.authenticator = authenticator
         self.revoked = revoked
+        self.settle = settle
         self.documents = documents
         self.rates = rates
     }

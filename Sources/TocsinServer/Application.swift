@@ -29,6 +29,7 @@ package final class Application: Sendable {
     private let health: Health
     private let server: HTTPServer<TocsinGraphQL>
     private let revocations: RevocationWatch
+    private let neighbours: Neighbours?
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
@@ -36,11 +37,14 @@ package final class Application: Sendable {
     /// Long because it is the list of all parts, each made once and handed to those after it.
     package init(settings: Settings) async throws(StartError) {
         self.settings = settings
-        let time = SystemTime()
+        let ownTime = SystemTime()
+        let node = OwnNode(settings, database: Wiring.database(settings), time: ownTime)
+        let time: any TimeSource = node?.time ?? ownTime
         let identifiers = SystemIdentifiers(time: time)
         logger = Logger(label: "tocsin") { _ in
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
+        let database = Wiring.database(settings) { [logger] in ConnectionLog.write($0, to: logger) }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
         if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
@@ -54,11 +58,13 @@ package final class Application: Sendable {
         let hub = EventHub()
         store = try await Wiring.openStore(
             settings,
+            on: database,
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
             at: time.now(),
+            journal: node?.journal,
             diagnostics: { [logger] in logger.error("the database failed", metadata: ["reason": "\($0)"]) },
-            observer: hub.publish
+            observer: node?.observer(hub) ?? hub.publish
         )
         http = CurlClient(caFile: settings.push.caPath)
         let authenticator = try Wiring.authenticator(
@@ -106,6 +112,7 @@ package final class Application: Sendable {
             http: http,
             loops: pushLoops,
             listeners: listeners,
+            node: node?.instance ?? settings.server.nodeName,
             logger: logger
         )
         let outbox = outbox
@@ -137,8 +144,28 @@ package final class Application: Sendable {
         feed = LiveFeed(executor: executor, sealer: sealer, hub: hub, listeners: listeners)
 
         let revoked = RevocationList()
-        revocations = RevocationWatch(store: store, list: revoked, hub: hub, time: time, logger: logger)
-        health = Health(store: store, providers: outbox.providers)
+        revocations = RevocationWatch(
+            store: store,
+            list: revoked,
+            hub: hub,
+            time: time,
+            isTold: node != nil,
+            logger: logger
+        )
+        if let node {
+            neighbours = Neighbours(
+                node,
+                database: database,
+                models: schema.models,
+                doorbell: try Wiring.doorbell(settings, instance: node.instance),
+                roster: Wiring.roster(node, serverKey: serverKey, store: store, listeners: listeners, logger: logger),
+                listeners: Neighbours.Listeners(hub: hub, feed: feed, deliveries: listeners),
+                logger: logger
+            )
+        } else {
+            neighbours = nil
+        }
+        health = Health(store: store, providers: outbox.providers, neighbours: neighbours)
         let service = TocsinGraphQL(
             executor: executor,
             feed: feed,
@@ -146,6 +173,7 @@ package final class Application: Sendable {
             schema: schema,
             authenticator: authenticator,
             revoked: revoked,
+            settle: neighbours?.settle,
             documents: documents,
             rates: RequestRates(
                 perSecond: settings.limits.ratePerSecond,
@@ -166,30 +194,9 @@ package final class Application: Sendable {
 
     /// Starts the outbox and the feed, then listens; answers the server's address.
     package func start() async throws(StartError) -> String {
-        let (feed, outbox, webhooks, revocations) = (feed, outbox, webhooks, revocations)
-        let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
+        try await neighbours?.start()
         await revocations.look()
-        let preparation = preparation
-        if !isPrepared { jobs.add { await preparation.run() } }
-        jobs.add { await revocations.run() }
-        jobs.add { await feed.run() }
-        jobs.add { await outbox.run() }
-        jobs.add { await webhooks.run() }
-        jobs.add {
-            await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
-        }
-        jobs.add {
-            await deliveryReaper.run {
-                logger.error("old deliveries could not be removed", metadata: ["reason": "\($0)"])
-            }
-        }
-        jobs.add {
-            await messageReaper.run {
-                logger.info("old messages were removed", metadata: ["count": "\($0)"])
-            } report: {
-                logger.error("old messages could not be removed", metadata: ["reason": "\($0)"])
-            }
-        }
+        addJobs()
         do {
             let address = try await server.start()
             let scheme = settings.server.tlsCertificatePath == nil ? "http" : "https"
@@ -197,6 +204,50 @@ package final class Application: Sendable {
             return "\(scheme)://\(host):\(address.port)"
         } catch {
             throw StartError(error.description)
+        }
+    }
+
+    private func addJobs() {
+        let (feed, outbox, webhooks, revocations, neighbours) = (feed, outbox, webhooks, revocations, neighbours)
+        let preparation = preparation
+        if !isPrepared { jobs.add { await preparation.run() } }
+        jobs.add { await revocations.run() }
+        jobs.add { await feed.run() }
+        jobs.add { await outbox.run() }
+        jobs.add { await webhooks.run() }
+        guard let neighbours else {
+            jobs.add { [self] in await keepUp() }
+            return
+        }
+        jobs.add { await neighbours.run() }
+        jobs.add { [self] in await neighbours.inTurn { await self.keepUp() } }
+    }
+
+    /// Removes what is over, again and again: the work of one node for all.
+    private func keepUp() async {
+        let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
+        let journalReaper = neighbours?.reaper
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
+            }
+            group.addTask {
+                await deliveryReaper.run {
+                    logger.error("old deliveries could not be removed", metadata: ["reason": "\($0)"])
+                }
+            }
+            group.addTask {
+                await messageReaper.run {
+                    logger.info("old messages were removed", metadata: ["count": "\($0)"])
+                } report: {
+                    logger.error("old messages could not be removed", metadata: ["reason": "\($0)"])
+                }
+            }
+            group.addTask {
+                await journalReaper?.run {
+                    logger.error("the journal could not be shortened", metadata: ["reason": "\($0)"])
+                }
+            }
         }
     }
 
@@ -212,6 +263,7 @@ package final class Application: Sendable {
         await server.shutdown(graceSeconds: grace)
         await jobs.end()
         await outbox.close()
+        await neighbours?.stop()
         await store.close()
         http.stop()
         try? await pushLoops.shutdownGracefully()

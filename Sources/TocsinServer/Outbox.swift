@@ -20,6 +20,7 @@ final class Outbox: Sendable {
         http: any OutgoingHTTP,
         loops: MultiThreadedEventLoopGroup,
         listeners: DeliveryListeners,
+        node: String,
         logger: Logger
     ) throws(StartError) {
         do {
@@ -34,6 +35,7 @@ final class Outbox: Sendable {
         self.providers = PushService.allCases.map { ($0.rawValue, providers.has($0)) }
         var outboxSettings = Self.outboxSettings(settings)
         outboxSettings.listeners = listeners
+        outboxSettings.node = node
         worker = OutboxWorker(
             environment: environment,
             providers: providers,

@@ -1,21 +1,56 @@
 import Logging
+import Synchronization
 import TocsinCore
 
 /// Looks for tokens and API keys revoked and users disabled by commands beside the server, and tells everybody inside it.
 struct RevocationWatch: Sendable {
-    let store: any Store
-    let list: RevocationList
-    let hub: EventHub
-    let time: any TimeSource
-    let logger: Logger
+    /// Rings when access has ended.
+    private final class Alarm: Sendable {
+        let isRung = Atomic(true)
+    }
+
+    private let store: any Store
+    private let list: RevocationList
+    private let hub: EventHub
+    private let time: any TimeSource
+    private let logger: Logger
+    private let alarm = Alarm()
+    /// Looks that may be left out while nothing was told.
+    private let quietLooks: Int
+
+    /// - Parameter isTold: Whether the hub is told of what others end, so that there is something to find only after that.
+    init(
+        store: any Store,
+        list: RevocationList,
+        hub: EventHub,
+        time: any TimeSource,
+        isTold: Bool,
+        logger: Logger
+    ) {
+        self.store = store
+        self.list = list
+        self.hub = hub
+        self.time = time
+        self.logger = logger
+        quietLooks = isTold ? 20 : 0
+        let alarm = alarm
+        hub.add { events in
+            for case .accessEnded in events { alarm.isRung.store(true, ordering: .releasing) }
+        }
+    }
 
     /// With the way to the sockets, access ends everywhere within a second.
     private static let pauseSeconds = 0.5
 
     /// Looks again and again until it is cancelled.
     func run() async {
+        var quiet = 0
         while !Task.isCancelled {
-            await look()
+            if alarm.isRung.exchange(false, ordering: .acquiringAndReleasing) || quiet >= quietLooks {
+                await look()
+                quiet = 0
+            }
+            quiet += 1
             try? await time.sleep(until: time.now().adding(seconds: Self.pauseSeconds))
         }
     }

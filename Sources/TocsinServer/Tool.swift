@@ -30,7 +30,17 @@ package struct Tool: Sendable {
 
     private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
         let time = SystemTime()
-        store = try await Wiring.openStore(settings, role: .tool, migrations: migrations, at: time.now())
+        // Servers on a shared database hear of what a command ends.
+        let database = Wiring.database(settings)
+        let journal = database.isShared ? Journal(instance: OwnNode.instance("tool", time)) : nil
+        store = try await Wiring.openStore(
+            settings,
+            on: database,
+            role: .tool,
+            migrations: migrations,
+            at: time.now(),
+            journal: journal
+        )
         serverKey = try Wiring.serverKey(settings)
         do {
             topics = try SchemaLoading.load(path: settings.server.schemaPath).topics

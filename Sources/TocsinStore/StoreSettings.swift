@@ -1,5 +1,5 @@
 /// Limits and behaviour of a store.
-package struct StoreSettings: Sendable, Hashable {
+package struct StoreSettings: Sendable {
     /// Writes committed together at most.
     package var groupSize = 256
     /// Writes waiting for a commit at most; beyond, a write is refused as unavailable.
@@ -9,6 +9,8 @@ package struct StoreSettings: Sendable, Hashable {
     /// Threads, each with a connection, that read.
     package var readerCount = 3
     package var migrations = MigrationMode.apply
+    /// Where groups are noted for other nodes; nil where there are none.
+    package var journal: Journal?
 
     package init() {}
 }

@@ -51,7 +51,7 @@ struct WriterLoop {
             return nil
         }
         do throws(StoreError) {
-            return try end(outcome, connection)
+            return try end(outcome, writer)
         } catch {
             // The commit was not begun: a statement failed that nobody had waited for.
             guard connection.isInTransaction, !attempt.inSavepoints, case .statement = error else { throw error }
@@ -156,11 +156,13 @@ struct WriterLoop {
     }
 
     /// Commits what has succeeded; answers whom to tell.
-    private func end(_ outcome: Outcome, _ connection: any SQLConnection) throws(StoreError) -> [@Sendable () -> Void] {
+    private func end(_ outcome: Outcome, _ writer: SQLWriter) throws(StoreError) -> [@Sendable () -> Void] {
+        let connection = writer.session.connection
         guard outcome.successes > 0 else {
             try connection.run("ROLLBACK")
             return outcome.resumptions
         }
+        try thread.settings.journal?.write(writer.events, writer.session)
         let start = ContinuousClock.now
         try connection.run("COMMIT")
         let time = ContinuousClock.now - start

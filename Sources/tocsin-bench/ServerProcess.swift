@@ -20,8 +20,10 @@ final class ServerProcess {
         if let first {
             token = first.token
         } else {
-            _ = try Self.output(["user", "add", "bench"] + data, environment)
-            token = try Self.output(["token", "create", "--user", "bench"] + data, environment)
+            // A database of this run's may have had a server before.
+            let user = "bench-\(UInt32.random(in: 0...UInt32.max))"
+            _ = try Self.output(["user", "add", user] + data, environment)
+            token = try Self.output(["token", "create", "--user", user] + data, environment)
         }
         let ready = directory.appending(path: "ready-\(UUID().uuidString)")
         process = Process()

@@ -23,11 +23,12 @@ enum AllowedImports {
         "TocsinHTTP2": nio.union(["CNGHTTP2", "NIOSSL", "NIOTLS", "TocsinPush"]),
         "TocsinSQLite": ["CSQLite", "Glibc", "TocsinCore", "TocsinStore"],
         "TocsinPostgres": ["CPostgres", "Glibc", "TocsinCore", "TocsinStore"],
+        "TocsinNATS": ["CNATS", "Glibc", "TocsinCore"],
         // Products
         "TocsinServer": nio.union([
             "CCurl", "Dispatch", "Foundation", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging",
             "NIOSSL", "TOMLKit", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres",
-            "TocsinPush", "TocsinSQLite", "TocsinStore",
+            "TocsinNATS", "TocsinPush", "TocsinSQLite", "TocsinStore",
         ]),
         "TocsinSimulator": nio.union(["CNGHTTP2", "COpenSSL", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS"]),
         "TocsinClient": nio.union([

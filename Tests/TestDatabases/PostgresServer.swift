@@ -12,7 +12,15 @@ package struct PostgresServer: Sendable {
     /// nil where no server was named: then the tests run without.
     package static let named: PostgresServer? = getenv(variable).map { PostgresServer(url: String(cString: $0)) }
 
+    /// The file with the certificate that the named server shows; nil where it speaks no TLS.
+    package static let authorityFile = getenv("TOCSIN_TEST_POSTGRES_CA").map { String(cString: $0) }
+
     package let url: String
+
+    /// The server with this database, in which others may be made.
+    package init(url: String) {
+        self.url = url
+    }
 
     /// An empty database of its own, dropped with the last copy of the value.
     package func makeDatabase() throws -> TemporaryDatabase {

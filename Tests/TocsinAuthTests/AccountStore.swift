@@ -71,6 +71,8 @@ struct Rows: StoreReader {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device] { [] }
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
+    func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry] { [] }
+    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp? { nil }
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] { [] }
     func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(

@@ -2,7 +2,7 @@ import GraphQLTransport
 import Testing
 import TocsinClient
 
-@Suite("Following a topic", .timeLimit(.minutes(1)))
+@Suite("Following a topic", .timeLimit(.minutes(5)))
 struct FollowTests {
     @Test("without a cursor the feed begins with the next message")
     func beginsNow() async throws {

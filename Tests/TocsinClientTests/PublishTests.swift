@@ -2,7 +2,7 @@ import JSON
 import Testing
 import TocsinClient
 
-@Suite("Publishing", .timeLimit(.minutes(1)))
+@Suite("Publishing", .timeLimit(.minutes(5)))
 struct PublishTests {
     @Test("the answer names the stored message")
     func publishes() async throws {

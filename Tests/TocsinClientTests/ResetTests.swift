@@ -3,7 +3,7 @@ import JSON
 import Testing
 import TocsinClient
 
-@Suite("Answers that are cut off", .timeLimit(.minutes(1)))
+@Suite("Answers that are cut off", .timeLimit(.minutes(5)))
 struct ResetTests {
     /// How the peer ends a connection on which it owes an answer.
     enum Cut: CaseIterable {

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import TocsinHTTP
 
-@Suite("Access log", .timeLimit(.minutes(1)))
+@Suite("Access log", .timeLimit(.minutes(5)))
 struct AccessLogTests {
     /// Keeps the lines it is given.
     final class Lines: Sendable {

@@ -3,7 +3,7 @@ import GraphQLTransport
 import Testing
 import TocsinHTTP
 
-@Suite("AppSync sockets", .timeLimit(.minutes(1)))
+@Suite("AppSync sockets", .timeLimit(.minutes(5)))
 struct AppSyncSocketTests {
     private static func header(_ json: String) -> String { Data(json.utf8).base64EncodedString() }
     private static let good = header(#"{"host":"h","Authorization":"good"}"#)

@@ -1,7 +1,7 @@
 import Testing
 import TocsinHTTP
 
-@Suite("Pages of other origins", .timeLimit(.minutes(1)))
+@Suite("Pages of other origins", .timeLimit(.minutes(5)))
 struct CrossOriginTests {
     private static let listed = "https://good.example"
 

@@ -2,7 +2,7 @@ import GraphQLTransport
 import Testing
 import TocsinHTTP
 
-@Suite("Server-sent events", .timeLimit(.minutes(1)))
+@Suite("Server-sent events", .timeLimit(.minutes(5)))
 struct EventStreamTests {
     private static let complete = "event: complete\ndata:\n\n"
 

@@ -1,7 +1,7 @@
 import Testing
 import TocsinHTTP
 
-@Suite("HTTP limits", .timeLimit(.minutes(1)))
+@Suite("HTTP limits", .timeLimit(.minutes(5)))
 struct HTTPLimitTests {
     @Test(
         "what could be read in two ways is refused and the connection closed",

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import TocsinHTTP
 
-@Suite("HTTP requests", .timeLimit(.minutes(1)))
+@Suite("HTTP requests", .timeLimit(.minutes(5)))
 struct HTTPRequestTests {
     @Test("a query is answered and the connection is kept")
     func keepAlive() async throws {

@@ -1,7 +1,7 @@
 import Testing
 import TocsinHTTP
 
-@Suite("Random input", .timeLimit(.minutes(1)))
+@Suite("Random input", .timeLimit(.minutes(5)))
 struct RandomInputTests {
     /// A linear congruential generator, so that a printed seed brings the same run again.
     struct Random: RandomNumberGenerator {

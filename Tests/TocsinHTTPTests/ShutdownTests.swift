@@ -1,7 +1,7 @@
 import Testing
 import TocsinHTTP
 
-@Suite("Stopping", .timeLimit(.minutes(1)))
+@Suite("Stopping", .timeLimit(.minutes(5)))
 struct ShutdownTests {
     @Test("a request under way is answered, as the last of its connection")
     func requestInFlight() async throws {

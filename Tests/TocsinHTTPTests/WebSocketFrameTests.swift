@@ -1,7 +1,7 @@
 import Testing
 import TocsinHTTP
 
-@Suite("WebSocket frames", .timeLimit(.minutes(1)))
+@Suite("WebSocket frames", .timeLimit(.minutes(5)))
 struct WebSocketFrameTests {
     /// Frames as first byte, payload and whether they are masked.
     struct Frame: Sendable {

@@ -2,7 +2,7 @@ import GraphQLTransport
 import Testing
 import TocsinHTTP
 
-@Suite("WebSockets", .timeLimit(.minutes(1)))
+@Suite("WebSockets", .timeLimit(.minutes(5)))
 struct WebSocketTests {
     @Test("the handshake is answered as RFC 6455 shows")
     func handshake() async throws {
@@ -206,7 +206,7 @@ struct WebSocketTests {
     }
 }
 
-@Suite("WebSocket limits", .timeLimit(.minutes(1)))
+@Suite("WebSocket limits", .timeLimit(.minutes(5)))
 struct WebSocketLimitTests {
     @Test("one owner's sockets are counted, also when they close")
     func groups() async throws {

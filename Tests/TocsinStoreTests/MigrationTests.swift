@@ -92,6 +92,33 @@ struct MigrationTests {
         #expect(try scene.migrator([Self.first, Self.second]).status().map(\.appliedAt) == [moment(5), nil])
     }
 
+    @Test(
+        "what a newer program only added hinders an older one not, what it changed does",
+        arguments: TestDatabase.available
+    )
+    func rollingUpgrade(database: TestDatabase) throws {
+        let scene = try Scene(database)
+        let connection = scene.connection
+        defer { connection.close() }
+        let old = scene.migrator([Self.first, Self.second])
+        let added = Migration(
+            number: 3,
+            name: "0003_three.sql",
+            text: "-- additive: a column that may be null\nALTER TABLE one ADD COLUMN c TEXT;"
+        )
+        try old.migrate(at: moment(1))
+        try scene.migrator([Self.first, Self.second, added]).migrate(at: moment(2))
+        try old.requireCurrent()
+        try old.migrate(at: moment(3))
+        try connection.run("INSERT INTO one (a) VALUES ($1)", [.text("by the old one")])
+        #expect(try old.status().map(\.name) == ["0001_one.sql", "0002_two.sql", "0003_three.sql"])
+        let changed = Migration(number: 4, name: "0004_four.sql", text: "ALTER TABLE two RENAME TO too;")
+        let later = Migration(number: 5, name: "0005_five.sql", text: "-- additive\nCREATE TABLE five (e TEXT);")
+        try scene.migrator([Self.first, Self.second, added, changed, later]).migrate(at: moment(4))
+        let reason = mismatch { () throws(StoreError) in try old.migrate(at: moment(5)) } ?? ""
+        #expect(reason.contains("0004_four.sql") && reason.contains("newer version"), "\(reason)")
+    }
+
     @Test("a database of a newer program is refused with advice", arguments: TestDatabase.available)
     func newerDatabase(database: TestDatabase) throws {
         let scene = try Scene(database)

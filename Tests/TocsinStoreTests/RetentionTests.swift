@@ -192,6 +192,23 @@ struct RetentionTests {
         }
     }
 
+    @Test("while one node prunes, others leave it to that one", arguments: TestDatabase.postgres)
+    func turns(database: TestDatabase) async throws {
+        let database = try database.make()
+        let store = try await SQLStore.open(database, at: moment(0))
+        try await store.insert([models.topic("a")])
+        try await publish(["a"], times: 6, to: store)
+        let other = try database.connect(.tool)
+        try other.run("BEGIN")
+        // The lock of `Dialect.pruningTurn`.
+        try other.run("SELECT pg_advisory_xact_lock(7401003)")
+        #expect(try await reaper(store, now: 0, perTopic: 2).runOnce() == 0)
+        try other.run("ROLLBACK")
+        other.close()
+        #expect(try await reaper(store, now: 0, perTopic: 2).runOnce() == 4)
+        await store.close()
+    }
+
     @Test("what is no longer kept is not unread")
     func unread() async throws {
         try await TestDatabase.sqlite[0].withStore { store in

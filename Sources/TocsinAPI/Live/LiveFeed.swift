@@ -214,7 +214,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    private func failAll(_ error: GraphQLError) {
+    func failAll(_ error: GraphQLError) {
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, error) }

@@ -1,7 +1,7 @@
 import TocsinCore
 
 /// What happened to a record.
-enum RecordChange: Hashable, Sendable {
+enum RecordChange: Hashable, Sendable, CaseIterable {
     case created, updated, deleted
 
     init?(_ event: DomainEvent) {

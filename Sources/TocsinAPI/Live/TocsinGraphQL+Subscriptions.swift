@@ -45,6 +45,7 @@ extension TocsinGraphQL {
             let key = groupKey(request, field, caller, style)
             return await joinDeliveries(plan, field, key, caller, style, sink)
         }
+        await settle?()
         let (interest, start): (LiveInterest, FeedStart?)
         do {
             (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)

@@ -9,6 +9,8 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
         case localTokens = "tocsin local tokens 1"
         case sealing = "tocsin sealing 1"
         case logHashes = "tocsin log hashes 1"
+        /// Tells nodes whether they have the same key.
+        case nodeMark = "tocsin node mark 1"
     }
 
     /// The file's name in the data directory.

@@ -24,13 +24,13 @@ package protocol Store: Sendable {
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading, ReadMarkReading, RetentionReading, PartitionReading
+    AccountReading, ReadMarkReading, RetentionReading, PartitionReading, NodeReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
-    ReadMarkWriting, RetentionWriting, PartitionWriting
+    ReadMarkWriting, RetentionWriting, PartitionWriting, NodeWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)

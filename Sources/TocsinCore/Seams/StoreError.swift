@@ -32,4 +32,14 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .stopped: "The server is stopping."
         }
     }
+
+    /// The same for anyone, without what is for the operator alone.
+    package var sentence: String {
+        switch self {
+        case .unavailable(let reason, _): "The database is unavailable: \(reason)"
+        case .uncertain(let reason, _): "The outcome is unknown: \(reason)"
+        case .overtaken, .statement, .mismatch: "The database failed; the log says how."
+        case .stopped: description
+        }
+    }
 }

@@ -60,6 +60,17 @@ struct MessageDraft: GroupedWrite {
         return .success(record)
     }
 
+    /// Moves the times that the server gave the record; those that the client gave stay.
+    func restamp(_ record: inout Record, at moment: Timestamp) {
+        let (places, names, text) = (record.model.places, record.model.timestamps, FieldValue.text(moment.iso8601))
+        for (name, place) in [(names.created, places.created), (names.updated, places.updated)] {
+            if let place, input[name]?.isNull ?? true { record.values[place] = text }
+        }
+        for place in [places.changed, places.making].compactMap({ $0 }) {
+            record.values[place] = .int(moment.milliseconds)
+        }
+    }
+
     /// What a create answers whose id or key this message has.
     func outcome(ofRepeating stored: Record) -> Result<Record, ServiceError> {
         makers.factory.outcome(

@@ -72,6 +72,18 @@ extension SettingTable {
             \.server.databasePrepared,
             "Whether statements are prepared at a PostgreSQL server; false behind PgBouncer in transaction mode."
         ),
+        .init("doorbell", "What wakes other nodes: postgres, postgres://… past a pooler, nats://…, or off.") {
+            text,
+            settings in
+            switch DoorbellAddress.parsed(text) {
+            case .success(let address):
+                settings.server.doorbell = address
+                return nil
+            case .failure(let problem): return problem
+            }
+        } text: {
+            $0.server.doorbell.description
+        },
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),

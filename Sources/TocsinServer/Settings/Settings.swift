@@ -41,6 +41,8 @@ package struct Settings: Sendable, Hashable {
         package var databasePrepared = true
         /// Tells nodes apart in leases and logs; nil: host name and process.
         package var node: String?
+        /// What wakes the other nodes of a PostgreSQL database.
+        package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.
         package var schemaPath: String?
         /// Whether clients may store documents and name them by their hash (automatic persisted queries).

@@ -39,6 +39,12 @@ package struct Migration: Sendable, Hashable {
         return found
     }
 
+    /// Whether programs that do not know it still work on its tables: its first line begins with `-- additive`.
+    ///
+    /// The database remembers it, for those programs cannot read the file: so old and new nodes run side by side while an
+    /// upgrade goes through them.
+    package var isAdditive: Bool { text.hasPrefix("-- additive") }
+
     /// FNV-1a with 64 bits, in hexadecimal: finds edits made in error, which is all it is for.
     package var checksum: String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

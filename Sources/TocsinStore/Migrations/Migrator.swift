@@ -17,6 +17,7 @@ package struct Migrator {
         var name: String
         var checksum: String
         var moment: Timestamp
+        var isAdditive: Bool
     }
 
     /// Applies what is pending, all in one transaction; refuses a database that this program does not fit.
@@ -28,8 +29,11 @@ package struct Migrator {
             for migration in try pending() {
                 try connection.execute(script: migration.text)
                 try connection.run(
-                    "INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
-                    [.int(Int64(migration.number)), .text(migration.name), .text(migration.checksum), SQLValue(now)]
+                    "INSERT INTO migrations (number, name, checksum, applied_at, additive) VALUES ($1, $2, $3, $4, $5)",
+                    [
+                        .int(Int64(migration.number)), .text(migration.name), .text(migration.checksum), SQLValue(now),
+                        SQLValue(migration.isAdditive),
+                    ]
                 )
             }
             try connection.run("COMMIT")
@@ -65,7 +69,8 @@ package struct Migrator {
         try connection.run(
             """
             CREATE TABLE migrations (
-                number BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
+                number BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL,
+                additive BIGINT NOT NULL
             )
             """
         )
@@ -76,22 +81,31 @@ package struct Migrator {
     }
 
     private func applied() throws(StoreError) -> [Applied] {
-        try connection.all("SELECT number, name, checksum, applied_at FROM migrations ORDER BY number") { row in
-            Applied(number: Int(row.int(0)), name: row.text(1), checksum: row.text(2), moment: row.moment(3))
+        try connection.all("SELECT number, name, checksum, applied_at, additive FROM migrations ORDER BY number") {
+            row in
+            Applied(
+                number: Int(row.int(0)),
+                name: row.text(1),
+                checksum: row.text(2),
+                moment: row.moment(3),
+                isAdditive: row.int(4) != 0
+            )
         }
     }
 
     /// What is not applied yet, after checking what is.
     private func pending() throws(StoreError) -> [Migration] {
         let applied = try applied()
-        if let newest = applied.last, newest.number > migrations.count {
+        // A node of the next version may have begun an upgrade; what it only added does not hinder this one.
+        let newer = applied.filter { $0.number > migrations.count }
+        if let breaking = newer.last(where: { !$0.isAdditive }) {
             throw .mismatch(
                 reason:
-                    "The database has migration \(newest.name), but this program knows only \(migrations.count). It was "
+                    "The database has migration \(breaking.name), but this program knows only \(migrations.count). It was "
                     + "used by a newer version: run that version, or restore the backup made before the upgrade."
             )
         }
-        for (index, entry) in applied.enumerated() {
+        for (index, entry) in applied.dropLast(newer.count).enumerated() {
             let known = migrations[index]
             guard entry.number == known.number else {
                 throw .mismatch(

@@ -32,7 +32,7 @@ package struct MovedTable: Sendable, Hashable {
     ]
 
     /// Tables that speak of this database alone.
-    package static let staying: Set<String> = ["migrations", "imports"]
+    package static let staying: Set<String> = ["migrations", "imports", "duties", "nodes", "node_events"]
 
     /// The table of this name.
     package static func named(_ name: String) -> MovedTable? { all.first { $0.name == name } }

@@ -25,6 +25,11 @@ package struct DeliveryPartition: Sendable, Hashable {
     /// The table's name.
     package var name: String { Self.prefix + Self.digits(span.lowerBound) + "_" + Self.digits(span.upperBound) }
 
+    /// Its range of ids.
+    var bounds: [SQLValue] {
+        [span.lowerBound, span.upperBound].map { .text(Self.identifier(at: $0)) }
+    }
+
     /// The lowest text of an id made at this moment.
     package static func identifier(at milliseconds: Int64) -> String {
         let digits = digits(milliseconds)
@@ -64,12 +69,22 @@ private enum SQL {
             TO ('\(DeliveryPartition.identifier(at: part.span.upperBound))')
         """
     }
-    static func isNeeded(_ name: String) -> String {
+    static let isUnderWay = "SELECT 1 FROM fanouts WHERE message_id >= $1 AND message_id < $2 LIMIT 1"
+    /// The last row of a page behind a key; none when fewer rows are left.
+    static func pageEnd(_ name: String) -> String {
         """
-        SELECT 1 FROM \(name) AS x WHERE x.status IN ('waiting', 'sending') OR x.updated_at >= $1
-            OR EXISTS (SELECT 1 FROM fanouts AS f WHERE f.message_id = x.message_id) LIMIT 1
+        SELECT message_id, device_id FROM \(name) WHERE (message_id, device_id) > ($1, $2)
+        ORDER BY message_id, device_id LIMIT 1 OFFSET \(pageRows - 1)
         """
     }
+    static func isRecent(_ name: String, hasEnd: Bool) -> String {
+        """
+        SELECT 1 FROM \(name) WHERE (message_id, device_id) > ($1, $2) AND updated_at >= $3
+        \(hasEnd ? "AND (message_id, device_id) <= ($4, $5)" : "") LIMIT 1
+        """
+    }
+    /// So few that no statement comes near its limit of time.
+    private static let pageRows = 100_000
     static func isOpen(_ name: String) -> String {
         """
         SELECT 1 WHERE EXISTS (SELECT 1 FROM \(name) WHERE status = 'waiting')
@@ -94,10 +109,24 @@ extension SQLReading {
         let known = try partitions()
         var old: [String] = []
         for part in known where part.span.upperBound <= moment.milliseconds {
-            let isNeeded = try connection.first(SQL.isNeeded(part.name), [SQLValue(moment)]) { $0.int(0) } != nil
-            if !isNeeded { old.append(part.name) }
+            if try !isNeeded(part, since: moment) { old.append(part.name) }
         }
         return (try !free(now, spanDays, known).isEmpty, old)
+    }
+
+    /// Whether anything in a part is open, on its way or was settled since the moment.
+    private func isNeeded(_ part: DeliveryPartition, since moment: Timestamp) throws(StoreError) -> Bool {
+        if try connection.first(SQL.isOpen(part.name), [], { $0.int(0) }) != nil { return true }
+        if try connection.first(SQL.isUnderWay, part.bounds, { $0.int(0) }) != nil { return true }
+        var place: [SQLValue]? = [.text(""), .text("")]
+        while let start = place {
+            place = try connection.first(SQL.pageEnd(part.name), start) { [.text($0.text(0)), .text($0.text(1))] }
+            let sql = SQL.isRecent(part.name, hasEnd: place != nil)
+            if try connection.first(sql, start + [SQLValue(moment)] + (place ?? []), { $0.int(0) }) != nil {
+                return true
+            }
+        }
+        return false
     }
 
     /// The missing parts that can be made.
@@ -107,11 +136,9 @@ extension SQLReading {
         _ known: [DeliveryPartition]
     ) throws(StoreError) -> [DeliveryPartition] {
         var free: [DeliveryPartition] = []
-        for part in DeliveryPartition.missing(at: now.milliseconds, days: days, known: known) {
-            let bounds = [part.span.lowerBound, part.span.upperBound].map {
-                SQLValue.text(DeliveryPartition.identifier(at: $0))
-            }
-            if try connection.first(SQL.isTaken, bounds, { $0.int(0) }) == nil { free.append(part) }
+        for part in DeliveryPartition.missing(at: now.milliseconds, days: days, known: known)
+        where try connection.first(SQL.isTaken, part.bounds, { $0.int(0) }) == nil {
+            free.append(part)
         }
         return free
     }

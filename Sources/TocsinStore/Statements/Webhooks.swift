@@ -33,7 +33,7 @@ private enum SQL {
         SELECT min(due) FROM (
             SELECT min(next_attempt_at) AS due FROM webhook_events WHERE webhook = $1 AND status = 'waiting'
             UNION ALL
-            SELECT min(lease_until) AS due FROM webhook_events WHERE webhook = $1 AND status = 'sending') AS both
+            SELECT min(lease_until) AS due FROM webhook_events WHERE webhook = $1 AND status = 'sending') AS moments
         """
     static let list = "SELECT \(columns) FROM webhook_events ORDER BY created_at, id LIMIT $1"
     static let listOfStatus = "SELECT \(columns) FROM webhook_events WHERE status = $2 ORDER BY created_at, id LIMIT $1"

@@ -9,7 +9,12 @@ final class Condition: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // Waits of a certain time go by the clock that nobody sets.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -28,6 +33,19 @@ final class Condition: @unchecked Sendable {
     /// Waits for a signal; only while locked.
     func wait() { pthread_cond_wait(condition, mutex) }
 
+    /// Waits for a signal or until the time is over; only while locked.
+    func wait(milliseconds: Int) {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        end.tv_sec += milliseconds / 1000
+        end.tv_nsec += milliseconds % 1000 * 1_000_000
+        if end.tv_nsec >= 1_000_000_000 {
+            end.tv_sec += 1
+            end.tv_nsec -= 1_000_000_000
+        }
+        pthread_cond_timedwait(condition, mutex, &end)
+    }
+
     func signal() { pthread_cond_signal(condition) }
 
     func broadcast() { pthread_cond_broadcast(condition) }
@@ -36,7 +54,7 @@ final class Condition: @unchecked Sendable {
 /// Starts a thread that runs `body` once and ends; false when the system has no thread to give.
 ///
 /// `name`, of at most 15 bytes, is what the system's tools show.
-func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -158,20 +158,9 @@ private final class LoadSocket {
     }
 
     private func place(of text: [UInt8], before end: Int) -> Int? {
-        buffer.withUnsafeBufferPointer { bytes in
-            text.withUnsafeBufferPointer { text in
-                guard let first = text.first, end >= text.count else { return nil }
-                var place = 0
-                while place <= end - text.count {
-                    if bytes[place] == first,
-                        memcmp(bytes.baseAddress?.advanced(by: place), text.baseAddress, text.count) == 0
-                    {
-                        return place
-                    }
-                    place += 1
-                }
-                return nil
-            }
+        guard end >= text.count else { return nil }
+        return (0...(end - text.count)).first { start in
+            buffer[start] == text[0] && buffer[start..<(start + text.count)].elementsEqual(text)
         }
     }
 }

@@ -1,3 +1,4 @@
+import CPostgres
 import Foundation
 import Glibc
 
@@ -6,8 +7,8 @@ import Glibc
 final class PostgresProcess: Sendable {
     let url: String
     private let folder: URL
-    private let programs: URL
-    private let pid: Int32
+    private let server: Process
+    private static let startSeconds = 60.0
 
     /// Starts it; nil where PostgreSQL is not installed.
     static func start() throws -> PostgresProcess? {
@@ -16,31 +17,51 @@ final class PostgresProcess: Sendable {
     }
 
     private init(_ programs: URL) throws {
-        self.programs = programs
         folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-postgres-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         if geteuid() == 0, let user = getpwnam("nobody") {
             chown(folder.path(), user.pointee.pw_uid, user.pointee.pw_gid)
         }
         let data = folder.appending(path: "data").path()
+        let preparation = Self.process(
+            programs.appending(path: "initdb"),
+            ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"]
+        )
+        try preparation.run()
+        preparation.waitUntilExit()
+        guard preparation.terminationStatus == 0 else { throw BenchFailure("initdb failed") }
         let port = try Self.freePort()
-        try Self.run(programs, "initdb", ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"])
-        let options = "-p \(port) -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-        let log = folder.appending(path: "log").path()
-        try Self.run(programs, "pg_ctl", ["-D", data, "-l", log, "-o", options, "-w", "start"])
         url = "postgres://bench@127.0.0.1:\(port)/postgres"
-        let file = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
-        pid = file.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
+        let settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_min_messages=fatal"]
+        server = Self.process(
+            programs.appending(path: "postgres"),
+            ["-D", data, "-p", "\(port)"] + settings.flatMap { ["-c", $0] }
+        )
+        try server.run()
+        try awaitAnswer()
     }
 
+    private func awaitAnswer() throws {
+        let deadline = Date(timeIntervalSinceNow: Self.startSeconds)
+        while PQping(url) != PQPING_OK {
+            guard Date() < deadline, server.isRunning else {
+                stop()
+                throw BenchFailure("PostgreSQL did not start")
+            }
+            usleep(50_000)
+        }
+    }
+
+    /// Ends it as fast as it can be ended (SIGINT).
     func stop() {
-        let data = folder.appending(path: "data").path()
-        try? Self.run(programs, "pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"])
+        server.interrupt()
+        server.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
 
     /// CPU seconds of all its processes so far, those that have ended included (proc(5), `stat`).
     var cpu: Double {
+        let pid = server.processIdentifier
         var ticks = 0.0
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
             guard let number = Int32(name),
@@ -80,20 +101,15 @@ final class PostgresProcess: Sendable {
     }
 
     /// PostgreSQL refuses to run as root.
-    private static func run(_ programs: URL, _ name: String, _ arguments: [String]) throws {
+    private static func process(_ program: URL, _ arguments: [String]) -> Process {
         let process = Process()
-        let program = programs.appending(path: name).path()
-        if geteuid() == 0 {
-            process.executableURL = URL(filePath: "/usr/bin/setpriv")
-            process.arguments = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", program] + arguments
-        } else {
-            process.executableURL = URL(filePath: program)
-            process.arguments = arguments
-        }
+        let isRoot = geteuid() == 0
+        process.executableURL = isRoot ? URL(filePath: "/usr/bin/setpriv") : program
+        let user = isRoot ? ["--reuid=nobody", "--regid=nogroup", "--clear-groups", program.path()] : []
+        process.arguments = user + arguments
         process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
         process.currentDirectoryURL = URL(filePath: "/")
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BenchFailure("\(name) failed") }
+        return process
     }
 }

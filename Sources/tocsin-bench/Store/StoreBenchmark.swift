@@ -11,28 +11,28 @@ struct StoreBenchmark {
     private static let nodes = 3
 
     func run() async throws {
-        print("\n## Store: SQLite")
+        tell("\n## Store: SQLite")
         let floor = try SQLiteFloor(group: Self.floorRows, body: Self.body).run(seconds: options.seconds)
-        print(floor.printed())
+        tell(floor.printed())
         try await measure(nil, floor: floor)
         guard let postgres = try PostgresProcess.start() else {
-            return print("\n## Store: PostgreSQL is not installed; it is not measured.")
+            return tell("\n## Store: PostgreSQL is not installed; it is not measured.")
         }
         defer { postgres.stop() }
-        print("\n## Store: PostgreSQL")
+        tell("\n## Store: PostgreSQL")
         try await measure(postgres)
-        print("\n## Store: PostgreSQL, \(Self.nodes) nodes")
+        tell("\n## Store: PostgreSQL, \(Self.nodes) nodes")
         try await measureNodes(postgres)
     }
 
     private func measure(_ postgres: PostgresProcess) async throws {
         let rows = PostgresFloor(url: postgres.url, rows: Self.floorRows, body: Self.body)
         let bare = try rows.run(.bare, seconds: options.seconds) { postgres.cpu }
-        print(bare.printed())
+        tell(bare.printed())
         // The first store makes the tables.
         _ = try await StoreAlone(url: postgres.url, seconds: 1).run(groupSize: 1)
         let floor = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
-        print(floor.printed(floor: bare))
+        tell(floor.printed(floor: bare))
         try await measure(postgres, floor: floor)
     }
 
@@ -40,8 +40,8 @@ struct StoreBenchmark {
     private func measure(_ postgres: PostgresProcess?, floor: Figures) async throws {
         let store = StoreAlone(url: postgres?.url, seconds: options.seconds)
         let alone = try await store.run(groupSize: 1)
-        print(alone.printed(floor: floor))
-        print(try await store.run(groupSize: 256).printed(floor: floor))
+        tell(alone.printed(floor: floor))
+        tell(try await store.run(groupSize: 256).printed(floor: floor))
         let server = try ServerProcess(environment: Self.environment(postgres))
         defer { server.stop() }
         for clients in [1, 64, 512] {
@@ -49,7 +49,7 @@ struct StoreBenchmark {
             let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
             let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
             let ratio = measured.perSecond / alone.perSecond
-            print(measured.printed(floor: floor) + String(format: ", %.1f times a commit a request", ratio))
+            tell(measured.printed(floor: floor) + String(format: ", %.1f times a commit a request", ratio))
         }
     }
 
@@ -63,11 +63,17 @@ struct StoreBenchmark {
         for (topics, words) in [(Self.nodes, "each node its topic"), (1, "one hot topic")] {
             let clients = try Self.clients(63, of: nodes, topics: topics)
             let load = ClientLoad(clients: clients, seconds: options.seconds)
-            print(
+            tell(
                 try await LoadMeasurement.run("63 clients, \(words)", load, parts: Self.parts(nodes, postgres))
                     .printed()
             )
         }
+    }
+
+    /// Prints at once, through a pipe too.
+    private func tell(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func environment(_ postgres: PostgresProcess?) -> [String: String] {

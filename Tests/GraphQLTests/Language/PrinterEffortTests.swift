@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Effort of printing")
 struct PrinterEffortTests {
-    @Test("lines are indented without copying the text before them", .timeLimit(.minutes(1)))
+    @Test("lines are indented without copying the text before them", .timeLimit(.minutes(5)))
     func lines() throws {
         let line = "\n    x"
         let count = 200_000

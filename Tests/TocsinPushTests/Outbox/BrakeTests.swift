@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Brakes", .timeLimit(.minutes(1)))
+@Suite("Brakes", .timeLimit(.minutes(5)))
 struct BrakeTests {
     private func devices(_ count: Int, platform: PushPlatform = .android) -> [Device] {
         (0..<count).map { index in

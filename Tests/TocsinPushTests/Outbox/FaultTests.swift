@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Outbox and its own faults", .timeLimit(.minutes(1)))
+@Suite("Outbox and its own faults", .timeLimit(.minutes(5)))
 struct FaultTests {
     private let device = Device.sample("d", token: "d0")
 

@@ -3,7 +3,7 @@ import TocsinCore
 import TocsinPush
 import TocsinStore
 
-@Suite("Why nothing was sent is a row", .timeLimit(.minutes(1)))
+@Suite("Why nothing was sent is a row", .timeLimit(.minutes(5)))
 struct LedgerTests {
     private func membership(_ user: String, push: Bool = true) -> Membership {
         Membership(

@@ -3,7 +3,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Outbox", .timeLimit(.minutes(1)))
+@Suite("Outbox", .timeLimit(.minutes(5)))
 struct OutboxTests {
     private func devices(_ count: Int, platform: PushPlatform = .ios, users: Int = 5) -> [Device] {
         (0..<count).map { index in

@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Retiring devices", .timeLimit(.minutes(1)))
+@Suite("Retiring devices", .timeLimit(.minutes(5)))
 struct RetirementTests {
     private func device(_ id: String, registered: Timestamp? = nil) -> Device {
         Device.sample(

@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Suspect configuration and unknown sides", .timeLimit(.minutes(1)))
+@Suite("Suspect configuration and unknown sides", .timeLimit(.minutes(5)))
 struct SuspicionTests {
     private func device(_ id: String, environment: PushEnvironment? = nil) -> Device {
         var device = Device.sample(id, token: id, user: "user-" + id)

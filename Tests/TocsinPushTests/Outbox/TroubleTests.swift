@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Outbox in trouble", .timeLimit(.minutes(1)))
+@Suite("Outbox in trouble", .timeLimit(.minutes(5)))
 struct TroubleTests {
     private func devices(_ count: Int, platform: PushPlatform = .ios) -> [Device] {
         (0..<count).map { index in

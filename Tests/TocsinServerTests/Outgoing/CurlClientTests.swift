@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinServer
 
-@Suite("Outgoing calls", .timeLimit(.minutes(1)))
+@Suite("Outgoing calls", .timeLimit(.minutes(5)))
 struct CurlClientTests {
     private static let hello = "HTTP/1.1 200 OK\r\nX-Who: me \r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 

@@ -137,6 +137,23 @@ struct PostgresSessionTests {
         #expect(error?.description.contains("cannot be reached") == true)
     }
 
+    @Test(
+        "TLS is as the URL says: the server's certificate is checked, and a wrong authority refused",
+        .enabled(if: PostgresServer.authorityFile != nil)
+    )
+    func encryption() throws {
+        let (url, file) = (try server().url, try #require(PostgresServer.authorityFile))
+        let database = PostgresDatabase(url: url + "?sslmode=verify-full&sslrootcert=" + file)
+        let connection = try database.connect(.reader)
+        defer { connection.close() }
+        let sql = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        #expect(try connection.first(sql) { $0.int(0) } == 1)
+        let error = #expect(throws: StoreError.self) {
+            _ = try PostgresDatabase(url: url + "?sslmode=verify-full&sslrootcert=/etc/hostname").connect(.reader)
+        }
+        #expect(error?.description.contains("cannot be reached") == true)
+    }
+
     @Test("no error names a password", arguments: ["u:secret@127.0.0.1:1/d", "127.0.0.1:1/d?user=u&password=secret"])
     func passwords(place: String) throws {
         let error = #expect(throws: StoreError.self) {

@@ -1,0 +1,28 @@
+import GraphQL
+import GraphQLTransport
+import Synchronization
+import TocsinCore
+
+// What the reader of the nodes' journal needs to know, and to say.
+extension LiveFeed {
+    /// Whether anybody here listens to changes of this model's records of this owner.
+    ///
+    /// Topics are always wanted: whoever may no longer read one is to lose its feed.
+    package func wants(model: String, owner: String?) -> Bool {
+        if model == "Topic" { return true }
+        return state.withLock { state in
+            RecordChange.allCases.contains { change in
+                state.byInterest[InterestKey(model: model, change: change, owner: owner)] != nil
+                    || state.byInterest[InterestKey(model: model, change: change, owner: nil)] != nil
+            }
+        }
+    }
+
+    /// Ends all subscriptions, to resume by their cursors: what other nodes committed may have been missed.
+    package func loseTrack() { failAll(Self.lostTrack) }
+
+    private static let lostTrack = GraphQLError(
+        .unavailable,
+        "This node was cut off for a while from what others wrote. Subscribe again with extensions.cursor."
+    )
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// The database's time: the system's, moved by the difference that was measured to the clock of the database.
+///
+/// Nodes compare times in rows that others wrote (leases, due times), and the times of a topic's messages must not go back
+/// whichever node makes them. So all of them go by one clock, wrong though it may be. A measurement is a question and its
+/// answer: the database's clock was read somewhere between, so it errs by at most half of that time. Of the last few the
+/// one that took the shortest counts; on one network that is a fraction of a millisecond, where a lease has seconds to spare.
+package final class DatabaseTime: TimeSource {
+    /// The database said `time` when our own clock was between the two moments.
+    package struct Measurement: Sendable, Hashable {
+        package var asked: Timestamp
+        package var database: Timestamp
+        package var answered: Timestamp
+
+        package init(asked: Timestamp, database: Timestamp, answered: Timestamp) {
+            self.asked = asked
+            self.database = database
+            self.answered = answered
+        }
+
+        var width: Int64 { answered.milliseconds - asked.milliseconds }
+        var difference: Int64 { database.milliseconds - (asked.milliseconds + width / 2) }
+    }
+
+    private struct State {
+        var recent: [Measurement] = []
+        var difference: Int64 = 0
+    }
+
+    private static let keptMeasurements = 16
+    private let state = Mutex(State())
+    private let base: any TimeSource
+
+    /// Goes by `base` until something has been measured.
+    package init(_ base: any TimeSource) {
+        self.base = base
+    }
+
+    /// The node's own clock, which measurements are told in.
+    package func ownNow() -> Timestamp { base.now() }
+
+    package func note(_ measurement: Measurement) {
+        // Our own clock was set meanwhile: nothing can be learnt from it.
+        guard measurement.width >= 0 else { return }
+        state.withLock { state in
+            state.recent.append(measurement)
+            if state.recent.count > Self.keptMeasurements { state.recent.removeFirst() }
+            // A clock that was set makes all that was measured before wrong: the newest says so clearly.
+            if abs(measurement.difference - state.difference) > measurement.width + 1000 {
+                state.recent = [measurement]
+            }
+            let best = state.recent.min { $0.width < $1.width } ?? measurement
+            state.difference = best.difference
+        }
+    }
+
+    /// How far the database's clock is ahead of this node's, in milliseconds.
+    package var difference: Int64 { state.withLock { $0.difference } }
+
+    package func now() -> Timestamp { Timestamp(milliseconds: base.now().milliseconds + difference) }
+
+    package func sleep(until moment: Timestamp) async throws {
+        try await base.sleep(until: Timestamp(milliseconds: moment.milliseconds - difference))
+    }
+}

@@ -1,0 +1,30 @@
+/// Wakes the other nodes of a database when one of them has committed something.
+///
+/// Only ever a hint, without content and without a promise: what was committed stands in the database's journal, and every
+/// node looks there a few times a second by itself. A ring that is lost costs that time and never an event; one too many
+/// costs a look.
+package protocol Doorbell: Sendable {
+    /// Wakes the others; returns at once. Rings that come while one is under way gather into one.
+    func ring()
+    /// Calls `onRing` for the rings of others, and once after each time that the line was away, until the task is cancelled.
+    func run(onRing: @escaping @Sendable () -> Void) async
+    /// How the line is, for operators.
+    var state: DoorbellState { get }
+}
+
+/// How a doorbell's line is.
+package struct DoorbellState: Sendable, Hashable {
+    /// What carries it: `postgres`, `nats`.
+    package var carrier: String
+    /// Why the line is away; nil while it is there.
+    package var trouble: String?
+    /// Rings sent, each for all commits since the one before.
+    package var sent = 0
+    /// Rings of others heard.
+    package var heard = 0
+
+    package init(carrier: String, trouble: String? = nil) {
+        self.carrier = carrier
+        self.trouble = trouble
+    }
+}

@@ -1,0 +1,45 @@
+package protocol NodeReading {
+    /// Nodes that were heard of since the moment.
+    func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
+    /// The latest time at which the messages at these places were made; nil where one writer makes them all, in order.
+    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp?
+}
+
+package protocol NodeWriting {
+    /// Inserts or replaces by instance.
+    func save(_ node: NodeEntry) throws(StoreError)
+    func removeNode(instance: String) throws(StoreError)
+    /// Forgets nodes that have not been heard of since the moment.
+    func removeNodes(seenBefore moment: Timestamp) throws(StoreError)
+    /// Takes a duty that one node at a time has, or keeps it; false while another has it.
+    ///
+    /// It ends with its lease: a node that lives takes it again before.
+    func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool
+    /// Removes entries of the journal of before the moment, oldest first, at most `limit`; answers how many.
+    func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int
+}
+
+/// One run of the server, as the others know it.
+package struct NodeEntry: Sendable, Hashable {
+    /// Unlike any other run's, of this node or another.
+    package var instance: String
+    /// What the operator calls it.
+    package var name: String
+    /// Tells whether nodes have the same server key, without telling the key.
+    package var keyMark: String
+    /// Whether somebody there listens to deliveries.
+    package var wantsDeliveries: Bool
+    package var startedAt: Timestamp
+    package var seenAt: Timestamp
+    /// A node that was not heard of for longer is taken to be gone.
+    package static let lifeSeconds = 20.0
+
+    package init(instance: String, name: String, keyMark: String, startedAt: Timestamp) {
+        self.instance = instance
+        self.name = name
+        self.keyMark = keyMark
+        self.startedAt = startedAt
+        wantsDeliveries = false
+        seenAt = startedAt
+    }
+}

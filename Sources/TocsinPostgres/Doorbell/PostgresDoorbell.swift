@@ -1,0 +1,106 @@
+import Synchronization
+package import TocsinCore
+import TocsinStore
+
+/// A doorbell over PostgreSQL's `LISTEN` and `NOTIFY`, on one connection a node that does nothing else.
+///
+/// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's transaction: it goes out
+/// after it, here, and while one is under way the next ones gather into one; however many groups a node commits, it
+/// never has more than one under way. Behind a pooler in transaction mode there is no listening: then the doorbell needs a
+/// URL of its own that leads to the server.
+package final class PostgresDoorbell: Doorbell {
+    private struct Shared {
+        var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")
+        var isRung = false
+        var isClosing = false
+    }
+
+    private let database: PostgresDatabase
+    /// Who rings: its own rings are not for itself.
+    private let instance: String
+    private let shared = Mutex(Shared())
+    private let wakeup: Wakeup
+    private static let longestPause: Int32 = 2000
+
+    /// A doorbell at a database's server, rung in the name of this run of the server; nil when the system has no
+    /// descriptor to give.
+    package init?(_ database: PostgresDatabase, instance: String) {
+        guard let wakeup = Wakeup() else { return nil }
+        self.wakeup = wakeup
+        self.database = database
+        self.instance = instance
+    }
+
+    package var state: DoorbellState { shared.withLock { $0.state } }
+
+    package func ring() {
+        let isFirst = shared.withLock { shared in
+            defer { shared.isRung = true }
+            return !shared.isRung
+        }
+        if isFirst { wakeup.signal() }
+    }
+
+    package func run(onRing: @escaping @Sendable () -> Void) async {
+        await withTaskCancellationHandler {
+            // A node without the thread polls, which its state says.
+            do throws(StoreError) {
+                try await withThread("doorbell") { [self] () throws(StoreError) in serve(onRing) }
+            } catch {
+                note(trouble: error.sentence)
+            }
+        } onCancel: {
+            shared.withLock { $0.isClosing = true }
+            wakeup.signal()
+        }
+    }
+
+    private var isClosing: Bool { shared.withLock { $0.isClosing } }
+
+    private func note(trouble: String?) { shared.withLock { $0.state.trouble = trouble } }
+
+    // MARK: The thread
+
+    private func serve(_ onRing: @Sendable () -> Void) {
+        var pause: Int32 = 100
+        while !isClosing {
+            do throws(StoreError) {
+                var line = try NotifyLine(database.link(), instance: instance)
+                try line.listen()
+                note(trouble: nil)
+                pause = 100
+                // Something may have been rung meanwhile.
+                onRing()
+                try attend(&line, onRing)
+            } catch {
+                note(trouble: error.sentence)
+            }
+            // Rings that wait do not shorten the pause; the end of the doorbell does.
+            wakeup.clear()
+            if isClosing { return }
+            wakeup.wait(milliseconds: pause)
+            pause = min(Self.longestPause, pause * 2)
+        }
+    }
+
+    /// Rings and listens until the connection is lost or the doorbell is to end.
+    private func attend(_ line: inout NotifyLine, _ onRing: @Sendable () -> Void) throws(StoreError) {
+        while !isClosing {
+            if !line.isBusy, takeRung() {
+                try line.notify()
+                shared.withLock { $0.state.sent += 1 }
+            }
+            let heard = try line.attend(beside: wakeup)
+            guard heard > 0 else { continue }
+            shared.withLock { $0.state.heard += heard }
+            onRing()
+        }
+    }
+
+    private func takeRung() -> Bool {
+        shared.withLock { shared in
+            defer { shared.isRung = false }
+            return shared.isRung
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Synchronization
+package import TocsinCore
+
+/// What this node writes into the journal: which of a group's events the other nodes are told of, in its transaction.
+///
+/// **Why a journal, and not only a doorbell.** What one node commits the others must hear: messages, changes, sign-outs,
+/// withdrawn access, work for the outbox. A doorbell may lose a ring and has no room for content. So the group's transaction
+/// itself writes one row that names what happened (`node_events`), as durable as the group, and the doorbell only says "look
+/// now". A row names records and does not repeat a message: nodes that have listeners read them, once.
+///
+/// **Why its order is right.** A row takes its `id` from a sequence as the last statement before `COMMIT`, when the group
+/// holds all its locks. Of two groups that touch the same topic, feed or record the later one waits for the earlier one's end
+/// before it gets there; so in each topic and feed the journal's order is that of the commits. Groups that share nothing may
+/// stand either way round, which nobody can tell. `JournalReader` says why none is skipped.
+///
+/// **This node's own events take the same way.** Told at once they could overtake another node's with a lower number, and
+/// would have to be held until that is found: one reader that goes by the journal needs no such thing. The records
+/// are kept here until the reader comes to their row, so that it reads none of them again. What does not depend on order
+/// (work for the outbox, withdrawn access) this node is told at once.
+package final class Journal: Sendable {
+    private struct State {
+        var lastSerial: Int64 = 0
+        var kept: [Int64: [DomainEvent]] = [:]
+        var oldestKept: Int64 = 1
+        var keptCount = 0
+    }
+
+    /// Records kept; beyond it those of the oldest groups are read again from the database.
+    private static let maximumKept = 4096
+    /// Unlike that of any other run of the server.
+    package let instance: String
+    private let state = Mutex(State())
+    private let news = Atomic(false)
+    private let others = Atomic(false)
+
+    package init(instance: String) {
+        self.instance = instance
+    }
+
+    /// Whether something was written since the last call.
+    package func takeNews() -> Bool { news.exchange(false, ordering: .acquiringAndReleasing) }
+
+    /// Whether somebody listens to deliveries on another node.
+    package var tellsDeliveries: Bool {
+        get { others.load(ordering: .acquiring) }
+        set { others.store(newValue, ordering: .releasing) }
+    }
+
+    /// What of a group's events is told at once, and not when the reader comes to its row.
+    package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] {
+        events.filter { $0.recordOfChange == nil }
+    }
+
+    /// Writes the group's row, unless it has nothing for others; to be called last in its transaction.
+    func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {
+        guard !events.isEmpty else { return }
+        var text = JournalText()
+        for event in events { text.add(event, withDeliveries: tellsDeliveries) }
+        guard !text.isEmpty else { return }
+        let records = events.filter { $0.recordOfChange != nil }
+        // Before the commit: the reader may see the row before this thread goes on. A group that fails leaves an entry
+        // that nobody asks for.
+        try session.addToJournal(node: instance, serial: keep(records), body: text.text)
+        news.store(true, ordering: .releasing)
+    }
+
+    private func keep(_ records: [DomainEvent]) -> Int64 {
+        state.withLock { state in
+            state.lastSerial += 1
+            state.kept[state.lastSerial] = records
+            state.keptCount += records.count
+            while state.keptCount > Self.maximumKept, state.oldestKept < state.lastSerial {
+                state.keptCount -= state.kept.removeValue(forKey: state.oldestKept)?.count ?? 0
+                state.oldestKept += 1
+            }
+            return state.lastSerial
+        }
+    }
+
+    /// The records of one of this node's own rows, once; nil when they are no longer kept.
+    func takeKept(_ serial: Int64) -> [DomainEvent]? {
+        state.withLock { state in
+            let records = state.kept.removeValue(forKey: serial)
+            state.keptCount -= records?.count ?? 0
+            return records
+        }
+    }
+}
+
+extension DomainEvent {
+    /// The record of a change, whose place among others matters.
+    var recordOfChange: Record? {
+        switch self {
+        case .created(let record), .updated(let record), .deleted(let record): record
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: nil
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import TocsinCore
+
+/// From rows of the journal to events: records are read for those who listen, all of a page at once.
+extension JournalReader {
+    func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) {
+        let new = rows.filter { !hand.published.contains($0.id) }
+        guard !new.isEmpty else { return }
+        var groups: [(id: Int64, source: Source)] = []
+        for row in new {
+            let kept = row.node == journal.instance ? journal.takeKept(row.serial) : nil
+            groups.append((row.id, kept.map(Source.own) ?? .read(JournalText.entries(of: row.body).filter(isWanted))))
+        }
+        let records = try records(of: groups.map(\.source), SQLReader(session: session))
+        for group in groups {
+            var events: [DomainEvent] = []
+            switch group.source {
+            case .own(let own): events = own
+            case .read(let entries):
+                for entry in entries { try events += self.events(of: entry, records, session) }
+            }
+            if !events.isEmpty { listeners.publish(events) }
+            hand.published.insert(group.id)
+        }
+    }
+
+    /// A group's events, or what is to be made of its row.
+    private enum Source {
+        case own([DomainEvent])
+        case read([JournalEntry])
+    }
+
+    private struct RecordKey: Hashable {
+        var model: String
+        var id: String
+    }
+
+    private func isWanted(_ entry: JournalEntry) -> Bool {
+        switch entry {
+        case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
+            models[model] != nil && listeners.wants(model, owner)
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .accessEnded, .deliveries: true
+        }
+    }
+
+    /// The records that entries name, by one statement for each model and some hundred of them.
+    private func records(
+        of sources: [Source],
+        _ reader: SQLReader
+    ) throws(StoreError) -> [RecordKey: Record] {
+        var ids: [String: [String]] = [:]
+        for case .read(let entries) in sources {
+            for case .records(_, let model, _, let named) in entries { ids[model, default: []] += named }
+        }
+        var records: [RecordKey: Record] = [:]
+        for (name, ids) in ids {
+            guard let model = models[name] else { continue }
+            for record in try reader.records(model, ids: ids, where: .always) {
+                records[RecordKey(model: name, id: record.id)] = record
+            }
+        }
+        return records
+    }
+
+    private func events(
+        of entry: JournalEntry,
+        _ records: [RecordKey: Record],
+        _ session: SQLSession
+    ) throws(StoreError) -> [DomainEvent] {
+        switch entry {
+        case .records(let change, let model, _, let ids):
+            // One that is gone was removed with its topic or by age: its number is missing in what clients see, too.
+            return ids.compactMap { records[RecordKey(model: model, id: $0)] }.map { change.event(of: $0) }
+        case .values(let change, let name, _, let fields):
+            guard let model = models[name] else { return [] }
+            var record = Record(model: model)
+            for (field, value) in fields { record[field] = value }
+            return [change.event(of: record)]
+        case .outboxFilled: return [.outboxFilled]
+        case .webhooksFilled: return [.webhooksFilled]
+        case .deviceEnded(let device, let reason): return [.deviceEnded(device, reason: reason)]
+        case .accessEnded(let user, let token): return [.accessEnded(user, token)]
+        case .deliveries(let message, let devices):
+            return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }
+        }
+    }
+}
+
+extension JournalEntry.Change {
+    fileprivate func event(of record: Record) -> DomainEvent {
+        switch self {
+        case .created: .created(record)
+        case .updated: .updated(record)
+        case .deleted: .deleted(record)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+import Synchronization
+package import TocsinCore
+
+/// Reads the journal on a thread and a connection of its own and tells this process what was committed, by whichever node.
+///
+/// **Why no row is skipped.** Transactions do not become visible in the order of their numbers, nor of the rows' ids: one
+/// that took its number early may commit late. So the reader's place is no number but the whole snapshot of its last look:
+/// what is visible now and was not then is new, each row once, whoever was late. A row's group became visible as a whole, and
+/// after every group that it had to wait for; so within a look the order of ids is right (`Journal`), and between looks as well.
+///
+/// It looks when it is rung (by this node's own commits, by the doorbell) and otherwise after a quarter of a second; so
+/// the doorbell may be away altogether. While the database is away it tries again and again.
+package final class JournalReader: Sendable {
+    /// What the thread waits for.
+    ///
+    /// `@unchecked`: the fields are touched only while `condition` is locked.
+    private final class Inbox: @unchecked Sendable {
+        let condition = Condition()
+        var isRung = true
+        var isClosed = false
+        /// Whether the thread has ended, or never began.
+        var isDone = true
+        /// The look that begins next, or is under way.
+        var look = 0
+        var endWaiters: [CheckedContinuation<Void, Never>] = []
+        var lookWaiters: [(look: Int, waiter: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let database: any SQLDatabase
+    private let settings: JournalSettings
+    private let inbox = Inbox()
+    private let found = Mutex(JournalStatus())
+    let journal: Journal
+    let models: [String: ModelType]
+    let listeners: JournalListeners
+    /// The node's own clock.
+    private let now: @Sendable () -> Timestamp
+    private static let pauseMilliseconds = 250
+
+    package init(
+        _ database: any SQLDatabase,
+        journal: Journal,
+        models: [ModelType],
+        settings: JournalSettings = JournalSettings(),
+        now: @escaping @Sendable () -> Timestamp,
+        listeners: JournalListeners
+    ) {
+        self.database = database
+        self.journal = journal
+        self.models = Dictionary(models.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.settings = settings
+        self.now = now
+        self.listeners = listeners
+    }
+
+    package var status: JournalStatus { found.withLock { $0 } }
+
+    /// Says that there may be something to read; never waits.
+    package func ring() {
+        inbox.condition.withLock {
+            inbox.isRung = true
+            inbox.condition.signal()
+        }
+    }
+
+    /// Starts the thread, which reads until `stop`; false when the system has none to give.
+    package func start() -> Bool {
+        inbox.condition.withLock { inbox.isDone = false }
+        let isStarted = startThread("store-journal") { [self] in
+            var hand = JournalHand()
+            while isTimeToLook(pause: hand.pauseMilliseconds) { look(&hand) }
+            hand.close()
+            finish()
+        }
+        if !isStarted { finish() }
+        return isStarted
+    }
+
+    /// Returns once a look that began after this call has ended, well or not.
+    package func looked() async {
+        await withCheckedContinuation { waiter in
+            let isOver = inbox.condition.withLock {
+                if inbox.isClosed || inbox.isDone { return true }
+                inbox.lookWaiters.append((inbox.look + 1, waiter))
+                inbox.isRung = true
+                inbox.condition.signal()
+                return false
+            }
+            if isOver { waiter.resume() }
+        }
+    }
+
+    /// Ends the thread; returns when its connection is closed.
+    package func stop() async {
+        close()
+        await withCheckedContinuation { waiter in
+            let isDone = inbox.condition.withLock {
+                if !inbox.isDone { inbox.endWaiters.append(waiter) }
+                return inbox.isDone
+            }
+            if isDone { waiter.resume() }
+        }
+    }
+
+    private func close() {
+        inbox.condition.withLock {
+            inbox.isClosed = true
+            inbox.condition.broadcast()
+        }
+    }
+}
+
+// MARK: The thread
+
+extension JournalReader {
+    /// Waits for a ring, or until it is time to look without one; false when there is nothing more to do.
+    private func isTimeToLook(pause: Int) -> Bool {
+        inbox.condition.withLock {
+            // After a failure the pause is kept, whoever rings: a ring wakes it once at most.
+            if !inbox.isClosed, pause > 0 || !inbox.isRung {
+                inbox.condition.wait(milliseconds: pause > 0 ? pause : settings.pollMilliseconds)
+            }
+            inbox.isRung = false
+            inbox.look += 1
+            return !inbox.isClosed
+        }
+    }
+
+    private func finish() {
+        let waiters = inbox.condition.withLock {
+            inbox.isDone = true
+            let waiters = inbox.endWaiters + inbox.lookWaiters.map(\.waiter)
+            (inbox.endWaiters, inbox.lookWaiters) = ([], [])
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func look(_ hand: inout JournalHand) {
+        do throws(StoreError) {
+            try read(&hand)
+            hand.pauseMilliseconds = 0
+            let hadTrouble = found.withLock { status in
+                defer { status.trouble = nil }
+                status.looks += 1
+                return status.trouble != nil
+            }
+            if hadTrouble { listeners.failed(nil) }
+        } catch {
+            hand.close()
+            hand.pauseMilliseconds = Self.pauseMilliseconds
+            let isNew = found.withLock { status in
+                defer { status.trouble = error.sentence }
+                return status.trouble == nil
+            }
+            if isNew { listeners.failed(error) }
+        }
+        let waiters = inbox.condition.withLock {
+            let current = inbox.look
+            let due = inbox.lookWaiters.filter { $0.look <= current }
+            inbox.lookWaiters.removeAll { $0.look <= current }
+            return due
+        }
+        for waiter in waiters { waiter.waiter.resume() }
+    }
+
+    /// One look: everything new, in pages of one snapshot.
+    private func read(_ hand: inout JournalHand) throws(StoreError) {
+        let session = try hand.session(database)
+        guard let since = try begin(session, &hand) else { return }
+        let lastID = hand.isAnew ? hand.lastID : nil
+        try session.connection.run(session.dialect.beginReading)
+        var after: Int64 = 0
+        var page: JournalPage
+        repeat {
+            let asked = now()
+            page = try session.journal(since: since, after: after, lastID: lastID, limit: settings.pageSize)
+            if after == 0 {
+                listeners.measured(.init(asked: asked, database: page.moment, answered: now()))
+                try checkGap(page, hand)
+            }
+            if !page.rows.isEmpty { note(page) }
+            try publish(page.rows, session, &hand)
+            after = page.rows.last?.id ?? after
+        } while page.rows.count == settings.pageSize
+        try noteListeners(session, at: page.moment, &hand)
+        try session.connection.run("ROLLBACK")
+        hand.snapshot = page.snapshot
+        hand.isAnew = false
+        hand.lastID = max(hand.lastID, after)
+        hand.lookedAt = page.moment
+        hand.published.removeAll(keepingCapacity: true)
+        found.withLock { [hand] in $0.lookedAt = hand.lookedAt }
+    }
+
+    /// The snapshot since which to read; nil when there was none, and this one is noted.
+    private func begin(_ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) -> String? {
+        if let snapshot = hand.snapshot, hand.isChecked { return snapshot }
+        let asked = now()
+        let start = try session.journalStart()
+        listeners.measured(.init(asked: asked, database: start.moment, answered: now()))
+        defer {
+            hand.timeline = start.timeline
+            hand.isChecked = true
+        }
+        // A promoted standby may lack what the old server had told, and number anew.
+        if let snapshot = hand.snapshot, hand.timeline == start.timeline { return snapshot }
+        if hand.snapshot != nil || hand.hasFailed { listeners.lost() }
+        hand.snapshot = start.snapshot
+        hand.lastID = start.lastID
+        hand.isAnew = false
+        hand.lookedAt = start.moment
+        found.withLock { $0.lookedAt = start.moment }
+        return nil
+    }
+
+    /// Says so when rows may have been removed unread, or the database is not the one it was.
+    private func checkGap(_ page: JournalPage, _ hand: JournalHand) throws(StoreError) {
+        let away = hand.lookedAt.map { page.moment.milliseconds - $0.milliseconds } ?? 0
+        if page.isOlder || away > settings.keptMilliseconds / 2 { listeners.lost() }
+    }
+
+    private func note(_ page: JournalPage) {
+        let oldest = page.rows.map(\.madeAt.milliseconds).min() ?? page.moment.milliseconds
+        found.withLock { status in
+            status.rows += page.rows.count
+            status.lagMilliseconds = max(0, page.moment.milliseconds - oldest)
+        }
+    }
+
+    /// Now and then looks whether anybody elsewhere listens to deliveries.
+    private func noteListeners(
+        _ session: SQLSession,
+        at moment: Timestamp,
+        _ hand: inout JournalHand
+    ) throws(StoreError) {
+        if let last = hand.listenersAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
+        hand.listenersAskedAt = moment
+        let isWanted = try session.othersWantDeliveries(
+            than: journal.instance,
+            seenSince: moment.adding(seconds: -NodeEntry.lifeSeconds)
+        )
+        journal.tellsDeliveries = isWanted
+        listeners.deliveriesWanted(isWanted)
+    }
+}
+
+/// What the reader's thread has in hand.
+struct JournalHand {
+    private var open: SQLSession?
+    /// What was visible at the last look.
+    var snapshot: String?
+    var timeline = ""
+    /// Whether the connection's server was found to be the one of the last look.
+    var isChecked = false
+    /// Whether nothing was read over this connection yet.
+    var isAnew = true
+    /// The highest id of a row that was read.
+    var lastID: Int64 = 0
+    /// Whether a look has failed; matters until the first one that went well.
+    var hasFailed = false
+    var lookedAt: Timestamp?
+    var listenersAskedAt: Timestamp?
+    /// Rows since `snapshot` that were told before a look failed.
+    var published: Set<Int64> = []
+    var pauseMilliseconds = 0
+
+    mutating func session(_ database: any SQLDatabase) throws(StoreError) -> SQLSession {
+        if let open, !open.connection.isLost { return open }
+        drop()
+        let new = SQLSession(connection: try database.connect(.reader), dialect: database.dialect)
+        open = new
+        return new
+    }
+
+    /// Gives up the connection after a failure, or at the end.
+    mutating func close() {
+        drop()
+        hasFailed = true
+    }
+
+    private mutating func drop() {
+        open?.connection.close()
+        open = nil
+        isChecked = false
+        isAnew = true
+    }
+}

@@ -1,0 +1,60 @@
+package import TocsinCore
+
+/// Whom a reader of the journal tells, on its thread; all must return at once.
+package struct JournalListeners: Sendable {
+    /// Whether anybody here listens to changes of this model's records of this owner; others are not read.
+    package var wants: @Sendable (_ model: String, _ owner: String?) -> Bool
+    /// Takes the events of one group, in order.
+    package var publish: @Sendable ([DomainEvent]) -> Void
+    /// Something may have been missed: the reader was away for too long, or the database is no longer the same.
+    package var lost: @Sendable () -> Void
+    /// Takes what was learnt of the database's clock.
+    package var measured: @Sendable (DatabaseTime.Measurement) -> Void
+    /// Takes a failure, after which the reader tries again and again, and nil when that went well.
+    package var failed: @Sendable (StoreError?) -> Void
+    /// Takes, about every second, whether somebody listens to deliveries on another node.
+    package var deliveriesWanted: @Sendable (Bool) -> Void
+
+    package init(
+        wants: @escaping @Sendable (_ model: String, _ owner: String?) -> Bool,
+        publish: @escaping @Sendable ([DomainEvent]) -> Void,
+        lost: @escaping @Sendable () -> Void,
+        measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
+        failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
+        deliveriesWanted: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        self.wants = wants
+        self.publish = publish
+        self.lost = lost
+        self.measured = measured
+        self.failed = failed
+        self.deliveriesWanted = deliveriesWanted
+    }
+}
+
+/// How a reader of the journal behaves.
+package struct JournalSettings: Sendable, Hashable {
+    /// How long it waits for a ring before it looks all the same.
+    package var pollMilliseconds = 250
+    /// Rows read at once.
+    package var pageSize = 200
+    /// How long rows are kept; a reader that was away for half of it takes something for lost.
+    package var keptMilliseconds: Int64 = 600_000
+
+    package init() {}
+}
+
+/// How a reader of the journal gets on.
+package struct JournalStatus: Sendable, Hashable {
+    /// Why it cannot read; nil when the last look went well.
+    package var trouble: String?
+    /// Looks that went well, and rows that they found.
+    package var looks = 0
+    package var rows = 0
+    /// How old the oldest row was that the last look with any found.
+    package var lagMilliseconds: Int64 = 0
+    /// When it last looked, in the database's time.
+    package var lookedAt: Timestamp?
+
+    package init() {}
+}

@@ -1,0 +1,120 @@
+import TocsinCore
+
+private enum SQL {
+    static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
+    /// One row at least, so that the moment and the snapshot are always told.
+    ///
+    /// Rows are new when their transaction is
+    /// visible now and was not in the snapshot `$1`.
+    private static func read(_ isNew: String) -> String {
+        """
+        SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
+        FROM (SELECT pg_current_snapshot()::text AS snapshot,
+                (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS moment,
+                pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot) AS is_older) AS s
+            LEFT JOIN node_events AS e ON e.id > $2 AND (\(isNew))
+        ORDER BY e.id LIMIT $3
+        """
+    }
+
+    private static let isUnseen = "NOT pg_visible_in_snapshot(e.xid, $1::text::pg_snapshot)"
+    static let read = read("e.xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND \(isUnseen)")
+    /// For the first look over a new connection, as it walks over all rows.
+    ///
+    /// A server that crashed may give the number of a transaction that was rolled back to another one; ids of rows are
+    /// never given again.
+    static let readAnew = read("\(isUnseen) OR e.id > $4")
+    static let begin = """
+        SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+            coalesce((SELECT max(id) FROM node_events), 0),
+            CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        """
+    static let remove = """
+        DELETE FROM node_events WHERE made_at < $1 AND (xid, id) IN
+            (SELECT xid, id FROM node_events ORDER BY xid, id LIMIT $2)
+        """
+    static let othersListen = """
+        SELECT 1 FROM nodes WHERE wants_deliveries = 1 AND instance <> $1 AND seen_at >= $2 LIMIT 1
+        """
+}
+
+/// A row of the journal.
+struct JournalRow: Sendable {
+    var id: Int64
+    var node: String
+    var serial: Int64
+    var madeAt: Timestamp
+    var body: String
+}
+
+/// Where a reader of the journal begins.
+struct JournalStart {
+    var snapshot: String
+    var moment: Timestamp
+    /// The highest id there.
+    var lastID: Int64
+    /// The history that the server writes.
+    var timeline: String
+}
+
+/// Rows of the journal, and from when they were read.
+struct JournalPage {
+    var rows: [JournalRow] = []
+    /// What was visible; later pages of one transaction have the same.
+    var snapshot = ""
+    var moment = Timestamp(milliseconds: 0)
+    /// Whether the database knows less than before: it is another one, or was restored.
+    var isOlder = false
+}
+
+extension SQLSession {
+    func addToJournal(node: String, serial: Int64, body: String) throws(StoreError) {
+        try connection.queue(SQL.add, [.text(node), .int(serial), .text(body)])
+    }
+
+    /// Where a reader begins, and the history that the server writes: a promoted standby's is another.
+    func journalStart() throws(StoreError) -> JournalStart {
+        let start = try connection.first(SQL.begin) { row in
+            JournalStart(snapshot: row.text(0), moment: row.moment(1), lastID: row.int(2), timeline: row.text(3))
+        }
+        guard let start else { throw .mismatch(reason: "The database did not say what it shows.") }
+        return start
+    }
+
+    /// Rows that are visible now and were not in the snapshot, by id, of those after an id.
+    ///
+    /// On a new connection `lastID` is the highest id that was read: then rows after it are answered as well.
+    func journal(
+        since snapshot: String,
+        after id: Int64,
+        lastID: Int64?,
+        limit: Int
+    ) throws(StoreError) -> JournalPage {
+        var page = JournalPage()
+        let bindings: [SQLValue] = [.text(snapshot), .int(id), .int(Int64(limit))] + (lastID.map { [.int($0)] } ?? [])
+        _ = try connection.run(lastID == nil ? SQL.read : SQL.readAnew, bindings) { row in
+            (page.snapshot, page.moment, page.isOlder) = (row.text(0), row.moment(1), row.int(2) != 0)
+            guard !row.isNull(3) else { return }
+            page.rows.append(
+                JournalRow(
+                    id: row.int(3),
+                    node: row.text(4),
+                    serial: row.int(5),
+                    madeAt: row.moment(6),
+                    body: row.text(7)
+                )
+            )
+        }
+        return page
+    }
+
+    func othersWantDeliveries(than instance: String, seenSince moment: Timestamp) throws(StoreError) -> Bool {
+        try connection.first(SQL.othersListen, [.text(instance), SQLValue(moment)]) { _ in true } ?? false
+    }
+}
+
+extension SQLWriter {
+    func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
+        try connection.run(SQL.remove, [SQLValue(moment), .int(Int64(limit))])
+    }
+}

@@ -1,0 +1,75 @@
+import TocsinCore
+
+private enum SQL {
+    static let columns = "instance, name, key_mark, wants_deliveries, started_at, seen_at"
+    static let seen = "SELECT \(columns) FROM nodes WHERE seen_at >= $1 ORDER BY name, instance"
+    static let save = """
+        INSERT INTO nodes (\(columns)) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (instance) DO UPDATE SET wants_deliveries = excluded.wants_deliveries, seen_at = excluded.seen_at
+        """
+    static let remove = "DELETE FROM nodes WHERE instance = $1"
+    static let removeOld = "DELETE FROM nodes WHERE seen_at < $1"
+    static let latestMaking = """
+        SELECT max(m.made_at) FROM unnest($1::text[], $2::bigint[]) AS n (topic, number)
+        JOIN messages AS m ON m.topic_id = n.topic AND m.number = n.number
+        """
+    static let takeDuty = """
+        INSERT INTO duties (name, node, lease_until) VALUES ($1, $2, $3)
+        ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
+            WHERE duties.node = excluded.node OR duties.lease_until <= $4
+        """
+}
+
+extension SQLReading {
+    func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry] {
+        try connection.all(SQL.seen, [SQLValue(moment)]) { row in
+            var node = NodeEntry(
+                instance: row.text(0),
+                name: row.text(1),
+                keyMark: row.text(2),
+                startedAt: row.moment(4)
+            )
+            node.wantsDeliveries = row.int(3) != 0
+            node.seenAt = row.moment(5)
+            return node
+        }
+    }
+
+    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp? {
+        guard session.dialect.hasManyWriters else { return nil }
+        let lists = ParameterLists(count: 2)
+        for (topic, number) in places where number > 0 {
+            lists.bind(topic.text, at: 1)
+            lists.bind(number, at: 2)
+        }
+        let latest = try connection.all(SQL.latestMaking, lists.bindings) { row in
+            // The outer one: whether there is a row; the inner one: whether it has a value.
+            Optional(row.optionalMoment(0))
+        }
+        return latest.first ?? nil
+    }
+}
+
+extension SQLWriter {
+    func save(_ node: NodeEntry) throws(StoreError) {
+        try connection.run(
+            SQL.save,
+            [
+                .text(node.instance), .text(node.name), .text(node.keyMark), SQLValue(node.wantsDeliveries),
+                SQLValue(node.startedAt), SQLValue(node.seenAt),
+            ]
+        )
+    }
+
+    func removeNode(instance: String) throws(StoreError) {
+        try connection.run(SQL.remove, [.text(instance)])
+    }
+
+    func removeNodes(seenBefore moment: Timestamp) throws(StoreError) {
+        try connection.run(SQL.removeOld, [SQLValue(moment)])
+    }
+
+    func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(SQL.takeDuty, [.text(name), .text(node), SQLValue(lease), SQLValue(now)]) > 0
+    }
+}
