@@ -14,8 +14,8 @@ log=$(mktemp)
 trap 'rm -f "$log"; stop_postgres' EXIT
 
 prepare_build
-# PostgreSQL is the other database that tests run on.
-for package in openssl postgresql; do
+# PostgreSQL is the other database that tests run on; over NATS nodes wake each other.
+for package in openssl postgresql libnats-dev nats-server; do
     install_packages "$package" || step "$package could not be installed; tests that need it will say so."
 done
 

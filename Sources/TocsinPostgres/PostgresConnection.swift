@@ -15,12 +15,19 @@ final class PostgresConnection: SQLConnection {
         /// The number of the transaction, which tells later what became of it.
         case transactionID
         case synchronization
+
+        var isCommit: Bool {
+            guard case .statement("COMMIT") = self else { return false }
+            return true
+        }
     }
 
     private let link: PostgresLink
     private let options: PostgresOptions
     private let limits: PostgresOptions.Limits
     private let outcomes: @Sendable (TransactionMark) -> TransactionOutcome
+    private let onLoss: @Sendable (_ detail: String) -> Void
+    private var isClosed = false
     /// The history of the server that transactions are numbered in.
     var timeline = ""
     private var prepared = PreparedTexts()
@@ -29,22 +36,27 @@ final class PostgresConnection: SQLConnection {
     private var hasBegun = false
     private var transactionID: String?
 
-    /// `outcomes` finds out over another connection what became of a transaction.
+    /// `outcomes` finds out over another connection what became of a transaction; `onLoss` is told when the connection is
+    /// closed because it was lost.
     init(
         _ link: PostgresLink,
         options: PostgresOptions,
         use: ConnectionUse,
-        outcomes: @escaping @Sendable (TransactionMark) -> TransactionOutcome
+        outcomes: @escaping @Sendable (TransactionMark) -> TransactionOutcome,
+        onLoss: @escaping @Sendable (_ detail: String) -> Void = { _ in }
     ) {
         self.link = link
         self.options = options
         limits = options.limits(for: use)
         self.outcomes = outcomes
+        self.onLoss = onLoss
     }
 
     deinit { close() }
 
     func close() {
+        if !isClosed, let detail = link.lossDetail { onLoss(detail) }
+        isClosed = true
         link.close()
         pending.removeAll()
         hasBegun = false
@@ -166,11 +178,17 @@ extension PostgresConnection {
         parameters.clear()
         try send("COMMIT")
         var tag = ""
+        let warnings = link.warningCount
         do throws(StoreError) {
             _ = try synchronize({ _ in }, tag: &tag)
         } catch {
             guard link.isLost else { throw error }
             try settle(error)
+            return 0
+        }
+        if link.warningCount > warnings, tag == "COMMIT" {
+            // Somebody has ended the wait for a synchronous standby: it is committed here, and perhaps here alone.
+            try settle(.unavailable(reason: "the database warned", detail: "while it committed"))
             return 0
         }
         hasBegun = false
@@ -183,7 +201,7 @@ extension PostgresConnection {
         return 0
     }
 
-    /// Finds out what became of a commit whose answer was lost: returns when it happened.
+    /// Finds out what became of a commit whose answer was lost: returns when it happened, and is as safe as any.
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
         guard let transactionID else { throw loss }
@@ -306,13 +324,15 @@ extension PostgresConnection {
         pending.removeAll(keepingCapacity: true)
         try link.send { PQpipelineSync($0) }
         let deadline = Deadline(afterMilliseconds: limits.answerMilliseconds)
+        // A commit that waits for a synchronous standby would be done without it.
+        let mayCancel = !commands.contains(where: \.isCommit)
         var failure: StoreError?
         for (index, command) in commands.enumerated() {
             if case .synchronization = command {
                 try receiveSynchronization(until: deadline, &failure)
                 continue
             }
-            while let result = try link.nextResult(until: deadline) {
+            while let result = try link.nextResult(until: deadline, mayCancel: mayCancel) {
                 defer { PQclear(result) }
                 switch PQresultStatus(result) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
@@ -343,7 +363,7 @@ extension PostgresConnection {
     /// A failed result as an error; notes when the connection is of no more use.
     private func read(_ result: OpaquePointer, _ sql: String) -> StoreError {
         let failure = PostgresFailure(result, sql: sql)
-        if failure.isLoss { link.giveUp() }
+        if failure.isLoss { link.giveUp(failure.words) }
         return failure.error
     }
 

@@ -1,6 +1,5 @@
 import CPostgres
 import Glibc
-import Synchronization
 package import TocsinCore
 package import TocsinStore
 
@@ -8,9 +7,11 @@ package import TocsinStore
 package struct PostgresDatabase: SQLDatabase {
     package let dialect = Dialect.postgres
     package var options = PostgresOptions()
+    /// Told of lost and regained connections, on any thread; must return at once.
+    package var news: @Sendable (ConnectionNews) -> Void = { _ in }
     /// libpq's connection URL or string; may hold a password.
     private let url: String
-    private let state = State()
+    private let state = PostgresState()
     private static let oldestVersion: Int32 = 130_000
 
     /// The database at this URL, as libpq reads it.
@@ -33,14 +34,16 @@ package struct PostgresDatabase: SQLDatabase {
 
     package var isShared: Bool { true }
 
+    package var trouble: ConnectionTrouble? { state.trouble }
+
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         try state.checkPause()
         do throws(StoreError) {
             let connection = try open(use)
-            state.succeeded()
+            if let back = state.succeeded() { news(back) }
             return connection
         } catch {
-            state.failed(error)
+            if let away = state.failed(error) { news(away) }
             throw error
         }
     }
@@ -53,7 +56,7 @@ package struct PostgresDatabase: SQLDatabase {
         try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
     }
 
-    private func open(_ use: ConnectionUse) throws(StoreError) -> PostgresConnection {
+    private func open(_ use: ConnectionUse, asksOutcomes: Bool = true) throws(StoreError) -> PostgresConnection {
         let link = try link()
         let number = PQserverVersion(link.handle)
         guard number >= Self.oldestVersion else {
@@ -64,7 +67,10 @@ package struct PostgresDatabase: SQLDatabase {
         state.note(version: "PostgreSQL \(number / 10_000).\(number % 10_000)")
         let database = self
         let connection = PostgresConnection(link, options: options, use: use) { transaction in
-            database.outcome(of: transaction)
+            asksOutcomes ? database.outcome(of: transaction) : .unknown
+        } onLoss: { detail in
+            database.state.lost(detail)
+            database.news(.lost(detail: detail))
         }
         do throws(StoreError) {
             try configure(connection, for: use)
@@ -149,57 +155,23 @@ extension PostgresDatabase {
     }
 
     /// nil while the transaction is in progress: its session has not noticed yet that nobody listens.
+    ///
+    /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
+    /// follows it, which does wait, and what goes before that in the server's log is there too.
     private func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
-        let connection = try open(.tool)
+        let connection = try open(.tool, asksOutcomes: false)
         defer { connection.close() }
         guard connection.timeline == transaction.timeline else { return .unknown }
         let status = try connection.first("SELECT pg_xact_status($1::xid8)", [.text(transaction.id)]) { $0.text(0) }
         switch status {
-        case "committed": return .committed
+        case "committed":
+            try connection.run("BEGIN")
+            try connection.run("SELECT 1 FROM pg_logical_emit_message(true, 'tocsin', '')")
+            try connection.run("COMMIT")
+            return .committed
         case "aborted": return .aborted
         case "in progress": return nil
         default: return .unknown
-        }
-    }
-}
-
-// MARK: State
-
-extension PostgresDatabase {
-    /// What connections have found out: shared by all copies of a database.
-    private final class State: Sendable {
-        private struct Found {
-            var version = "PostgreSQL"
-            var failures = 0
-            var lastError: StoreError?
-            var nextAttempt = ContinuousClock.now
-        }
-
-        private let found = Mutex(Found())
-
-        var version: String { found.withLock { $0.version } }
-
-        func note(version: String) { found.withLock { $0.version = version } }
-
-        /// After failures attempts keep a distance that grows to two seconds, whoever makes them.
-        func checkPause() throws(StoreError) {
-            let error = found.withLock { found in
-                found.nextAttempt > ContinuousClock.now ? found.lastError : nil
-            }
-            if let error { throw error }
-        }
-
-        func succeeded() {
-            found.withLock { ($0.failures, $0.lastError) = (0, nil) }
-        }
-
-        func failed(_ error: StoreError) {
-            found.withLock { found in
-                let pause = min(2000, 50 << min(found.failures, 6))
-                found.failures += 1
-                found.lastError = error
-                found.nextAttempt = ContinuousClock.now + .milliseconds(pause)
-            }
         }
     }
 }

@@ -6,6 +6,8 @@ struct PostgresFailure {
     let error: StoreError
     /// Whether the connection is of no more use.
     let isLoss: Bool
+    /// The server's message and code.
+    let words: String
 
     /// Reads a failed result.
     init(_ result: OpaquePointer?, sql: String) {
@@ -19,7 +21,7 @@ struct PostgresFailure {
     }
 
     init(state: String, message: String, sql: String) {
-        let words = "\(message), SQLSTATE \(state.isEmpty ? "unknown" : state)"
+        words = "\(message), SQLSTATE \(state.isEmpty ? "unknown" : state)"
         isLoss = state.isEmpty || Self.losses.contains(state) || state.hasPrefix("08")
         if let isWhole = Self.overtaken[state] {
             error = .overtaken(isWhole: isWhole, code: Self.number(state), message: words, sql: sql)

@@ -10,6 +10,11 @@ final class PostgresLink {
     private(set) var handle: OpaquePointer?
     /// Whether the connection is of no more use.
     private(set) var isLost = false
+    /// Why it was lost, in libpq's or the server's words; nil while it was not.
+    private(set) var lossDetail: String?
+    /// Warnings that the server has sent.
+    var warningCount: Int { warnings.count }
+    private let warnings = Warnings()
     /// How long a cancelled statement may take to say so.
     private static let cancelMilliseconds = 2000
 
@@ -19,7 +24,11 @@ final class PostgresLink {
         do throws(StoreError) {
             try completeConnecting(until: deadline)
             // Without a receiver libpq writes the server's notices to the standard error.
-            PQsetNoticeProcessor(handle, { _, _ in }, nil)
+            PQsetNoticeReceiver(
+                handle,
+                { PostgresLink.note($0, $1) },
+                Unmanaged.passUnretained(warnings).toOpaque()
+            )
             guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw connectFailure() }
         } catch {
             close()
@@ -35,7 +44,24 @@ final class PostgresLink {
         isLost = true
     }
 
-    func giveUp() { isLost = true }
+    func giveUp(_ detail: String) {
+        isLost = true
+        lossDetail = lossDetail ?? detail
+    }
+
+    /// Counts what libpq hands to its receiver of notices, on the thread that reads.
+    private final class Warnings {
+        var count = 0
+    }
+
+    /// Takes a notice of the server; only that it warned matters.
+    private static func note(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
+        // PG_DIAG_SEVERITY_NONLOCALIZED, which is a character in C.
+        guard let context, let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))),
+            String(cString: severity) == "WARNING"
+        else { return }
+        Unmanaged<Warnings>.fromOpaque(context).takeUnretainedValue().count += 1
+    }
 
     private static func started(_ keywords: [(name: String, value: String)]) -> OpaquePointer? {
         var names = keywords.map { strdup($0.name) }
@@ -79,7 +105,7 @@ final class PostgresLink {
 
     /// What a lost connection means to the store.
     func loss() -> StoreError {
-        isLost = true
+        giveUp(message)
         return .unavailable(reason: "the connection to the database was lost", detail: message)
     }
 }
@@ -95,15 +121,15 @@ extension PostgresLink {
 
     /// Sends what waits to be sent, as far as the network takes it.
     func flush() {
-        if PQflush(handle) < 0 { isLost = true }
+        if PQflush(handle) < 0 { giveUp(message) }
     }
 
     /// The next result of the current command, to be cleared by the caller; nil at the command's end.
     ///
-    /// At the deadline the statement is cancelled; a server that does not even answer that has been lost.
-    func nextResult(until deadline: Deadline) throws(StoreError) -> OpaquePointer? {
+    /// At the deadline the statement is cancelled, if it may be; a server that does not even answer that has been lost.
+    func nextResult(until deadline: Deadline, mayCancel: Bool = true) throws(StoreError) -> OpaquePointer? {
         var deadline = deadline
-        var isCancelled = false
+        var isCancelled = !mayCancel
         while true {
             let flushed = PQflush(handle)
             if PQisBusy(handle) == 0 { return PQgetResult(handle) }
@@ -113,12 +139,10 @@ extension PostgresLink {
                 continue
             }
             guard !isCancelled else {
-                isLost = true
-                throw .unavailable(
-                    reason: "the database does not answer",
-                    detail:
-                        "a statement was not answered in time, nor was its cancellation; look at the server and the network"
-                )
+                let detail =
+                    "a statement was not answered in time, nor was its cancellation; look at the server and the network"
+                giveUp(detail)
+                throw .unavailable(reason: "the database does not answer", detail: detail)
             }
             isCancelled = true
             cancel()
@@ -126,12 +150,10 @@ extension PostgresLink {
         }
     }
 
-    /// Asks the server to end the running statement.
+    /// Asks the server to end the running statement, and waits for nothing.
     private func cancel() {
         guard let cancel = PQgetCancel(handle) else { return }
-        defer { PQfreeCancel(cancel) }
-        var words = [CChar](repeating: 0, count: 256)
-        _ = PQcancel(cancel, &words, Int32(words.count))
+        CancelOrder(cancel).send()
     }
 
     /// Whether the server closed the connection, as libpq has seen it.

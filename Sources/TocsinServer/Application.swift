@@ -37,14 +37,14 @@ package final class Application: Sendable {
     /// Long because it is the list of all parts, each made once and handed to those after it.
     package init(settings: Settings) async throws(StartError) {
         self.settings = settings
-        let database = Wiring.database(settings)
         let ownTime = SystemTime()
-        let node = OwnNode(settings, database: database, time: ownTime)
+        let node = OwnNode(settings, database: Wiring.database(settings), time: ownTime)
         let time: any TimeSource = node?.time ?? ownTime
         let identifiers = SystemIdentifiers(time: time)
         logger = Logger(label: "tocsin") { _ in
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
+        let database = Wiring.database(settings) { [logger] in ConnectionLog.write($0, to: logger) }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
         if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
@@ -58,6 +58,7 @@ package final class Application: Sendable {
         let hub = EventHub()
         store = try await Wiring.openStore(
             settings,
+            on: database,
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
             at: time.now(),

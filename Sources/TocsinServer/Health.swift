@@ -34,12 +34,22 @@ final class Health: HealthReporting, Sendable {
         } catch {
             status = .unavailable
             members = [("database", .string(error.description))]
+            if let trouble = store.trouble { members.append(("connection", Self.value(of: trouble))) }
         }
         let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
         members.append(("push", .object(JSONObject(states))))
         if let neighbours { members.append(("node", .object(JSONObject(neighbours.report)))) }
         let word: JSONValue = status == .ok ? "ok" : "unavailable"
         return report(status, .object(JSONObject([("status", word)] + members)))
+    }
+
+    /// What is being done about a database that cannot be reached.
+    private static func value(of trouble: ConnectionTrouble) -> JSONValue {
+        [
+            "reason": .string(trouble.reason), "awayMilliseconds": .int(Int64(trouble.awayMilliseconds)),
+            "failedAttempts": .int(Int64(trouble.attempts)),
+            "retryInMilliseconds": .int(Int64(trouble.retryMilliseconds)),
+        ]
     }
 
     private func report(_ status: HealthReport.Status, _ body: JSONValue) -> HealthReport {

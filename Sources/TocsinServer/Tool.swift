@@ -31,9 +31,11 @@ package struct Tool: Sendable {
     private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
         let time = SystemTime()
         // Servers on a shared database hear of what a command ends.
-        let journal = Wiring.database(settings).isShared ? Journal(instance: OwnNode.instance("tool", time)) : nil
+        let database = Wiring.database(settings)
+        let journal = database.isShared ? Journal(instance: OwnNode.instance("tool", time)) : nil
         store = try await Wiring.openStore(
             settings,
+            on: database,
             role: .tool,
             migrations: migrations,
             at: time.now(),

@@ -15,6 +15,7 @@ import TocsinStore
 enum Wiring {
     static func openStore(
         _ settings: Settings,
+        on database: any SQLDatabase,
         role: StoreRole,
         migrations: MigrationMode,
         at now: Timestamp,
@@ -29,7 +30,7 @@ enum Wiring {
         storeSettings.readerCount = settings.server.databaseReaders
         do {
             return try await SQLStore.open(
-                database(settings),
+                database,
                 role: role,
                 at: now,
                 settings: storeSettings,
@@ -42,12 +43,18 @@ enum Wiring {
     }
 
     /// The database that the settings name; nothing is opened.
-    static func database(_ settings: Settings) -> any SQLDatabase {
+    ///
+    /// `news` is told of its connections.
+    static func database(
+        _ settings: Settings,
+        news: @escaping @Sendable (ConnectionNews) -> Void = { _ in }
+    ) -> any SQLDatabase {
         switch settings.server.databaseAddress {
         case .sqlite(let path): return SQLiteDatabase(path: path)
         case .postgres(let url):
             var database = PostgresDatabase(url: url.contents)
             database.options.preparesStatements = settings.server.databasePrepared
+            database.news = news
             return database
         }
     }

@@ -175,6 +175,9 @@ extension SQLStore {
     /// Whether other servers may use the database, which may be away for a while.
     package var isShared: Bool { database.isShared }
 
+    /// Why the database cannot be reached; nil while it can.
+    package var trouble: ConnectionTrouble? { database.trouble }
+
     /// A quick read, with what it was read from.
     package func health() async throws(StoreError) -> StoreHealth {
         let applied = try await migrationStatus().filter { $0.appliedAt != nil }

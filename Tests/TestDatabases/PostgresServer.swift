@@ -17,6 +17,11 @@ package struct PostgresServer: Sendable {
 
     package let url: String
 
+    /// The server with this database, in which others may be made.
+    package init(url: String) {
+        self.url = url
+    }
+
     /// An empty database of its own, dropped with the last copy of the value.
     package func makeDatabase() throws -> TemporaryDatabase {
         TemporaryDatabase(server: self, database: try OwnDatabase(self))

@@ -53,6 +53,10 @@ struct FrameReader {
 
     /// What the bytes so far brought next; `nil` when more must come.
     mutating func next() -> Outcome? {
+        defer {
+            // A quiet peer keeps no buffer.
+            if input.readableBytes == 0 { input = ByteBuffer() }
+        }
         while !hasFailed {
             do throws(FrameFault) {
                 if frame == nil {

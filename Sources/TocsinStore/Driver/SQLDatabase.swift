@@ -11,9 +11,13 @@ package protocol SQLDatabase: Sendable {
     func claimServer() throws(StoreError) -> (any ServerClaim)?
     /// Whether the database is a server of its own, which other nodes use too and which may be away for a while.
     var isShared: Bool { get }
+    /// Why no connection can be made, since one was lost or could not be made; nil while all is well.
+    var trouble: ConnectionTrouble? { get }
 }
 
 extension SQLDatabase {
+    package var trouble: ConnectionTrouble? { nil }
+
     package var isShared: Bool { false }
 }
 

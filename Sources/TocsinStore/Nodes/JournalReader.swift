@@ -168,12 +168,13 @@ extension JournalReader {
     private func read(_ hand: inout JournalHand) throws(StoreError) {
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
+        let lastID = hand.isAnew ? hand.lastID : nil
         try session.connection.run(session.dialect.beginReading)
         var after: Int64 = 0
         var page: JournalPage
         repeat {
             let asked = now()
-            page = try session.journal(since: since, after: after, limit: settings.pageSize)
+            page = try session.journal(since: since, after: after, lastID: lastID, limit: settings.pageSize)
             if after == 0 {
                 listeners.measured(.init(asked: asked, database: page.moment, answered: now()))
                 try checkGap(page, hand)
@@ -185,6 +186,8 @@ extension JournalReader {
         try noteListeners(session, at: page.moment, &hand)
         try session.connection.run("ROLLBACK")
         hand.snapshot = page.snapshot
+        hand.isAnew = false
+        hand.lastID = max(hand.lastID, after)
         hand.lookedAt = page.moment
         hand.published.removeAll(keepingCapacity: true)
         found.withLock { [hand] in $0.lookedAt = hand.lookedAt }
@@ -204,6 +207,8 @@ extension JournalReader {
         if let snapshot = hand.snapshot, hand.timeline == start.timeline { return snapshot }
         if hand.snapshot != nil || hand.hasFailed { listeners.lost() }
         hand.snapshot = start.snapshot
+        hand.lastID = start.lastID
+        hand.isAnew = false
         hand.lookedAt = start.moment
         found.withLock { $0.lookedAt = start.moment }
         return nil
@@ -248,6 +253,10 @@ struct JournalHand {
     var timeline = ""
     /// Whether the connection's server was found to be the one of the last look.
     var isChecked = false
+    /// Whether nothing was read over this connection yet.
+    var isAnew = true
+    /// The highest id of a row that was read.
+    var lastID: Int64 = 0
     /// Whether a look has failed; matters until the first one that went well.
     var hasFailed = false
     var lookedAt: Timestamp?
@@ -274,5 +283,6 @@ struct JournalHand {
         open?.connection.close()
         open = nil
         isChecked = false
+        isAnew = true
     }
 }

@@ -6,17 +6,27 @@ private enum SQL {
     ///
     /// Rows are new when their transaction is
     /// visible now and was not in the snapshot `$1`.
-    static let read = """
+    private static func read(_ isNew: String) -> String {
+        """
         SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
         FROM (SELECT pg_current_snapshot()::text AS snapshot,
                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS moment,
                 pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot) AS is_older) AS s
-            LEFT JOIN node_events AS e ON e.id > $2 AND e.xid >= pg_snapshot_xmin($1::text::pg_snapshot)
-                AND NOT pg_visible_in_snapshot(e.xid, $1::text::pg_snapshot)
+            LEFT JOIN node_events AS e ON e.id > $2 AND (\(isNew))
         ORDER BY e.id LIMIT $3
         """
+    }
+
+    private static let isUnseen = "NOT pg_visible_in_snapshot(e.xid, $1::text::pg_snapshot)"
+    static let read = read("e.xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND \(isUnseen)")
+    /// For the first look over a new connection, as it walks over all rows.
+    ///
+    /// A server that crashed may give the number of a transaction that was rolled back to another one; ids of rows are
+    /// never given again.
+    static let readAnew = read("\(isUnseen) OR e.id > $4")
     static let begin = """
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+            coalesce((SELECT max(id) FROM node_events), 0),
             CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
         """
     static let remove = """
@@ -37,6 +47,16 @@ struct JournalRow: Sendable {
     var body: String
 }
 
+/// Where a reader of the journal begins.
+struct JournalStart {
+    var snapshot: String
+    var moment: Timestamp
+    /// The highest id there.
+    var lastID: Int64
+    /// The history that the server writes.
+    var timeline: String
+}
+
 /// Rows of the journal, and from when they were read.
 struct JournalPage {
     var rows: [JournalRow] = []
@@ -53,17 +73,26 @@ extension SQLSession {
     }
 
     /// Where a reader begins, and the history that the server writes: a promoted standby's is another.
-    func journalStart() throws(StoreError) -> (snapshot: String, moment: Timestamp, timeline: String) {
-        guard let start = try connection.first(SQL.begin, [], { ($0.text(0), $0.moment(1), $0.text(2)) }) else {
-            throw .mismatch(reason: "The database did not say what it shows.")
+    func journalStart() throws(StoreError) -> JournalStart {
+        let start = try connection.first(SQL.begin) { row in
+            JournalStart(snapshot: row.text(0), moment: row.moment(1), lastID: row.int(2), timeline: row.text(3))
         }
+        guard let start else { throw .mismatch(reason: "The database did not say what it shows.") }
         return start
     }
 
     /// Rows that are visible now and were not in the snapshot, by id, of those after an id.
-    func journal(since snapshot: String, after id: Int64, limit: Int) throws(StoreError) -> JournalPage {
+    ///
+    /// On a new connection `lastID` is the highest id that was read: then rows after it are answered as well.
+    func journal(
+        since snapshot: String,
+        after id: Int64,
+        lastID: Int64?,
+        limit: Int
+    ) throws(StoreError) -> JournalPage {
         var page = JournalPage()
-        _ = try connection.run(SQL.read, [.text(snapshot), .int(id), .int(Int64(limit))]) { row in
+        let bindings: [SQLValue] = [.text(snapshot), .int(id), .int(Int64(limit))] + (lastID.map { [.int($0)] } ?? [])
+        _ = try connection.run(lastID == nil ? SQL.read : SQL.readAnew, bindings) { row in
             (page.snapshot, page.moment, page.isOlder) = (row.text(0), row.moment(1), row.int(2) != 0)
             guard !row.isNull(3) else { return }
             page.rows.append(

@@ -54,7 +54,7 @@ final class Condition: @unchecked Sendable {
 /// Starts a thread that runs `body` once and ends; false when the system has no thread to give.
 ///
 /// `name`, of at most 15 bytes, is what the system's tools show.
-func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -16,10 +16,11 @@ final class Follower: Sendable {
     private let record = Record()
     private let task: Task<Void, Never>
 
-    init(_ client: TocsinClient, topicID: String) {
+    /// `cursor` is what a follower before this one saw last.
+    init(_ client: TocsinClient, topicID: String, after cursor: String? = nil) {
         let record = record
         task = Task {
-            let feed = client.follow(topic: .id(topicID)) { change in
+            let feed = client.follow(topic: .id(topicID), after: cursor) { change in
                 if case .live = change { record.seen.withLock { $0.isLive = true } }
             }
             do throws(ClientError) {

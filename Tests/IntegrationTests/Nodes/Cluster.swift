@@ -27,11 +27,12 @@ final class Cluster {
     /// Runs the body with so many fresh nodes, which are ended afterwards whatever happens.
     static func run(
         _ count: Int,
+        on server: PostgresServer? = PostgresServer.named,
         environment: [String: String] = [:],
         simulator options: [String] = [],
         _ body: (Cluster) async throws -> Void
     ) async throws {
-        guard let server = PostgresServer.named else { throw HarnessFailure("No PostgreSQL server is named.") }
+        guard let server else { throw HarnessFailure("No PostgreSQL server is named.") }
         let cluster = try await Cluster(server, environment, simulator: options)
         do {
             for number in 0..<count {
@@ -68,12 +69,30 @@ final class Cluster {
         try await nodes[number]?.process.untilExit()
     }
 
+    /// Asks a node to stop and gives its exit status.
+    func stop(_ number: Int) async throws -> Int32? {
+        nodes[number]?.process.signal(SIGTERM)
+        return try await nodes[number]?.process.untilExit()
+    }
+
+    func isRunning(_ number: Int) -> Bool { nodes[number]?.process.status == nil }
+
+    /// What a node has logged so far.
+    func log(_ number: Int) -> String { nodes[number]?.process.errors ?? "" }
+
     func port(_ number: Int) -> Int { nodes[number]?.port ?? 0 }
 
     /// A client of one node that comes back quickly.
     func client(_ number: Int, _ token: String) throws -> TocsinClient {
         var settings = ClientSettings()
         settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
+        return try TocsinClient(url: nodes[number]?.address ?? "", token: token, settings: settings)
+    }
+
+    /// A client of one node that sends each request once.
+    func impatientClient(_ number: Int, _ token: String) throws -> TocsinClient {
+        var settings = ClientSettings()
+        settings.maximumAttempts = 1
         return try TocsinClient(url: nodes[number]?.address ?? "", token: token, settings: settings)
     }
 

@@ -1,0 +1,35 @@
+import CPostgres
+import Synchronization
+import TocsinStore
+
+/// A request to the server to end a connection's running statement, sent by a thread of its own.
+///
+/// libpq sends it over a connection that it makes for that, and waits for the server's end of it without a limit: a network
+/// that swallows everything would hold the caller for ever.
+///
+/// `@unchecked`: libpq's object is touched by the one thread that sends it, and freed when nobody has it any more.
+final class CancelOrder: @unchecked Sendable {
+    private let cancel: OpaquePointer
+    private static let underWay = Atomic(0)
+    /// Orders under way at most; beyond, the statement is given up without one.
+    private static let mostUnderWay = 16
+
+    init(_ cancel: OpaquePointer) {
+        self.cancel = cancel
+    }
+
+    deinit { PQfreeCancel(cancel) }
+
+    func send() {
+        guard Self.underWay.add(1, ordering: .relaxed).newValue <= Self.mostUnderWay else {
+            Self.underWay.subtract(1, ordering: .relaxed)
+            return
+        }
+        let isStarted = startThread("store-cancel") { [self] in
+            var words = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(cancel, &words, Int32(words.count))
+            Self.underWay.subtract(1, ordering: .relaxed)
+        }
+        if !isStarted { Self.underWay.subtract(1, ordering: .relaxed) }
+    }
+}

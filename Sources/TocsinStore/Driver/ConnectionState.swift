@@ -1,0 +1,30 @@
+package import TocsinCore
+
+/// How connections to a database that other machines run are getting on, while it cannot be reached.
+package struct ConnectionTrouble: Sendable, Hashable {
+    /// What failed last, without addresses.
+    package var reason: String
+    /// For how long.
+    package var awayMilliseconds: Int
+    /// Attempts to connect that have failed since.
+    package var attempts: Int
+    /// Until the next attempt may be made.
+    package var retryMilliseconds: Int
+
+    package init(reason: String, awayMilliseconds: Int, attempts: Int, retryMilliseconds: Int) {
+        self.reason = reason
+        self.awayMilliseconds = awayMilliseconds
+        self.attempts = attempts
+        self.retryMilliseconds = retryMilliseconds
+    }
+}
+
+/// What an operator is told about connections to a database.
+package enum ConnectionNews: Sendable, Hashable {
+    /// A connection was lost, and another is being made.
+    case lost(detail: String)
+    /// No connection could be made; not each attempt is told.
+    case away(StoreError, ConnectionTrouble)
+    /// A connection could be made again.
+    case back(afterMilliseconds: Int, failedAttempts: Int)
+}

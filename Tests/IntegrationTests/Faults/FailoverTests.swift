@@ -1,0 +1,72 @@
+import TestDatabases
+import Testing
+import TocsinCore
+import TocsinPostgres
+import TocsinStore
+
+/// A synchronous standby takes the place of the server.
+@Suite("PostgreSQL fails over", .enabled(if: PostgresServer.named != nil), .serialized, .timeLimit(.minutes(10)))
+struct FailoverTests {
+    /// Runs the body with a server, its standby and what connects the two.
+    private func withStandby(
+        _ body: (_ first: PostgresInstance, _ second: PostgresInstance, _ line: PostgresProxy) async throws -> Void
+    ) async throws {
+        try await PostgresInstance.run { first in
+            let line = try PostgresProxy(to: first.url)
+            defer { line.close() }
+            try await first.withStandby(line) { second in try await body(first, second, line) }
+        }
+    }
+
+    /// The URL that names both and leads to the one that writes.
+    private func both(_ first: PostgresInstance, _ second: PostgresInstance) -> PostgresServer {
+        PostgresServer(
+            url:
+                "postgres://tocsin@127.0.0.1:\(first.port),127.0.0.1:\(second.port)/postgres?target_session_attrs=read-write"
+        )
+    }
+
+    @Test("what was answered is on the promoted standby, which the nodes find by themselves")
+    func promoted() async throws {
+        try await withStandby { first, second, _ in
+            let direct = { second.server }
+            try await FaultScene.run(2, on: both(first, second), direct: direct) { scene in
+                try await first.stop(.immediate)
+                try await scene.untilAway()
+                try await second.promote()
+            }
+        }
+    }
+
+    @Test("while the standby does not follow nothing is answered as stored, whoever ends the wait for it")
+    func stalledStandby() async throws {
+        try await withStandby { first, second, line in
+            let direct = { second.server }
+            try await FaultScene.run(on: both(first, second), direct: direct) { scene in
+                line.stall()
+                let reader = try PostgresDatabase(url: first.url).connect(.reader)
+                defer { reader.close() }
+                // The first wait is ended as an operator may do; others the node itself gives up.
+                try await eventually("a commit waits for the standby, and is ended") {
+                    let ended = try reader.count(
+                        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                    )
+                    return ended > 0
+                }
+                try await scene.untilRefused(12)
+                try await first.stop(.immediate)
+                line.cutAll()
+                try await second.promote()
+            }
+        }
+    }
+}
+
+extension SQLConnection {
+    /// How many rows a selection has.
+    fileprivate func count(_ sql: String) throws(StoreError) -> Int {
+        var count = 0
+        _ = try run(sql, []) { _ in count += 1 }
+        return count
+    }
+}
