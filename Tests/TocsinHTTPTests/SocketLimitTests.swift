@@ -6,7 +6,10 @@ import TocsinHTTP
 struct SocketLimitTests {
     private static let ping = #"{"type":"ping"}"#
 
-    @Test("who sends more messages or pieces of one than the rate allows is closed with 4429", arguments: ["text", "ping", "pong", "piece"])
+    @Test(
+        "who sends more messages or pieces of one than the rate allows is closed with 4429",
+        arguments: ["text", "ping", "pong", "piece"]
+    )
     func messageRate(kind: String) async throws {
         let change = { (settings: inout HTTPServerSettings) in
             settings.messagesPerSecond = 0.001
