@@ -32,6 +32,21 @@ struct SocketLimitTests {
         }
     }
 
+    @Test("a socket without subscriptions is closed when its caller loses access, and no other's is")
+    func lostAccess() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            try await client.openSession(token: "other")
+            let witness = try await server.connect()
+            try await witness.openSession()
+            server.service.lose("other")
+            server.server.accessHasEnded()
+            #expect(try await client.closeFrame().closeCode == 4403)
+            witness.sendText(Self.ping)
+            #expect(try await witness.frame().text == #"{"type":"pong"}"#)
+        }
+    }
+
     @Test("a rate of 0 lets everything pass")
     func noRate() async throws {
         let change = { (settings: inout HTTPServerSettings) in

@@ -70,6 +70,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ServerStops { performer.handle(.shutdown) }
+        if event is AccessEnds { performer.lookForAccess() }
         if case .inputClosed? = event as? ChannelEvent { context.close(mode: .all, promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
