@@ -8,6 +8,12 @@ struct Deadline {
         nanoseconds = Self.now() + UInt64(max(0, milliseconds)) * 1_000_000
     }
 
+    /// This, or the other if that comes before.
+    func earlier(_ other: Deadline?) -> Deadline {
+        guard let other, other.nanoseconds < nanoseconds else { return self }
+        return other
+    }
+
     var isOver: Bool { Self.now() >= nanoseconds }
 
     /// What is left, rounded up, as `poll` takes it.

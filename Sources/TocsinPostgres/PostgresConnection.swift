@@ -87,6 +87,22 @@ final class PostgresConnection: SQLConnection {
         try send(sql)
     }
 
+    func runTogether(
+        _ statements: [(sql: String, bindings: [SQLValue])],
+        _ row: (_ statement: Int, _ row: any SQLRow) -> Void
+    ) throws(StoreError) {
+        var places: [Int: Int] = [:]
+        for (place, statement) in statements.enumerated() {
+            parameters.bind(statement.bindings)
+            try send(statement.sql)
+            places[pending.count - 1] = place
+        }
+        try receive { index, _, result in
+            guard let place = places[index], PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+            for number in 0..<PQntuples(result) { row(place, PostgresRow(result: result, row: number)) }
+        }
+    }
+
     func runEach(
         _ sql: String,
         rows: Int,

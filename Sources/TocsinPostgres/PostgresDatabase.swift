@@ -36,6 +36,11 @@ package struct PostgresDatabase: SQLDatabase {
 
     package var trouble: ConnectionTrouble? { state.trouble }
 
+    /// Waits for no answer and no connection beyond this time from now: the server stops, and a network may be silent.
+    package func giveUp(afterSeconds seconds: Int) {
+        state.end(at: Deadline(afterMilliseconds: seconds * 1000))
+    }
+
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         try state.checkPause()
         do throws(StoreError) {
@@ -53,7 +58,7 @@ package struct PostgresDatabase: SQLDatabase {
 
     /// A bare connection, without the settings of a session.
     func link() throws(StoreError) -> PostgresLink {
-        try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds))
+        try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds), state: state)
     }
 
     private func open(_ use: ConnectionUse, asksOutcomes: Bool = true) throws(StoreError) -> PostgresConnection {
@@ -147,7 +152,7 @@ extension PostgresDatabase {
     /// What became of a transaction, asked over new connections until the time for that is over.
     private func outcome(of transaction: TransactionMark) -> TransactionOutcome {
         let deadline = Deadline(afterMilliseconds: options.outcomeMilliseconds)
-        while !deadline.isOver {
+        while !deadline.earlier(state.end).isOver {
             if let outcome = try? askedOutcome(of: transaction) { return outcome }
             poll(nil, 0, min(200, max(1, deadline.remainingMilliseconds)))
         }

@@ -15,11 +15,19 @@ final class PostgresLink {
     /// Warnings that the server has sent.
     var warningCount: Int { warnings.count }
     private let warnings = Warnings()
+    private let state: PostgresState
+    /// How soon a wait notices that the server stops.
+    private static let lookMilliseconds: Int32 = 500
     /// How long a cancelled statement may take to say so.
     private static let cancelMilliseconds = 2000
 
     /// Connects to a server; `keywords` are libpq's.
-    init(_ keywords: [(name: String, value: String)], until deadline: Deadline) throws(StoreError) {
+    init(
+        _ keywords: [(name: String, value: String)],
+        until deadline: Deadline,
+        state: PostgresState
+    ) throws(StoreError) {
+        self.state = state
         handle = Self.started(keywords)
         do throws(StoreError) {
             try completeConnecting(until: deadline)
@@ -165,9 +173,10 @@ extension PostgresLink {
         guard socket >= 0 else { return true }
         var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
-            let ready = poll(&descriptor, 1, deadline.remainingMilliseconds)
+            let limit = deadline.earlier(state.end)
+            let ready = poll(&descriptor, 1, min(Self.lookMilliseconds, limit.remainingMilliseconds))
             if ready > 0 { return true }
-            if ready == 0 && deadline.isOver { return false }
+            if ready == 0 && limit.isOver { return false }
             if ready < 0 && errno != EINTR { return true }
         }
     }

@@ -12,6 +12,8 @@ final class PostgresState: Sendable {
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?
         var reason = ""
+        /// When nothing is waited for any more.
+        var end: Deadline?
     }
 
     private let found = Mutex(Found())
@@ -29,6 +31,11 @@ final class PostgresState: Sendable {
         }
         if let error { throw error }
     }
+
+    /// When nothing is waited for any more, since the server stops; nil while it runs.
+    var end: Deadline? { found.withLock { $0.end } }
+
+    func end(at deadline: Deadline) { found.withLock { $0.end = deadline } }
 
     var trouble: ConnectionTrouble? { found.withLock { Self.trouble($0) } }
 

@@ -8,6 +8,7 @@ import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 import TocsinHTTP2
+import TocsinPostgres
 import TocsinPush
 import TocsinStore
 
@@ -15,7 +16,10 @@ import TocsinStore
 package final class Application: Sendable {
     private let settings: Settings
     private let logger: Logger
+    private let database: any SQLDatabase
     private let store: SQLStore
+    /// How long the database is waited for at a stop, once requests and pushes have had their time.
+    private static let databaseSeconds = 2
     private let preparation: Preparation
     private let isPrepared: Bool
     private let reaper: TombstoneReaper
@@ -44,7 +48,7 @@ package final class Application: Sendable {
         logger = Logger(label: "tocsin") { _ in
             JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
         }
-        let database = Wiring.database(settings) { [logger] in ConnectionLog.write($0, to: logger) }
+        database = Wiring.database(settings) { [logger] in ConnectionLog.write($0, to: logger) }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
         if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
@@ -257,6 +261,7 @@ package final class Application: Sendable {
         logger.info("stopping")
         health.stop()
         let grace = Int(settings.server.stopSeconds)
+        (database as? PostgresDatabase)?.giveUp(afterSeconds: grace + Self.databaseSeconds)
         outbox.stop()
         webhooks.stop()
         feed.stop()

@@ -54,7 +54,12 @@ struct WriterLoop {
             return try end(outcome, writer)
         } catch {
             // The commit was not begun: a statement failed that nobody had waited for.
-            guard connection.isInTransaction, !attempt.inSavepoints, case .statement = error else { throw error }
+            guard connection.isInTransaction, !attempt.inSavepoints else { throw error }
+            switch error {
+            case .statement: break
+            case .overtaken: try attempt.check(error, connection)
+            case .unavailable, .uncertain, .mismatch, .stopped: throw error
+            }
             try connection.run("ROLLBACK")
             return nil
         }

@@ -18,7 +18,7 @@ enum AllowedImports {
         "TocsinAuth": ["COpenSSL", "Glibc", "JSON", "TocsinCore"],
         // Sockets and disks
         "TocsinHTTP": nio.union([
-            "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+            "Glibc", "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
         ]),
         "TocsinHTTP2": nio.union(["CNGHTTP2", "NIOSSL", "NIOTLS", "TocsinPush"]),
         "TocsinSQLite": ["CSQLite", "Glibc", "TocsinCore", "TocsinStore"],

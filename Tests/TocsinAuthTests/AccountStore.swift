@@ -72,7 +72,6 @@ struct Rows: StoreReader {
     func device(token: String, appID: String) throws(StoreError) -> Device? { nil }
     func devices(token: String) throws(StoreError) -> [Device] { [] }
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry] { [] }
-    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp? { nil }
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] { [] }
     func isMuted(_ user: UserID) throws(StoreError) -> Bool { false }
     func deliveries(

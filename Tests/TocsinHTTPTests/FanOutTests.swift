@@ -175,6 +175,46 @@ struct FanOutTests {
         }
     }
 
+    @Test("a request that takes long does not keep a fan-out waiting")
+    func held() async throws {
+        try await TestServer.with { server in
+            let follower = try await common(server, id: "1")
+            #expect(await server.service.wait(for: .subscribed))
+            let asking = try await server.connect()
+            asking.post("hang")
+            #expect(await server.service.wait(for: .hanging))
+            for number in 1...20 {
+                server.service.publishTogether([Array("\(number)".utf8)])
+                #expect(try await follower.next(follower.client) == "\(number)")
+            }
+            asking.close()
+            #expect(await server.service.wait(for: .cancelled))
+            server.service.publishTogether([Array("21".utf8)])
+            #expect(try await follower.next(follower.client) == "21")
+        }
+    }
+
+    @Test("what a reader leaves in the system is little before it is cut off")
+    func unread() async throws {
+        try await TestServer.with { settings in
+            settings.maximumQueueBytes = 100_000
+        } _: { server in
+            let sleeping = try await common(server, id: "1")
+            #expect(await server.service.wait(for: .subscribed))
+            try await sleeping.client.stopReading()
+            let reading = try await common(server, id: "1")
+            #expect(await server.service.wait(for: .subscribed))
+            let body = "\"" + String(repeating: "x", count: 10_000) + "\""
+            var bytes = 0
+            while server.service.subscriberCount == 2 {
+                bytes += body.utf8.count
+                try #require(bytes < 1_500_000, "the system keeps more than 64 kB and what the peer's socket takes")
+                server.service.publishTogether([Array(body.utf8)])
+                #expect(try await reading.next(reading.client) == body)
+            }
+        }
+    }
+
     @Test("a reader who takes nothing is cut off, and the others get everything")
     func slow() async throws {
         try await TestServer.with { settings in

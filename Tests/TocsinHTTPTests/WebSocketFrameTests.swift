@@ -49,6 +49,27 @@ struct WebSocketFrameTests {
         }
     }
 
+    @Test(
+        "a length that no message may have ends the connection, wherever it stands",
+        arguments: [
+            (65_537, 1009), (UInt64(Int64.max) - 1, 1009), (UInt64(Int64.max), 1009), (UInt64(Int64.max) + 1, 1002),
+            (UInt64.max, 1002),
+        ],
+        [false, true]
+    )
+    func lengths(_ length: (UInt64, code: Int), isContinued: Bool) async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            _ = try await client.upgrade()
+            if isContinued { client.sendFrame(0x01, [0x20]) }
+            let (bytes, code) = length
+            let head: [UInt8] = [isContinued ? 0x80 : 0x81, 0xFF]
+            client.send(head + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes >> $0) })
+            client.send([1, 2, 3, 4])
+            #expect(try await client.closeFrame().closeCode == code)
+        }
+    }
+
     @Test("a message may come in pieces with pings between, even cut inside a character")
     func fragments() async throws {
         try await TestServer.with { server in

@@ -1,8 +1,6 @@
 package protocol NodeReading {
     /// Nodes that were heard of since the moment.
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
-    /// The latest time at which the messages at these places were made; nil where one writer makes them all, in order.
-    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp?
 }
 
 package protocol NodeWriting {

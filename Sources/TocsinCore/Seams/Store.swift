@@ -106,8 +106,8 @@ package protocol ModelWriting {
     ///
     /// A conflict on another unique constraint is a `StoreError.statement`; look first.
     func insert(_ record: Record) throws(StoreError) -> Record?
-    /// Inserts records of one model, each of which must be new; throws when one is not, which says that another writer was
-    /// faster.
+    /// Inserts records of one model, each of which must be new; fails when one is not, which says that another writer was
+    /// faster: where answers take their time, at a later statement or the commit.
     func insertNew(_ records: [Record]) throws(StoreError)
     /// Replaces all values of the row with the record's id.
     func update(_ record: Record) throws(StoreError)
@@ -130,6 +130,24 @@ package protocol ModelWriting {
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
+    /// Does both, positions first, and asks what was made before, without waiting in between where that saves time.
+    func takePlaces(_ positions: [String: Int], _ numbers: [TopicID: Int]) throws(StoreError) -> TakenPlaces
+}
+
+/// Places of new messages, which no other writer gets.
+package struct TakenPlaces: Sendable {
+    /// The first of each owner.
+    package var firstPositions: [String: FeedPosition]
+    /// The first of each topic that is there.
+    package var firstNumbers: [TopicID: MessageNumber]
+    /// The latest time at which the messages before them in their topics were made; nil where one writer makes all messages,
+    /// in order.
+    package var latestMaking: Timestamp?
+
+    package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {
+        self.firstPositions = firstPositions
+        self.firstNumbers = firstNumbers
+    }
 }
 
 extension ModelWriting {

@@ -37,7 +37,6 @@ struct MessageBatch {
         try batch.decide(writer.unlocked)
         if !batch.created.isEmpty {
             try batch.takePlaces(writer)
-            try batch.follow(writer)
             try writer.insertNew(batch.created)
             try batch.startFanouts(writer)
             try batch.tellWebhooks(writer)
@@ -132,20 +131,18 @@ extension MessageBatch {
 
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        guard let absent = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer) else { return }
-        throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
+        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer)
+        if let absent = taken.absent {
+            throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
+        }
+        if let latest = taken.latestMaking, latest > now { follow(latest) }
     }
 
     /// Moves the time of the batch behind that of the messages before it in their topics.
     ///
     /// Another node's clock may be a little ahead, or its message have got the topic's row first. The rows are held now, so
     /// nobody comes between.
-    private mutating func follow(_ writer: any StoreWriter) throws(StoreError) {
-        var before: [TopicID: MessageNumber] = [:]
-        for (record, topic) in zip(created, topicsOfCreated()) where before[topic] == nil {
-            before[topic] = (record.number ?? 1) - 1
-        }
-        guard let latest = try writer.latestMaking(at: before), latest > now else { return }
+    private mutating func follow(_ latest: Timestamp) {
         now = latest
         for case (let draft, .created(let place)) in zip(drafts, verdicts) {
             draft.restamp(&created[place], at: latest)

@@ -18,26 +18,33 @@ enum MessagePlaces {
         _ writer: any StoreWriter
     ) throws(StoreError) -> MessageNumber? {
         var records = [record]
-        let absent = try take(for: &records, in: [topic], writer)
+        let taken = try take(for: &records, in: [topic], writer)
         record = records[0]
-        return absent == nil ? record.number : nil
+        return taken.absent == nil ? record.number : nil
     }
 
-    /// Gives records of one model their places, each in the topic beside it, in their order; answers a topic that is not
-    /// there, if there is one.
+    /// What came of taking places.
+    struct Taken {
+        /// A topic that is not there, if there is one.
+        var absent: TopicID?
+        /// When the latest of the messages before these was made, where that is not known anyway.
+        var latestMaking: Timestamp?
+    }
+
+    /// Gives records of one model their places, each in the topic beside it, in their order.
     static func take(
         for records: inout [Record],
         in topics: [TopicID],
         _ writer: any StoreWriter
-    ) throws(StoreError) -> TopicID? {
-        guard let model = records.first?.model, let number = model.numberPosition else { return nil }
+    ) throws(StoreError) -> Taken {
+        guard let model = records.first?.model, let number = model.numberPosition else { return Taken() }
         let owners = records.reduce(into: [String: Int]()) { counts, record in
             if let owner = record.owner { counts[owner, default: 0] += 1 }
         }
-        var nextPosition = owners.isEmpty ? [:] : try writer.takePositions(owners)
-        var nextNumber = try writer.takeNumbers(topics.reduce(into: [:]) { $0[$1, default: 0] += 1 })
+        let places = try writer.takePlaces(owners, topics.reduce(into: [:]) { $0[$1, default: 0] += 1 })
+        var (nextPosition, nextNumber) = (places.firstPositions, places.firstNumbers)
         for (place, topic) in topics.enumerated() {
-            guard let taken = nextNumber[topic] else { return topic }
+            guard let taken = nextNumber[topic] else { return Taken(absent: topic) }
             records[place].values[number] = .int(taken)
             nextNumber[topic] = taken + 1
             guard let field = model.places.feedPosition, let owner = records[place].owner,
@@ -46,6 +53,6 @@ enum MessagePlaces {
             records[place].values[field] = .int(position)
             nextPosition[owner] = position + 1
         }
-        return nil
+        return Taken(latestMaking: places.latestMaking)
     }
 }

@@ -14,7 +14,14 @@ final class LoopDelivery: Sendable {
         /// Those with work, in their order.
         var listed = CircularBuffer<DeliveryLane>()
         var isTurnDue = false
+        /// Requests of this loop's connections that are being answered.
+        var requests = 0
+        /// The turn that is due waits for their answers.
+        var isHeld = false
     }
+
+    /// So long at most a fan-out waits for the answers to requests, of which one has caused it.
+    private static let holdTime = TimeAmount.milliseconds(1)
 
     /// A write costs about as much as handling so many letters.
     private static let effortOfSink = 8
@@ -49,12 +56,41 @@ final class LoopDelivery: Sendable {
 
     /// The lane has work.
     func enlist(_ lane: DeliveryLane) {
-        let isFirst = state.withLock { state in
+        let (isFirst, isHeld) = state.withLock { state in
             state.listed.append(lane)
-            defer { state.isTurnDue = true }
-            return !state.isTurnDue
+            guard !state.isTurnDue else { return (false, false) }
+            state.isTurnDue = true
+            state.isHeld = state.requests > 0
+            return (true, state.isHeld)
         }
-        if isFirst { loop.execute { self.turn() } }
+        guard isFirst else { return }
+        if isHeld {
+            loop.scheduleTask(in: Self.holdTime) { self.release() }
+        } else {
+            loop.execute { self.turn() }
+        }
+    }
+
+    /// A request of one of the loop's connections is being answered: a fan-out begins after its answer, so that who
+    /// publishes does not wait for those who listen.
+    func requestBegan() { state.withLock { $0.requests += 1 } }
+
+    /// The answer has been written.
+    func requestEnded() {
+        let isLast = state.withLock { state in
+            state.requests -= 1
+            return state.requests == 0 && state.isHeld
+        }
+        if isLast { loop.execute { self.release() } }
+    }
+
+    /// Takes the turn that was held; once.
+    private func release() {
+        let wasHeld = state.withLock { state in
+            defer { state.isHeld = false }
+            return state.isHeld
+        }
+        if wasHeld { turn() }
     }
 
     private func turn() {

@@ -28,6 +28,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     var context: ChannelHandlerContext?
     private let connectionNumber: Int
     private let executor: LoopExecutor
+    private let delivery: LoopDelivery
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
     private(set) var reader: RequestReader
@@ -49,8 +50,9 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         isWelcome = admission.isWelcome
         connectionNumber = admission.number
         executor = LoopExecutor(channel.eventLoop)
+        delivery = parts.deliveries.delivery(on: channel.eventLoop)
         deadline = ConnectionDeadline(channel.eventLoop)
-        writer = WatchedWriter(channel, milliseconds: parts.settings.writeMilliseconds)
+        writer = WatchedWriter(channel, settings: parts.settings)
         reader = RequestReader(
             settings: parts.settings,
             remoteAddress: channel.remoteAddress?.ipAddress,
@@ -170,10 +172,12 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard let loop = context?.eventLoop else { return }
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let responder = parts.responder
+        let (responder, delivery) = (parts.responder, delivery)
+        delivery.requestBegan()
         let task = Task(executorPreference: executor) {
             let answer = await responder.respond(to: request)
             handler.value.finish(request, with: answer)
+            delivery.requestEnded()
         }
         running = (request, task)
         waitFor(.answer)

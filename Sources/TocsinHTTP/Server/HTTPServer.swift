@@ -74,19 +74,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             registry: registry,
             origins: CrossOrigin(settings.crossOrigin)
         )
-        parts = ServerParts(
-            service: content.service,
-            responder: responder,
-            settings: settings,
-            registry: registry,
-            socketGroups: SocketGroups(limit: settings.maximumSocketsOfGroup),
-            subscriptionGroups: SocketGroups(limit: settings.maximumSubscriptionsOfGroup),
-            lifetimes: SocketLifetimes(milliseconds: settings.lifetimeMilliseconds),
-            socketPaths: content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath),
-            date: HTTPDate(now: now),
-            logger: logger,
-            now: now
-        )
+        parts = ServerParts(content, responder, logger: logger, now: now)
     }
 
     /// How many connections are open.
@@ -171,6 +159,8 @@ extension HTTPServer {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // What a peer does not read waits where it is counted and bounded, not in the system: TCP_NOTSENT_LOWAT.
+            .childChannelOption(.tcpOption(.init(rawValue: 25)), value: 65_536)
             // A client may say that it sends nothing more and still wait for its answer (RFC 9112 §9.6).
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [parts] channel in

@@ -56,9 +56,13 @@ final class OutboundQueue {
     func flush() {
         isFlushScheduled = false
         guard let context, writer.inFlightBytes == 0, pending.readableBytes > 0 else { return }
-        let buffer = pending
+        var buffer = pending
         // A quiet connection keeps no buffer.
         pending = ByteBuffer()
+        if writer.writeAtOnce(&buffer) {
+            pendingEvents = 0
+            return drained()
+        }
         inFlightEvents = pendingEvents
         pendingEvents = 0
         writer.write(buffer, context) { [self] isWritten in

@@ -1,8 +1,8 @@
 import GraphQLTransport
 import Logging
 
-/// What all connections of one server share.
-struct ServerParts<Service: GraphQLService>: Sendable {
+/// What all connections of one server share; an object, for each of them holds it several times.
+final class ServerParts<Service: GraphQLService>: Sendable {
     let service: Service
     let responder: Responder<Service>
     let settings: HTTPServerSettings
@@ -16,6 +16,25 @@ struct ServerParts<Service: GraphQLService>: Sendable {
     let logger: Logger
     /// Unix milliseconds.
     let now: @Sendable () -> Int64
+
+    init(
+        _ content: HTTPServer<Service>.Content,
+        _ responder: Responder<Service>,
+        logger: Logger,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        service = content.service
+        self.responder = responder
+        settings = responder.settings
+        registry = responder.registry
+        socketGroups = SocketGroups(limit: settings.maximumSocketsOfGroup)
+        subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
+        lifetimes = SocketLifetimes(milliseconds: settings.lifetimeMilliseconds)
+        socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
+        date = HTTPDate(now: now)
+        self.logger = logger
+        self.now = now
+    }
 
     func socketPath(_ path: String) -> SocketPath? { socketPaths.first { $0.path == path } }
 }

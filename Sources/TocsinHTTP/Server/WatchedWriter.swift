@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 
 /// Writes to a channel and drops it when the peer takes nothing for too long.
@@ -9,12 +10,24 @@ final class WatchedWriter {
 
     private let channel: any Channel
     private let milliseconds: Int
+    /// Nothing stands between the bytes written and those on the wire.
+    private let isPlain: Bool
+    /// The system has taken everything written so far.
+    private var hasWrittenAll = false
+    private var socket: Socket = .unknown
     private let deadline: ConnectionDeadline
     private var leftAtLastLook = 0
 
-    init(_ channel: any Channel, milliseconds: Int) {
+    /// How the socket can be reached without its channel.
+    private enum Socket {
+        case unknown
+        case number(NIOBSDSocket.Handle?)
+    }
+
+    init(_ channel: any Channel, settings: HTTPServerSettings) {
         self.channel = channel
-        self.milliseconds = milliseconds
+        milliseconds = settings.writeMilliseconds
+        isPlain = settings.tls == nil
         deadline = ConnectionDeadline(channel.eventLoop)
     }
 
@@ -23,14 +36,40 @@ final class WatchedWriter {
         let count = buffer.readableBytes
         let promise = context.eventLoop.makePromise(of: Void.self)
         let wasIdle = inFlightBytes == 0
+        hasWrittenAll = false
         inFlightBytes += count
         context.writeAndFlush(NIOAny(buffer), promise: promise)
         promise.futureResult.assumeIsolated().whenComplete { result in
             self.inFlightBytes -= count
             if self.inFlightBytes == 0 { self.deadline.clear() }
-            if case .success = result { done(true) } else { done(false) }
+            guard case .success = result else { return done(false) }
+            self.hasWrittenAll = self.inFlightBytes == 0
+            done(true)
         }
         if wasIdle, inFlightBytes > 0 { watch() }
+    }
+
+    /// Gives the socket what it takes at once and answers whether that was all; the rest is to be written.
+    ///
+    /// A fan-out is many small writes, and the way through the channel, with its promise and its list of what waits, costs
+    /// a third of what the system's own part does. It is taken past only while nothing is on it; an open channel, on its
+    /// loop, has an open socket.
+    func writeAtOnce(_ buffer: inout ByteBuffer) -> Bool {
+        guard isPlain, hasWrittenAll, channel.isActive, let number = socketNumber else { return false }
+        let taken = buffer.withUnsafeReadableBytes { bytes in
+            send(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        }
+        // What is wrong with the socket the channel will learn when it is given the rest.
+        if taken > 0 { buffer.moveReaderIndex(forwardBy: taken) }
+        return buffer.readableBytes == 0
+    }
+
+    private var socketNumber: NIOBSDSocket.Handle? {
+        if case .number(let number) = socket { return number }
+        let operations = channel.pipeline.syncOperations
+        let number = try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
+        socket = .number(number)
+        return number
     }
 
     /// Forgets the timer.

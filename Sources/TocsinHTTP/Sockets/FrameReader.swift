@@ -53,6 +53,10 @@ struct FrameReader {
 
     /// What the bytes so far brought next; `nil` when more must come.
     mutating func next() -> Outcome? {
+        defer {
+            // A quiet peer keeps no buffer.
+            if input.readableBytes == 0 { input = ByteBuffer() }
+        }
         while !hasFailed {
             do throws(FrameFault) {
                 if frame == nil {
@@ -79,7 +83,7 @@ struct FrameReader {
             guard message != nil else { throw FrameFault("A continuation came without a beginning") }
         case .close, .ping, .pong: control = []
         }
-        if !head.opcode.isControl, let have = message?.bytes.count, have + head.length > maximumBytes {
+        if !head.opcode.isControl, let have = message?.bytes.count, head.length > maximumBytes - have {
             throw FrameFault("Messages may have \(maximumBytes) bytes", .messageTooBig)
         }
         frame = Frame(opcode: head.opcode, isFinal: head.isFinal, mask: head.mask, length: head.length)

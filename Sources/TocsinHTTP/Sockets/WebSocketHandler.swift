@@ -36,7 +36,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         self.parts = parts
         self.id = id
         performer = SocketPerformer(parts, session, loop: channel.eventLoop)
-        writer = WatchedWriter(channel, milliseconds: parts.settings.writeMilliseconds)
+        writer = WatchedWriter(channel, settings: parts.settings)
         queue = OutboundQueue(writer, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
         rate = MessageRate(perSecond: parts.settings.messagesPerSecond, burst: parts.settings.messageBurst)
@@ -134,8 +134,7 @@ extension WebSocketHandler {
     }
 
     private func settled() -> Bool {
-        queue.flush()
-        if queue.isEmpty { performer.allWritten() }
+        queue.isEmpty ? performer.allWritten() : queue.flush()
         return true
     }
 

@@ -83,6 +83,23 @@ extension SQLConnection {
     }
 }
 
+extension SQLConnection {
+    /// The same, where nobody asks how many: a failure may be thrown by a later statement, `COMMIT` at the latest.
+    func queueInsert(
+        _ insertion: RowInsertion,
+        rows: Int,
+        bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
+    ) throws(StoreError) {
+        guard let listed = insertion.listed else {
+            _ = try runEach(insertion.single, rows: rows, bind: bind)
+            return
+        }
+        let lists = ParameterLists(count: insertion.parameterCount)
+        for row in 0..<rows { bind(row, lists) }
+        try queue(listed, lists.bindings)
+    }
+}
+
 /// Parameters of many rows as lists, one a parameter, in the words of PostgreSQL's arrays: `{"a",NULL,"b"}`.
 final class ParameterLists: SQLParameters {
     private var lists: [[UInt8]]

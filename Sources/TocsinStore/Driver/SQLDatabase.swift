@@ -55,6 +55,12 @@ package protocol SQLConnection: AnyObject {
     /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
     /// latest.
     func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError)
+    /// Runs statements one after the other without waiting for one's answer before the next is sent; `row` is told which of
+    /// them a row belongs to.
+    func runTogether(
+        _ statements: [(sql: String, bindings: [SQLValue])],
+        _ row: (_ statement: Int, _ row: any SQLRow) -> Void
+    ) throws(StoreError)
     /// Runs statements without parameters, one after the other, and without a limit of time.
     func execute(script: String) throws(StoreError)
     /// Whether a transaction is open: some failures end it by themselves.
@@ -68,6 +74,15 @@ package protocol SQLConnection: AnyObject {
 
 extension SQLConnection {
     package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) { try run(sql, bindings) }
+
+    package func runTogether(
+        _ statements: [(sql: String, bindings: [SQLValue])],
+        _ row: (_ statement: Int, _ row: any SQLRow) -> Void
+    ) throws(StoreError) {
+        for (place, statement) in statements.enumerated() {
+            _ = try run(statement.sql, statement.bindings) { row(place, $0) }
+        }
+    }
 
     package var isLost: Bool { false }
 }

@@ -13,6 +13,8 @@ final class ModelStatements {
     /// Ends a selection whose rows a write rests on.
     let rowLock: String
     let insertion: RowInsertion
+    /// The same, which fails where an id is taken.
+    let creation: RowInsertion
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -52,7 +54,8 @@ final class ModelStatements {
         let members = model.fields.indices.filter { !isColumn[$0] }
         insertedFields = columns + members
         replacedFields = columns.filter { $0 != idField } + members
-        insertion = Self.insertion(model, dialect, table, columns, members)
+        insertion = Self.insertion(model, dialect, table, columns, members, skippingTaken: true)
+        creation = Self.insertion(model, dialect, table, columns, members, skippingTaken: false)
         replacement = Self.replacement(model, dialect, table, replacedFields)
         let ofModel = discriminator == nil ? "" : "model = $3 AND "
         selectionOfTombstones =
@@ -167,7 +170,8 @@ extension ModelStatements {
         _ dialect: Dialect,
         _ table: String,
         _ columns: [Int],
-        _ members: [Int]
+        _ members: [Int],
+        skippingTaken: Bool
     ) -> RowInsertion {
         let isShared = model.table.discriminator != nil
         var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" } + ["extra"]
@@ -181,7 +185,7 @@ extension ModelStatements {
             into: table,
             names,
             parameters: kinds,
-            ending: "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING",
+            ending: skippingTaken ? "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING" : "",
             dialect
         ) { parameter in
             var values = columns.indices.map { parameter($0 + 1) }

@@ -145,7 +145,7 @@ extension SQLWriter {
         {
             _ = try connection.runEach(insertion.single, rows: deliveries.count, bind: bind)
         } else {
-            _ = try connection.insert(insertion, rows: deliveries.count, bind: bind)
+            try connection.queueInsert(insertion, rows: deliveries.count, bind: bind)
         }
     }
 

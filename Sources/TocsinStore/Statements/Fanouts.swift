@@ -184,7 +184,7 @@ extension SQLReading {
 
 extension SQLWriter {
     func addFanouts(_ fanouts: [Fanout]) throws(StoreError) {
-        _ = try connection.insert(SQL.add[session.dialect], rows: fanouts.count) { row, parameters in
+        try connection.queueInsert(SQL.add[session.dialect], rows: fanouts.count) { row, parameters in
             let fanout = fanouts[row]
             parameters.bind(fanout.messageID.text, at: 1)
             parameters.bind(fanout.topicID.text, at: 2)

@@ -9,6 +9,12 @@ private enum SQL {
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
+    /// When the messages were made that stand before the last so many of each topic.
+    static let latestMaking = """
+        SELECT max(m.made_at) FROM unnest($1::text[], $2::bigint[]) AS n (topic, count)
+        JOIN topics AS t ON t.id = n.topic
+        JOIN messages AS m ON m.topic_id = n.topic AND m.number = t.last_number - n.count
+        """
     static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
     static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
 }
@@ -159,18 +165,15 @@ extension SQLWriter {
     func insertNew(_ records: [Record]) throws(StoreError) {
         guard let model = records.first?.model else { return }
         let statements = try session.statements(for: model)
+        if session.dialect.hasManyWriters {
+            return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
+                statements.bind(records[row], to: parameters)
+            }
+        }
         let inserted = try connection.insert(statements.insertion, rows: records.count) { row, parameters in
             statements.bind(records[row], to: parameters)
         }
         guard inserted == records.count else {
-            if session.dialect.hasManyWriters {
-                throw .overtaken(
-                    isWhole: false,
-                    code: 0,
-                    message: "ids were just taken",
-                    sql: statements.insertion.single
-                )
-            }
             throw .mismatch(
                 reason: "\(records.count - inserted) records of \(model.name) have ids that were just taken."
             )
@@ -226,6 +229,40 @@ extension SQLWriter {
         return Dictionary(uniqueKeysWithValues: last.map { ($0, $1 - Int64(counts[$0] ?? 0) + 1) })
     }
 
+    func takePlaces(_ positions: [String: Int], _ numbers: [TopicID: Int]) throws(StoreError) -> TakenPlaces {
+        guard session.dialect.hasManyWriters else {
+            return TakenPlaces(
+                firstPositions: positions.isEmpty ? [:] : try takePositions(positions),
+                firstNumbers: try takeNumbers(numbers)
+            )
+        }
+        let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
+        let (owners, topics) = (Self.lists(positions), Self.lists(byTopic))
+        var taken = TakenPlaces()
+        try connection.runTogether([
+            (Counters.positions.raiseListed, owners.bindings), (Counters.numbers.raiseListed, topics.bindings),
+            (SQL.latestMaking, topics.bindings),
+        ]) { statement, row in
+            let name = statement < 2 ? row.text(0) : ""
+            switch statement {
+            case 0: taken.firstPositions[name] = row.int(1) - Int64(positions[name] ?? 0) + 1
+            case 1: taken.firstNumbers[TopicID(name)] = row.int(1) - Int64(byTopic[name] ?? 0) + 1
+            default: taken.latestMaking = row.optionalMoment(0)
+            }
+        }
+        return taken
+    }
+
+    /// Names in order, and the count of each.
+    private static func lists(_ counts: [String: Int]) -> ParameterLists {
+        let lists = ParameterLists(count: 2)
+        for name in counts.keys.sorted() {
+            lists.bind(name, at: 1)
+            lists.bind(Int64(counts[name] ?? 0), at: 2)
+        }
+        return lists
+    }
+
     /// Raises counters in this order, each by its count; answers their new values.
     ///
     /// The change comes first: where writes overlap it is what takes the rows' locks, kept until the commit.
@@ -235,12 +272,7 @@ extension SQLWriter {
         by counts: [String: Int]
     ) throws(StoreError) -> [(name: String, value: Int64)] {
         if session.dialect.hasManyWriters {
-            let lists = ParameterLists(count: 2)
-            for name in names {
-                lists.bind(name, at: 1)
-                lists.bind(Int64(counts[name] ?? 0), at: 2)
-            }
-            return try connection.all(counters.raiseListed, lists.bindings) { ($0.text(0), $0.int(1)) }
+            return try connection.all(counters.raiseListed, Self.lists(counts).bindings) { ($0.text(0), $0.int(1)) }
         }
         _ = try connection.runEach(counters.raise, rows: names.count) { row, parameters in
             parameters.bind(names[row], at: 1)

@@ -9,10 +9,6 @@ private enum SQL {
         """
     static let remove = "DELETE FROM nodes WHERE instance = $1"
     static let removeOld = "DELETE FROM nodes WHERE seen_at < $1"
-    static let latestMaking = """
-        SELECT max(m.made_at) FROM unnest($1::text[], $2::bigint[]) AS n (topic, number)
-        JOIN messages AS m ON m.topic_id = n.topic AND m.number = n.number
-        """
     static let takeDuty = """
         INSERT INTO duties (name, node, lease_until) VALUES ($1, $2, $3)
         ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
@@ -33,20 +29,6 @@ extension SQLReading {
             node.seenAt = row.moment(5)
             return node
         }
-    }
-
-    func latestMaking(at places: [TopicID: MessageNumber]) throws(StoreError) -> Timestamp? {
-        guard session.dialect.hasManyWriters else { return nil }
-        let lists = ParameterLists(count: 2)
-        for (topic, number) in places where number > 0 {
-            lists.bind(topic.text, at: 1)
-            lists.bind(number, at: 2)
-        }
-        let latest = try connection.all(SQL.latestMaking, lists.bindings) { row in
-            // The outer one: whether there is a row; the inner one: whether it has a value.
-            Optional(row.optionalMoment(0))
-        }
-        return latest.first ?? nil
     }
 }
 

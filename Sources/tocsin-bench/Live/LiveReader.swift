@@ -1,3 +1,4 @@
+import CEpoll
 import Foundation
 import Glibc
 import JSON
@@ -6,11 +7,13 @@ import JSON
 /// theirs.
 ///
 /// The first line on standard input says what to open (`ReaderOrder`); then `until N` is answered when so many frames
-/// have come, and `report` with how long frames since the last report took from their publishing.
+/// have come, `report` with how long frames since the last report took from their publishing, and `drain` with how many
+/// sockets the server has cut, once those that did not read have read what was left for them.
 final class LiveReader {
     private let order: ReaderOrder
-    /// What poll(2) watches: standard input first.
-    private var watched: [pollfd] = []
+    /// Watches the sockets and standard input.
+    private let epoll = epoll_create1(0)
+    private var events = [epoll_event](repeating: epoll_event(), count: 512)
     private var connections: [Int32: ReaderConnection] = [:]
     private var opened = 0
     private var ready = 0
@@ -19,10 +22,13 @@ final class LiveReader {
     private var bytes = 0
     private var latencies: [Int64] = []
     private var awaited: Int?
+    /// Slow readers read what is left; until then at the latest.
+    private var drainsUntil: Int64?
     private var input: [UInt8] = []
     private var block = [UInt8](repeating: 0, count: 1 << 18)
     /// Connections that are not ready yet; more at once would fill the server's backlog.
     private static let openingAtOnce = 128
+    private static let drainNanoseconds: Int64 = 20_000_000_000
 
     init() throws {
         guard let line = readLine(), let order = ReaderOrder(line: line) else {
@@ -39,9 +45,9 @@ final class LiveReader {
     func run() throws {
         try openMore()
         while true {
-            guard poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
-            let ready = watched.filter { $0.revents != 0 }.map(\.fd)
-            for descriptor in ready {
+            let count = epoll_wait(epoll, &events, Int32(events.count), 1000)
+            for event in events.prefix(Int(max(0, count))) {
+                let descriptor = event.data.fd
                 if descriptor == 0 {
                     guard readCommands() else { return }
                 } else {
@@ -63,7 +69,7 @@ final class LiveReader {
 
     private func became(ready connection: ReaderConnection) {
         ready += 1
-        if connection.isSlow { watched.removeAll { $0.fd == connection.descriptor } }
+        if connection.isSlow { _ = epoll_ctl(epoll, EPOLL_CTL_DEL, connection.descriptor, nil) }
         if !connection.isSlow, order.kind == .raw { watch(connection.descriptor) }
         guard ready == order.count else { return }
         (frames, bytes) = (0, 0)
@@ -76,24 +82,34 @@ final class LiveReader {
         guard count > 0 else {
             if count < 0, errno == EAGAIN { return }
             guard connection.isReady else { throw BenchFailure("a socket was closed before it was ready") }
-            closed += 1
-            connections[descriptor] = nil
-            watched.removeAll { $0.fd == descriptor }
-            close(descriptor)
-            return
+            return lost(connection)
         }
         let wasReady = connection.isReady
         block.withUnsafeBytes { bytes in
             connection.received(UnsafeRawBufferPointer(rebasing: bytes[..<count])) { payload in
+                guard !connection.isSlow else { return }
                 frames += 1
                 self.bytes += payload.count + (payload.count < 126 ? 2 : 4)
-                if let latency = Self.latency(payload) { latencies.append(latency) }
+                if let latency = Self.latency(payload) {
+                    latencies.append(latency)
+                } else if order.kind == .graphql {
+                    Self.giveUp("unexpected: \(String(decoding: payload, as: UTF8.self))")
+                }
             }
         }
+        if connection.isCut { return lost(connection) }
         if !wasReady, connection.isReady {
             became(ready: connection)
             try openMore()
         }
+    }
+
+    /// The server has ended it: which it may do only with those that do not read.
+    private func lost(_ connection: ReaderConnection) {
+        guard connection.isSlow else { Self.giveUp("the server has closed a socket that reads") }
+        closed += 1
+        connections[connection.descriptor] = nil
+        close(connection.descriptor)
     }
 
     /// The time since the moment in the message's title, in nanoseconds.
@@ -114,28 +130,47 @@ final class LiveReader {
         while let end = input.firstIndex(of: 10) {
             let words = String(decoding: input[..<end], as: UTF8.self).split(separator: " ")
             input.removeFirst(end + 1)
-            words.first == "report" ? report() : (awaited = words.last.flatMap { Int($0) })
+            switch words.first {
+            case "report": report()
+            case "drain": drain()
+            default: awaited = words.last.flatMap { Int($0) }
+            }
         }
         return true
     }
 
     private func answer() {
+        if let end = drainsUntil, closed == order.slow || Monotonic.nanoseconds() > end {
+            drainsUntil = nil
+            Self.print(["closed": .int(Int64(closed))])
+        }
         guard let awaited, frames >= awaited else { return }
         self.awaited = nil
         Self.print(["frames": .int(Int64(frames))])
     }
 
+    private func drain() {
+        drainsUntil = Monotonic.nanoseconds() + Self.drainNanoseconds
+        for connection in connections.values where connection.isSlow { watch(connection.descriptor) }
+    }
+
     private func report() {
         latencies.sort()
         Self.print([
-            "frames": .int(Int64(frames)), "bytes": .int(Int64(bytes)), "closed": .int(Int64(closed)),
+            "frames": .int(Int64(frames)), "bytes": .int(Int64(bytes)),
             "p50": .int(Percentile.of(latencies, 0.5)), "p99": .int(Percentile.of(latencies, 0.99)),
         ])
         latencies = []
     }
 
     private func watch(_ descriptor: Int32) {
-        watched.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
+        if epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0 { Self.giveUp("epoll_ctl failed") }
+    }
+
+    static func giveUp(_ why: String) -> Never {
+        FileHandle.standardError.write(Data("live-readers: \(why)\n".utf8))
+        exit(1)
     }
 
     private static func print(_ object: JSONObject) {

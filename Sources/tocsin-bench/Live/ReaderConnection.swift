@@ -51,6 +51,8 @@ final class ReaderConnection {
     let descriptor: Int32
     let isSlow: Bool
     private(set) var isReady: Bool
+    /// The server has said goodbye.
+    private(set) var isCut = false
     private let order: ReaderOrder
     private let index: Int
     private var isUpgraded: Bool
@@ -143,7 +145,12 @@ final class ReaderConnection {
             }
             guard bytes.count - place >= head + length else { break }
             let payload = UnsafeRawBufferPointer(rebasing: bytes[(place + head)..<(place + head + length)])
-            if bytes[place] & 0x0F < 3 { isReady ? frame(payload) : introduce(payload) }
+            switch bytes[place] & 0x0F {
+            case 8: isCut = true
+            case 9: send([0x8A, UInt8(payload.count) | 0x80, 0, 0, 0, 0] + payload)
+            case 10: break
+            default: isReady ? frame(payload) : introduce(payload)
+            }
             place += head + length
         }
         if place < bytes.count { rest = Array(bytes[place...]) }
@@ -160,8 +167,7 @@ final class ReaderConnection {
         } else if text.contains("pong") {
             isReady = true
         } else {
-            FileHandle.standardError.write(Data("live-readers: \(text)\n".utf8))
-            exit(1)
+            LiveReader.giveUp(text)
         }
     }
 

@@ -7,8 +7,6 @@ final class ReaderProcess {
     struct Seen {
         var frames: Int
         var bytes: Int
-        /// Sockets that the server has closed.
-        var closed: Int
         /// From the publishing to the socket, in milliseconds.
         var p50: Double
         var p99: Double
@@ -44,10 +42,15 @@ final class ReaderProcess {
         return Seen(
             frames: number("frames"),
             bytes: number("bytes"),
-            closed: number("closed"),
             p50: Double(number("p50")) / 1e6,
             p99: Double(number("p99")) / 1e6
         )
+    }
+
+    /// Lets those that did not read do so; answers how many of them the server had cut.
+    func drain() throws -> Int {
+        input.fileHandleForWriting.write(Data("drain\n".utf8))
+        return Int(try answer()["closed"]?.intValue ?? 0)
     }
 
     func stop() {

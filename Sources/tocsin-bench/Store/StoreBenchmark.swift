@@ -68,6 +68,23 @@ struct StoreBenchmark {
                     .printed()
             )
         }
+        try await measureFeed(nodes, postgres)
+    }
+
+    /// From a publisher on one node to a subscriber on another, beside both on one node, and while others publish.
+    private func measureFeed(_ nodes: [ServerProcess], _ postgres: PostgresProcess) async throws {
+        guard let first = nodes.first, let last = nodes.last else { return }
+        let topic = try Self.topic("feed", on: first).stringValue ?? ""
+        let same = CrossNodeFeed(publisher: first, subscriber: first, topic: topic)
+        tell(try same.run(seconds: options.seconds).printed("a message to its subscriber on the same node"))
+        let cross = CrossNodeFeed(publisher: first, subscriber: last, topic: topic)
+        tell(try cross.run(seconds: options.seconds).printed("a message to its subscriber on another node"))
+        let clients = try Self.clients(Self.nodes * 10, of: nodes, topics: Self.nodes)
+        let load = ClientLoad(clients: clients, seconds: options.seconds)
+        let parts = Self.parts(nodes, postgres)
+        async let others = LoadMeasurement.run("\(clients.count) clients meanwhile", load, parts: parts)
+        tell(try cross.run(seconds: options.seconds).printed("the same while \(clients.count) clients publish"))
+        tell(try await others.printed())
     }
 
     /// Prints at once, through a pipe too.
@@ -98,12 +115,7 @@ struct StoreBenchmark {
         of nodes: [ServerProcess],
         topics: Int
     ) throws -> [(port: UInt16, request: [UInt8])] {
-        let ids = try (0..<topics).map { number in
-            try nodes[0].run("mutation { createTopic(input: {name: \"bench-\(number)\"}) { id } }")["createTopic"]?[
-                "id"
-            ]
-                ?? .null
-        }
+        let ids = try (0..<topics).map { try topic("bench-\($0)", on: nodes[0]) }
         return (0..<count).map { client in
             let node = nodes[client % nodes.count]
             let input: JSONValue = [
@@ -111,5 +123,10 @@ struct StoreBenchmark {
             ]
             return (node.port, node.request(mutation, ["i": input]))
         }
+    }
+
+    /// The id of a new topic.
+    private static func topic(_ name: String, on node: ServerProcess) throws -> JSONValue {
+        try node.run("mutation { createTopic(input: {name: \"\(name)\"}) { id } }")["createTopic"]?["id"] ?? .null
     }
 }

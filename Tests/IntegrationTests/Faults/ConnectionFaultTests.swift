@@ -57,6 +57,21 @@ struct ConnectionFaultTests {
         }
     }
 
+    @Test("SIGTERM ends a node with 0 while the network swallows everything")
+    func stoppedWhileStalled() async throws {
+        try await withProxy { proxy, server in
+            try await FaultScene.run(on: PostgresServer(url: proxy.url), direct: { server }) { scene in
+                proxy.stall()
+                let start = ContinuousClock.now
+                #expect(try await scene.cluster.stop(0) == 0, "\(scene.cluster.log(0).suffix(2000))")
+                print("Ended \(ContinuousClock.now - start) after SIGTERM.")
+                proxy.cutAll()
+                proxy.accept()
+                try await scene.cluster.start(0)
+            }
+        }
+    }
+
     @Test(
         "whatever becomes of COMMIT and its answer, the truth is told",
         arguments: [true, false]

@@ -44,7 +44,9 @@ final class FaultLoad: Sendable {
                     draft.id = UUID().uuidString.lowercased()
                     let sent = Sent(draft: draft, outcome: await Self.outcome(of: draft, client, topicID))
                     record.state.withLock { $0.sent.append(sent) }
-                    try? await Task.sleep(for: Self.pause)
+                    // What failed is repeated in the end, one by one.
+                    let isAnswered = if case .answered = sent.outcome { true } else { false }
+                    try? await Task.sleep(for: isAnswered ? Self.pause : Self.pause * 10)
                 }
             }
         }
@@ -70,6 +72,22 @@ final class FaultLoad: Sendable {
     var lastNumber: Int64 {
         sent.reduce(0) { if case .answered(let number) = $1.outcome { max($0, number) } else { $0 } }
     }
+
+    /// What was told instead of an answer, and how often.
+    var failures: [String: Int] {
+        var counts: [String: Int] = [:]
+        for message in sent {
+            switch message.outcome {
+            case .answered: break
+            case .refused(let words): counts["refused, \(Self.kind(words))", default: 0] += 1
+            case .unknown(let words): counts["unknown, \(Self.kind(words))", default: 0] += 1
+            }
+        }
+        return counts
+    }
+
+    /// The words without what differs each time.
+    private static func kind(_ words: String) -> Substring { words.prefix(words.contains("log has it") ? 50 : 200) }
 
     var refusedCount: Int {
         sent.count { if case .refused = $0.outcome { true } else { false } }

@@ -130,6 +130,7 @@ extension FaultScene {
     private func expectTruth(_ server: PostgresServer) async throws -> Int {
         let sent = await load.stop()
         print("\(load.answeredCount) answered, \(load.refusedCount) refused, \(load.unknownCount) unknown.")
+        for (words, count) in load.failures.sorted(by: { $0.key < $1.key }) { print("\(count) times: \(words)") }
         let before = try stored(server)
         for message in sent {
             let row = before.byID[message.draft.id ?? ""]
@@ -173,8 +174,9 @@ extension FaultScene {
         } catch {
             throw HarnessFailure("\(error) They are \(statuses).")
         }
-        let reached = Set(try await cluster.simulator.pushes().filter(\.isAccepted).map { $0.token + $0.title })
-        #expect(reached.count == count, "phones were told of \(reached.count)")
+        let apns = try await cluster.simulator.get("/_stats")["apns"]
+        let doubled = apns?["duplicates"]?["byDelivery"]?.intValue ?? 0
+        #expect(apns?["accepted"]?.intValue == Int64(count) + doubled, "\(doubled) doubled")
     }
 
     private func expectFollowed(_ followers: [Follower], _ last: Int) async throws {

@@ -1,6 +1,7 @@
 import JSON
 import TestDatabases
 import Testing
+import TocsinClient
 import TocsinPostgres
 import TocsinStore
 
@@ -56,7 +57,7 @@ struct RefusedWriteTests {
             try connection.run("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
             try await scene.untilRefused(6)
             #expect(try await reads(scene) == "calls")
-            try? connection.run("ROLLBACK")
+            _ = try? connection.run("ROLLBACK")
         }
     }
 }

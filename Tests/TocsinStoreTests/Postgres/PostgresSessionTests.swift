@@ -47,6 +47,30 @@ struct PostgresSessionTests {
         }
     }
 
+    @Test("statements sent together are performed in order, each row told as its statement's, and none after one fails")
+    func together() throws {
+        let connection = try database().connect(.writer)
+        defer { connection.close() }
+        try connection.run("CREATE TEMPORARY TABLE x (n BIGINT PRIMARY KEY)")
+        try connection.run("BEGIN")
+        try connection.queue("INSERT INTO x VALUES (1)", [])
+        var rows: [[Int64]] = []
+        try connection.runTogether([
+            ("INSERT INTO x VALUES ($1), ($2) RETURNING n", [.int(2), .int(3)]), ("DELETE FROM x WHERE n = 2", []),
+            ("SELECT n FROM x ORDER BY n", []),
+        ]) { rows.append([Int64($0), $1.int(0)]) }
+        #expect(rows == [[0, 2], [0, 3], [2, 1], [2, 3]])
+        try connection.run("COMMIT")
+        try connection.run("BEGIN")
+        #expect(throws: StoreError.self) {
+            try connection.runTogether([
+                ("DELETE FROM x", []), ("INSERT INTO x VALUES (4), (4)", []), ("SELECT n FROM x", []),
+            ]) { statement, _ in #expect(statement != 2) }
+        }
+        try connection.run("ROLLBACK")
+        #expect(try connection.first("SELECT count(*) FROM x") { $0.int(0) } == 2)
+    }
+
     @Test("values come back as they went, whatever the first of their kind was")
     func values() throws {
         let connection = try database().connect(.writer)

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Puts a PostgreSQL server of its own, the nodes on it and the lines between them through their faults, with publishers and
+# subscribers at work: restarts, ended backends, cut and silent connections, lost answers to COMMIT, failover, a node
+# killed. About three minutes. The same tests are part of scripts/test.sh.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
+# shellcheck source=scripts/postgres.sh
+. "$root/scripts/postgres.sh"
+export HOME="${HOME:-$root/.tocsin/home}"
+cd "$root"
+trap stop_postgres EXIT
+
+prepare_build
+for package in openssl postgresql; do
+    install_packages "$package" || step "$package could not be installed."
+done
+step "Building"
+swift build --build-tests || give_up "The build failed; the lines above say why."
+start_postgres || give_up "PostgreSQL could not be started; install its server."
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-4}"
+suites=(PostgresFaultTests ConnectionFaultTests FailoverTests RefusedWriteTests NodeFaultTests)
+timeout --kill-after 10 1200 swift test --skip-build --filter "^IntegrationTests[.]($(IFS='|' && echo "${suites[*]}"))" "$@" ||
+    give_up "A promise was broken; the lines above say which."
