@@ -77,6 +77,22 @@ struct JournalTests {
         }
     }
 
+    @Test(
+        "a row is heard though its transaction's number was there before, as numbers are given again after a crash",
+        arguments: TestDatabase.postgres
+    )
+    func reusedNumber(database: TestDatabase) async throws {
+        try await withNodes(["a"], on: database) { nodes, made in
+            let other = try made.connect(.writer)
+            defer { other.close() }
+            try other.run("INSERT INTO node_events (xid, node, serial, body) VALUES ('3', 'other', 1, 'o')")
+            await nodes[0].reader.looked()
+            #expect(nodes[0].heard.all == [[.outboxFilled]])
+            await nodes[0].reader.looked()
+            #expect(nodes[0].heard.all.count == 1)
+        }
+    }
+
     @Test("what is no message arrives with the values of its commit", arguments: TestDatabase.postgres)
     func values(database: TestDatabase) async throws {
         let models = models

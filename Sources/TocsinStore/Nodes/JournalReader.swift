@@ -8,6 +8,12 @@ package import TocsinCore
 /// what is visible now and was not then is new, each row once, whoever was late. A row's group became visible as a whole, and
 /// after every group that it had to wait for; so within a look the order of ids is right (`Journal`), and between looks as well.
 ///
+/// Numbers of transactions are not for ever: after a crash the server gives those again that were lost with it, and a
+/// snapshot from before would count them as seen. Ids are: what was read was flushed, and with it the sequence that its id is
+/// from. So whatever has a higher id than any row read before is new too, whatever its transaction; what commits late
+/// and has a lower one is older than the crash, and its number was in the snapshot. This is asked at each look, not only over
+/// a new connection: a pooler may hide that the server was away.
+///
 /// It looks when it is rung (by this node's own commits, by the doorbell) and otherwise after a quarter of a second; so
 /// the doorbell may be away altogether. While the database is away it tries again and again.
 package final class JournalReader: Sendable {
@@ -126,6 +132,8 @@ extension JournalReader {
         }
     }
 
+    private var isClosed: Bool { inbox.condition.withLock { inbox.isClosed } }
+
     private func finish() {
         let waiters = inbox.condition.withLock {
             inbox.isDone = true
@@ -168,13 +176,13 @@ extension JournalReader {
     private func read(_ hand: inout JournalHand) throws(StoreError) {
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
-        let lastID = hand.isAnew ? hand.lastID : nil
+        let lastID = hand.lastID
         try session.connection.run(session.dialect.beginReading)
         var after: Int64 = 0
         var page: JournalPage
         repeat {
             let asked = now()
-            page = try session.journal(since: since, after: after, lastID: lastID, limit: settings.pageSize)
+            page = try session.journal(since: since, lastID: lastID, after: after, limit: settings.pageSize)
             if after == 0 {
                 listeners.measured(.init(asked: asked, database: page.moment, answered: now()))
                 try checkGap(page, hand)
@@ -182,11 +190,12 @@ extension JournalReader {
             if !page.rows.isEmpty { note(page) }
             try publish(page.rows, session, &hand)
             after = page.rows.last?.id ?? after
+            // What is not read now is read by the next run of the server, or by nobody: streams end with this one.
+            if isClosed { return hand.close() }
         } while page.rows.count == settings.pageSize
         try noteListeners(session, at: page.moment, &hand)
         try session.connection.run("ROLLBACK")
         hand.snapshot = page.snapshot
-        hand.isAnew = false
         hand.lastID = max(hand.lastID, after)
         hand.lookedAt = page.moment
         hand.published.removeAll(keepingCapacity: true)
@@ -208,7 +217,6 @@ extension JournalReader {
         if hand.snapshot != nil || hand.hasFailed { listeners.lost() }
         hand.snapshot = start.snapshot
         hand.lastID = start.lastID
-        hand.isAnew = false
         hand.lookedAt = start.moment
         found.withLock { $0.lookedAt = start.moment }
         return nil
@@ -253,8 +261,6 @@ struct JournalHand {
     var timeline = ""
     /// Whether the connection's server was found to be the one of the last look.
     var isChecked = false
-    /// Whether nothing was read over this connection yet.
-    var isAnew = true
     /// The highest id of a row that was read.
     var lastID: Int64 = 0
     /// Whether a look has failed; matters until the first one that went well.
@@ -283,6 +289,5 @@ struct JournalHand {
         open?.connection.close()
         open = nil
         isChecked = false
-        isAnew = true
     }
 }
