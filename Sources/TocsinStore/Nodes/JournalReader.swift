@@ -172,32 +172,32 @@ extension JournalReader {
         for waiter in waiters { waiter.waiter.resume() }
     }
 
-    /// One look: everything new, in pages of one snapshot.
+    /// One look: everything new, in pages of one cursor.
     private func read(_ hand: inout JournalHand) throws(StoreError) {
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
-        let lastID = hand.lastID
         try session.connection.run(session.dialect.beginReading)
-        var after: Int64 = 0
-        var page: JournalPage
-        repeat {
-            let asked = now()
-            page = try session.journal(since: since, lastID: lastID, after: after, limit: settings.pageSize)
-            if after == 0 {
-                listeners.measured(.init(asked: asked, database: page.moment, answered: now()))
-                try checkGap(page, hand)
-            }
-            if !page.rows.isEmpty { note(page) }
+        try session.lookInJournal(since: since, lastID: hand.lastID)
+        let asked = now()
+        var page = try session.journalPage(limit: settings.pageSize)
+        let (snapshot, moment) = (page.snapshot, page.moment)
+        var lastID = hand.lastID
+        listeners.measured(.init(asked: asked, database: moment, answered: now()))
+        try checkGap(page, hand)
+        while let last = page.rows.last {
+            note(page, lookingFor: now().milliseconds - asked.milliseconds)
             try publish(page.rows, session, &hand)
-            after = page.rows.last?.id ?? after
-            // What is not read now is read by the next run of the server, or by nobody: streams end with this one.
+            lastID = max(lastID, last.id)
+            // Streams end with this run of the server: nobody waits for what is not read yet.
             if isClosed { return hand.close() }
-        } while page.rows.count == settings.pageSize
-        try noteListeners(session, at: page.moment, &hand)
+            if page.rows.count < settings.pageSize { break }
+            page = try session.journalPage(limit: settings.pageSize)
+        }
+        try noteListeners(session, at: moment, &hand)
         try session.connection.run("ROLLBACK")
-        hand.snapshot = page.snapshot
-        hand.lastID = max(hand.lastID, after)
-        hand.lookedAt = page.moment
+        hand.snapshot = snapshot
+        hand.lastID = lastID
+        hand.lookedAt = moment
         hand.published.removeAll(keepingCapacity: true)
         found.withLock { [hand] in $0.lookedAt = hand.lookedAt }
     }
@@ -228,11 +228,11 @@ extension JournalReader {
         if page.isOlder || away > settings.keptMilliseconds / 2 { listeners.lost() }
     }
 
-    private func note(_ page: JournalPage) {
+    private func note(_ page: JournalPage, lookingFor milliseconds: Int64) {
         let oldest = page.rows.map(\.madeAt.milliseconds).min() ?? page.moment.milliseconds
         found.withLock { status in
             status.rows += page.rows.count
-            status.lagMilliseconds = max(0, page.moment.milliseconds - oldest)
+            status.lagMilliseconds = max(0, page.moment.milliseconds + milliseconds - oldest)
         }
     }
 

@@ -5,14 +5,14 @@ private enum SQL {
     static let isThere = "SELECT 1 FROM node_events WHERE node = $1 AND serial = $2 AND xid = $3::text::xid8"
     /// One row at least, so that the moment and the snapshot are always told.
     ///
-    /// Rows after the id `$4`, the highest that was ever read, are new. Those before it are when their transaction is
-    /// visible now and was not in the snapshot `$1`.
-    static let read = """
-        WITH new AS MATERIALIZED (
-            SELECT id, node, serial, made_at, body FROM node_events WHERE id > greatest($2::bigint, $4::bigint)
+    /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
+    /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill.
+    static let look = """
+        DECLARE look NO SCROLL CURSOR FOR WITH new AS MATERIALIZED (
+            SELECT id, node, serial, made_at, body FROM node_events WHERE id > $2
             UNION ALL
             SELECT id, node, serial, made_at, body FROM node_events
-            WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND id > $2 AND id <= $4
+            WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND id <= $2
                 AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)
         )
         SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
@@ -20,7 +20,7 @@ private enum SQL {
                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS moment,
                 pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot) AS is_older) AS s
             LEFT JOIN new AS e ON true
-        ORDER BY e.id LIMIT $3
+        ORDER BY e.id
         """
     static let begin = """
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
@@ -58,8 +58,9 @@ struct JournalStart {
 /// Rows of the journal, and from when they were read.
 struct JournalPage {
     var rows: [JournalRow] = []
-    /// What was visible; later pages of one transaction have the same.
+    /// What was visible; later pages of one look have the same.
     var snapshot = ""
+    /// When the look began.
     var moment = Timestamp(milliseconds: 0)
     /// Whether the database knows less than before: it is another one, or was restored.
     var isOlder = false
@@ -81,16 +82,15 @@ extension SQLSession {
         return start
     }
 
-    /// Rows that are new since a look that saw the snapshot and no id above `lastID`, by id, of those after an id.
-    func journal(
-        since snapshot: String,
-        lastID: Int64,
-        after id: Int64,
-        limit: Int
-    ) throws(StoreError) -> JournalPage {
+    /// Begins, in the open transaction, to read rows that are new since a look that saw the snapshot and no id above `lastID`.
+    func lookInJournal(since snapshot: String, lastID: Int64) throws(StoreError) {
+        try connection.queue(SQL.look, [.text(snapshot), .int(lastID)])
+    }
+
+    /// The next rows of the look, by id; one that has none says nothing else either, unless it is the first.
+    func journalPage(limit: Int) throws(StoreError) -> JournalPage {
         var page = JournalPage()
-        let bindings: [SQLValue] = [.text(snapshot), .int(id), .int(Int64(limit)), .int(lastID)]
-        _ = try connection.run(SQL.read, bindings) { row in
+        _ = try connection.run("FETCH \(limit) FROM look", []) { row in
             (page.snapshot, page.moment, page.isOlder) = (row.text(0), row.moment(1), row.int(2) != 0)
             guard !row.isNull(3) else { return }
             page.rows.append(
