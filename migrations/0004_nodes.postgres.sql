@@ -18,9 +18,10 @@ CREATE TABLE nodes (
 );
 
 -- The journal: a row a group of writes, added as its last statement, for all nodes to read and kept for some minutes. `id` is
--- in order of commit among groups that touch the same rows; `xid` tells a reader whether its last look could see the row.
+-- in order of commit among groups that touch the same rows; `xid` tells a reader whether its last look could see the row, and
+-- an id above all that it has read that it could not, whichever transaction has the number now.
 CREATE TABLE node_events (
-    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    id BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     node TEXT COLLATE "C" NOT NULL,
     serial BIGINT NOT NULL,

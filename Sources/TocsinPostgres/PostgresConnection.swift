@@ -1,6 +1,6 @@
 import CPostgres
 import TocsinCore
-import TocsinStore
+package import TocsinStore
 
 /// One PostgreSQL connection, used by one thread, with its prepared statements.
 ///
@@ -35,6 +35,7 @@ final class PostgresConnection: SQLConnection {
     private let parameters = PostgresParameters()
     private var hasBegun = false
     private var transactionID: String?
+    private var proof: TransactionProof?
 
     /// `outcomes` finds out over another connection what became of a transaction; `onLoss` is told when the connection is
     /// closed because it was lost.
@@ -85,6 +86,10 @@ final class PostgresConnection: SQLConnection {
     func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
         parameters.bind(bindings)
         try send(sql)
+    }
+
+    func prove(by sql: String, _ bindings: [SQLValue]) {
+        proof = TransactionProof(sql: sql, bindings: bindings)
     }
 
     func runTogether(
@@ -148,7 +153,7 @@ extension PostgresConnection {
         // "BEGIN …; SELECT …": what is to be done first in the transaction.
         for part in sql.split(separator: ";") { try send(String(part.drop(while: \.isWhitespace))) }
         hasBegun = true
-        transactionID = nil
+        (transactionID, proof) = (nil, nil)
         if options.preparesStatements == false {
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
@@ -205,7 +210,7 @@ extension PostgresConnection {
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
         guard let transactionID else { throw loss }
-        switch outcomes(TransactionMark(id: transactionID, timeline: timeline)) {
+        switch outcomes(TransactionMark(id: transactionID, timeline: timeline, proof: proof)) {
         case .committed: return
         case .aborted: throw loss
         case .unknown:
@@ -220,14 +225,30 @@ extension PostgresConnection {
 }
 
 /// A transaction, so that another connection can ask for it.
-struct TransactionMark: Sendable, Hashable {
-    let id: String
+package struct TransactionMark: Sendable, Hashable {
+    package let id: String
     /// A promoted standby numbers anew: there the same id may be another transaction.
-    let timeline: String
+    package let timeline: String
+    /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
+    package var proof: TransactionProof?
+
+    package init(id: String, timeline: String, proof: TransactionProof? = nil) {
+        (self.id, self.timeline, self.proof) = (id, timeline, proof)
+    }
+}
+
+/// A query that answers a row if a transaction has happened; its last parameter is the number, which is added.
+package struct TransactionProof: Sendable, Hashable {
+    let sql: String
+    let bindings: [SQLValue]
+
+    package init(sql: String, bindings: [SQLValue]) {
+        (self.sql, self.bindings) = (sql, bindings)
+    }
 }
 
 /// What became of a transaction.
-enum TransactionOutcome: Sendable, Hashable {
+package enum TransactionOutcome: Sendable, Hashable {
     case committed, aborted, unknown
 }
 

@@ -159,24 +159,37 @@ extension PostgresDatabase {
         return .unknown
     }
 
+    /// A number that was not given yet was lost in a crash: the asking transaction's own, taken first, is above all given.
+    private static let status = """
+        SELECT CASE WHEN $1::text::xid8 >= own.id THEN 'lost' ELSE pg_xact_status($1::text::xid8) END
+        FROM (SELECT pg_current_xact_id() AS id OFFSET 0) AS own
+        """
+
     /// nil while the transaction is in progress: its session has not noticed yet that nobody listens.
+    ///
+    /// After a crash the server gives the numbers again of those that were lost with it. So "committed" may be
+    /// somebody else's commit, and only what this transaction wrote tells: looked for once its number is in progress no more,
+    /// by a statement of its own, which sees all that was committed until then. What wrote nothing to tell it by is unknown.
     ///
     /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
     /// follows it, which does wait, and what goes before that in the server's log is there too.
-    private func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
+    package func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
         let connection = try open(.tool, asksOutcomes: false)
         defer { connection.close() }
         guard connection.timeline == transaction.timeline else { return .unknown }
-        let status = try connection.first("SELECT pg_xact_status($1::xid8)", [.text(transaction.id)]) { $0.text(0) }
+        let status = try connection.first(Self.status, [.text(transaction.id)]) { $0.text(0) }
         switch status {
-        case "committed":
-            try connection.run("BEGIN")
-            try connection.run("SELECT 1 FROM pg_logical_emit_message(true, 'tocsin', '')")
-            try connection.run("COMMIT")
-            return .committed
-        case "aborted": return .aborted
+        case "committed": break
+        case "aborted", "lost": return .aborted
         case "in progress": return nil
         default: return .unknown
         }
+        guard let proof = transaction.proof else { return .unknown }
+        let bindings = proof.bindings + [.text(transaction.id)]
+        guard try connection.first(proof.sql, bindings, { _ in true }) != nil else { return .aborted }
+        try connection.run("BEGIN")
+        try connection.run("SELECT 1 FROM pg_logical_emit_message(true, 'tocsin', '')")
+        try connection.run("COMMIT")
+        return .committed
     }
 }

@@ -55,6 +55,11 @@ package protocol SQLConnection: AnyObject {
     /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
     /// latest.
     func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError)
+    /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
+    ///
+    /// A last parameter is added, the transaction's number. It is asked over another connection when the answer to `COMMIT`
+    /// was lost.
+    func prove(by sql: String, _ bindings: [SQLValue])
     /// Runs statements one after the other without waiting for one's answer before the next is sent; `row` is told which of
     /// them a row belongs to.
     func runTogether(
@@ -73,6 +78,8 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+    package func prove(by sql: String, _ bindings: [SQLValue]) {}
+
     package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) { try run(sql, bindings) }
 
     package func runTogether(

@@ -51,17 +51,18 @@ package final class Journal: Sendable {
         events.filter { $0.recordOfChange == nil }
     }
 
-    /// Writes the group's row, unless it has nothing for others; to be called last in its transaction.
+    /// Writes the group's row, to be called last in its transaction.
+    ///
+    /// One that has nothing for others is written too, and rings nobody: the row alone proves that the group was
+    /// committed, when the answer to that is lost.
     func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {
-        guard !events.isEmpty else { return }
         var text = JournalText()
         for event in events { text.add(event, withDeliveries: tellsDeliveries) }
-        guard !text.isEmpty else { return }
         let records = events.filter { $0.recordOfChange != nil }
         // Before the commit: the reader may see the row before this thread goes on. A group that fails leaves an entry
         // that nobody asks for.
         try session.addToJournal(node: instance, serial: keep(records), body: text.text)
-        news.store(true, ordering: .releasing)
+        if !text.isEmpty { news.store(true, ordering: .releasing) }
     }
 
     private func keep(_ records: [DomainEvent]) -> Int64 {

@@ -8,6 +8,12 @@ package import TocsinCore
 /// what is visible now and was not then is new, each row once, whoever was late. A row's group became visible as a whole, and
 /// after every group that it had to wait for; so within a look the order of ids is right (`Journal`), and between looks as well.
 ///
+/// Numbers of transactions are not for ever: after a crash the server gives those again that were lost with it, and a
+/// snapshot from before would count them as seen. Ids are: what was read was flushed, and with it the sequence that its id is
+/// from. So whatever has a higher id than any row read before is new too, whatever its transaction; what commits late
+/// and has a lower one is older than the crash, and its number was in the snapshot. This is asked at each look, not only over
+/// a new connection: a pooler may hide that the server was away.
+///
 /// It looks when it is rung (by this node's own commits, by the doorbell) and otherwise after a quarter of a second; so
 /// the doorbell may be away altogether. While the database is away it tries again and again.
 package final class JournalReader: Sendable {
@@ -126,6 +132,8 @@ extension JournalReader {
         }
     }
 
+    private var isClosed: Bool { inbox.condition.withLock { inbox.isClosed } }
+
     private func finish() {
         let waiters = inbox.condition.withLock {
             inbox.isDone = true
@@ -164,31 +172,32 @@ extension JournalReader {
         for waiter in waiters { waiter.waiter.resume() }
     }
 
-    /// One look: everything new, in pages of one snapshot.
+    /// One look: everything new, in pages of one cursor.
     private func read(_ hand: inout JournalHand) throws(StoreError) {
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
-        let lastID = hand.isAnew ? hand.lastID : nil
         try session.connection.run(session.dialect.beginReading)
-        var after: Int64 = 0
-        var page: JournalPage
-        repeat {
-            let asked = now()
-            page = try session.journal(since: since, after: after, lastID: lastID, limit: settings.pageSize)
-            if after == 0 {
-                listeners.measured(.init(asked: asked, database: page.moment, answered: now()))
-                try checkGap(page, hand)
-            }
-            if !page.rows.isEmpty { note(page) }
+        try session.lookInJournal(since: since, lastID: hand.lastID)
+        let asked = now()
+        var page = try session.journalPage(limit: settings.pageSize)
+        let (snapshot, moment) = (page.snapshot, page.moment)
+        var lastID = hand.lastID
+        listeners.measured(.init(asked: asked, database: moment, answered: now()))
+        try checkGap(page, hand)
+        while let last = page.rows.last {
+            note(page, lookingFor: now().milliseconds - asked.milliseconds)
             try publish(page.rows, session, &hand)
-            after = page.rows.last?.id ?? after
-        } while page.rows.count == settings.pageSize
-        try noteListeners(session, at: page.moment, &hand)
+            lastID = max(lastID, last.id)
+            // Streams end with this run of the server: nobody waits for what is not read yet.
+            if isClosed { return hand.close() }
+            if page.rows.count < settings.pageSize { break }
+            page = try session.journalPage(limit: settings.pageSize)
+        }
+        try noteListeners(session, at: moment, &hand)
         try session.connection.run("ROLLBACK")
-        hand.snapshot = page.snapshot
-        hand.isAnew = false
-        hand.lastID = max(hand.lastID, after)
-        hand.lookedAt = page.moment
+        hand.snapshot = snapshot
+        hand.lastID = lastID
+        hand.lookedAt = moment
         hand.published.removeAll(keepingCapacity: true)
         found.withLock { [hand] in $0.lookedAt = hand.lookedAt }
     }
@@ -208,7 +217,6 @@ extension JournalReader {
         if hand.snapshot != nil || hand.hasFailed { listeners.lost() }
         hand.snapshot = start.snapshot
         hand.lastID = start.lastID
-        hand.isAnew = false
         hand.lookedAt = start.moment
         found.withLock { $0.lookedAt = start.moment }
         return nil
@@ -220,11 +228,11 @@ extension JournalReader {
         if page.isOlder || away > settings.keptMilliseconds / 2 { listeners.lost() }
     }
 
-    private func note(_ page: JournalPage) {
+    private func note(_ page: JournalPage, lookingFor milliseconds: Int64) {
         let oldest = page.rows.map(\.madeAt.milliseconds).min() ?? page.moment.milliseconds
         found.withLock { status in
             status.rows += page.rows.count
-            status.lagMilliseconds = max(0, page.moment.milliseconds - oldest)
+            status.lagMilliseconds = max(0, page.moment.milliseconds + milliseconds - oldest)
         }
     }
 
@@ -253,8 +261,6 @@ struct JournalHand {
     var timeline = ""
     /// Whether the connection's server was found to be the one of the last look.
     var isChecked = false
-    /// Whether nothing was read over this connection yet.
-    var isAnew = true
     /// The highest id of a row that was read.
     var lastID: Int64 = 0
     /// Whether a look has failed; matters until the first one that went well.
@@ -283,6 +289,5 @@ struct JournalHand {
         open?.connection.close()
         open = nil
         isChecked = false
-        isAnew = true
     }
 }

@@ -2,28 +2,26 @@ import TocsinCore
 
 private enum SQL {
     static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
+    static let isThere = "SELECT 1 FROM node_events WHERE node = $1 AND serial = $2 AND xid = $3::text::xid8"
     /// One row at least, so that the moment and the snapshot are always told.
     ///
-    /// Rows are new when their transaction is
-    /// visible now and was not in the snapshot `$1`.
-    private static func read(_ isNew: String) -> String {
-        """
+    /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
+    /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill.
+    static let look = """
+        DECLARE look NO SCROLL CURSOR FOR WITH new AS MATERIALIZED (
+            SELECT id, node, serial, made_at, body FROM node_events WHERE id > $2
+            UNION ALL
+            SELECT id, node, serial, made_at, body FROM node_events
+            WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND id <= $2
+                AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)
+        )
         SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
         FROM (SELECT pg_current_snapshot()::text AS snapshot,
                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS moment,
                 pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot) AS is_older) AS s
-            LEFT JOIN node_events AS e ON e.id > $2 AND (\(isNew))
-        ORDER BY e.id LIMIT $3
+            LEFT JOIN new AS e ON true
+        ORDER BY e.id
         """
-    }
-
-    private static let isUnseen = "NOT pg_visible_in_snapshot(e.xid, $1::text::pg_snapshot)"
-    static let read = read("e.xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND \(isUnseen)")
-    /// For the first look over a new connection, as it walks over all rows.
-    ///
-    /// A server that crashed may give the number of a transaction that was rolled back to another one; ids of rows are
-    /// never given again.
-    static let readAnew = read("\(isUnseen) OR e.id > $4")
     static let begin = """
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
             coalesce((SELECT max(id) FROM node_events), 0),
@@ -60,15 +58,18 @@ struct JournalStart {
 /// Rows of the journal, and from when they were read.
 struct JournalPage {
     var rows: [JournalRow] = []
-    /// What was visible; later pages of one transaction have the same.
+    /// What was visible; later pages of one look have the same.
     var snapshot = ""
+    /// When the look began.
     var moment = Timestamp(milliseconds: 0)
     /// Whether the database knows less than before: it is another one, or was restored.
     var isOlder = false
 }
 
 extension SQLSession {
+    /// Adds the group's row, by which is known later whether the group happened.
     func addToJournal(node: String, serial: Int64, body: String) throws(StoreError) {
+        connection.prove(by: SQL.isThere, [.text(node), .int(serial)])
         try connection.queue(SQL.add, [.text(node), .int(serial), .text(body)])
     }
 
@@ -81,18 +82,15 @@ extension SQLSession {
         return start
     }
 
-    /// Rows that are visible now and were not in the snapshot, by id, of those after an id.
-    ///
-    /// On a new connection `lastID` is the highest id that was read: then rows after it are answered as well.
-    func journal(
-        since snapshot: String,
-        after id: Int64,
-        lastID: Int64?,
-        limit: Int
-    ) throws(StoreError) -> JournalPage {
+    /// Begins, in the open transaction, to read rows that are new since a look that saw the snapshot and no id above `lastID`.
+    func lookInJournal(since snapshot: String, lastID: Int64) throws(StoreError) {
+        try connection.queue(SQL.look, [.text(snapshot), .int(lastID)])
+    }
+
+    /// The next rows of the look, by id; one that has none says nothing else either, unless it is the first.
+    func journalPage(limit: Int) throws(StoreError) -> JournalPage {
         var page = JournalPage()
-        let bindings: [SQLValue] = [.text(snapshot), .int(id), .int(Int64(limit))] + (lastID.map { [.int($0)] } ?? [])
-        _ = try connection.run(lastID == nil ? SQL.read : SQL.readAnew, bindings) { row in
+        _ = try connection.run("FETCH \(limit) FROM look", []) { row in
             (page.snapshot, page.moment, page.isOlder) = (row.text(0), row.moment(1), row.int(2) != 0)
             guard !row.isNull(3) else { return }
             page.rows.append(

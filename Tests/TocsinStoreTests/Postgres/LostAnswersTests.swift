@@ -43,7 +43,9 @@ struct LostAnswersTests {
         // So that the proxy sees the words of each statement.
         database.options.preparesStatements = false
         database.options.outcomeMilliseconds = outcomeMilliseconds
-        let store = try await SQLStore.open(database, at: moment(0))
+        var settings = StoreSettings()
+        settings.journal = Journal(instance: "a")
+        let store = try await SQLStore.open(database, at: moment(0), settings: settings)
         do {
             try await body(store, proxy)
         } catch {
@@ -95,5 +97,30 @@ struct LostAnswersTests {
             }
             #expect(found?.id == "t1")
         }
+    }
+
+    @Test(
+        "a number that was lost in a crash is nobody's commit, nor is another's under the same number",
+        arguments: [true, false]
+    )
+    func lostNumber(isGivenAgain: Bool) async throws {
+        let temporary = try #require(PostgresServer.named).makeDatabase()
+        let database = PostgresDatabase(url: temporary.url)
+        let store = try await SQLStore.open(database, at: moment(0))
+        await store.close()
+        let connection = try database.connect(.writer)
+        defer { connection.close() }
+        let query = "SELECT pg_current_xact_id()::text, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
+        let (number, timeline) = try #require(try connection.first(query) { ($0.text(0), $0.text(1)) })
+        var mark = TransactionMark(id: isGivenAgain ? number : "1000000000", timeline: timeline)
+        mark.proof = TransactionProof(
+            sql: "SELECT 1 FROM node_events WHERE node = $1 AND serial = $2 AND xid = $3::text::xid8",
+            bindings: [.text("a"), .int(1)]
+        )
+        #expect(try database.askedOutcome(of: mark) == .aborted)
+        try connection.run("INSERT INTO node_events (xid, node, serial, body) VALUES ('\(number)', 'a', 1, '')")
+        #expect(try database.askedOutcome(of: mark) == (isGivenAgain ? .committed : .aborted))
+        mark.proof = nil
+        #expect(try database.askedOutcome(of: mark) == (isGivenAgain ? .unknown : .aborted))
     }
 }
