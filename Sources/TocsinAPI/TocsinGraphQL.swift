@@ -62,6 +62,8 @@ package struct TocsinGraphQL: GraphQLService {
 
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 
+    package func hasLostAccess(_ caller: Identity) -> Bool { revoked.covers(caller) }
+
     // MARK: Running
 
     package func operationKind(

@@ -37,19 +37,8 @@ enum Documents {
         }
         """
 
-    /// The listing goes by `createdAt`, which publishers may set; the highest `number` of a few is what counts.
-    static let newestMessages = """
-        query Newest($topicId: ID!) {
-          getMessageByTopicIdAndCreatedAt(topicId: $topicId, sortDirection: DESC, limit: 20) { items { number cursor } }
-        }
-        """
-
-    static let allMessages = """
-        query All($topicId: ID!, $nextToken: String) {
-          getMessageByTopicIdAndCreatedAt(topicId: $topicId, sortDirection: ASC, limit: 100, nextToken: $nextToken) {
-            items { \(messageFields) }
-            nextToken
-          }
-        }
+    /// Where the topic's feed stands now.
+    static let standOfTopic = """
+        query Stand($topicId: ID!) { getTopic(id: $topicId) { cursor lastNumber } }
         """
 }

@@ -194,6 +194,12 @@ package final class Application: Sendable {
             logger: logger,
             now: { time.now().milliseconds }
         )
+        let server = server
+        hub.add { events in
+            // Told again once the list knows of it: what comes before finds nobody.
+            let hasEnded = events.contains { if case .accessEnded = $0 { true } else { false } }
+            if hasEnded { server.accessHasEnded() }
+        }
     }
 
     /// Starts the outbox and the feed, then listens; answers the server's address.

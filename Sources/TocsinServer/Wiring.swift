@@ -143,7 +143,7 @@ enum Wiring {
     ) -> PushContent {
         var content = PushContent(
             categories: categories,
-            cursor: { MessageCursor(topicID: $0, number: $1).text(sealer: sealer) }
+            cursor: { MessageCursor(inTopicOf: $0)?.text(sealer: sealer) }
         )
         content.placeholderTitle = settings.push.placeholderTitle
         content.placeholderBody = settings.push.placeholderBody

@@ -163,6 +163,25 @@ struct AppSyncSessionTests {
         check(Self.ready + [Step(.tokenEnded, "close 4401 The token has expired")])
     }
 
+    @Test("access that ends under one subscription by the connection's credentials ends all of these, and the connection")
+    func accessEnded() {
+        check(
+            Self.ready + [
+                Step(.start("a", "q"), "start 1 q, subscriptions only"),
+                Step(.start("b", "q"), "start 2 q, subscriptions only"),
+                Step(
+                    .ended(1, .unauthorized),
+                    "cancel 1",
+                    Self.error("a", "UnauthorizedException", "Token has expired."),
+                    "cancel 2",
+                    Self.error("b", "UnauthorizedException", "Token has expired."),
+                    "close 4401 The token has expired"
+                ),
+                Step(.ended(2, .unauthorized)),
+            ]
+        )
+    }
+
     @Test("errors keep their type, or get the one that follows from their code")
     func errorTypes() {
         let errors = [

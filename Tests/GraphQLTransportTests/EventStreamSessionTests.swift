@@ -20,7 +20,7 @@ struct EventStreamSessionTests {
     @Test("a subscription is events, then complete")
     func subscription() {
         check([
-            Self.opened, Step(.subscribed(1)),
+            Self.opened, Step(.subscribed(1), ": live\n\n"),
             Step(.next(1, .init(body: Array(#"{"data":1}"#.utf8))), "event: next\ndata: {\"data\":1}\n\n"),
             Step(
                 .next(1, .init(body: Array("{}".utf8), cursor: "c-1")),

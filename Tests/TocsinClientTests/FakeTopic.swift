@@ -19,10 +19,7 @@ final class FakeTopic: GraphQLService, Sendable {
     }
 
     private let state = Mutex(State())
-    private let pageSize: Int
     static let goodToken = "good-token"
-
-    init(pageSize: Int = 100) { self.pageSize = pageSize }
 
     var stored: [Stored] { state.withLock { $0.messages } }
     var subscriberCount: Int { state.withLock { $0.sinks.count } }
@@ -76,10 +73,8 @@ final class FakeTopic: GraphQLService, Sendable {
         let data: JSONValue =
             if query.contains("TopicByName(") {
                 named(request.variables["name"]?.stringValue)
-            } else if query.contains("Newest(") {
-                page(stored.reversed().prefix(20).map { $0 }, next: nil)
-            } else if query.contains("All(") {
-                listing(from: request.variables["nextToken"]?.stringValue.flatMap { Int($0) } ?? 0)
+            } else if query.contains("Stand(") {
+                stand
             } else {
                 ["getTopic": nil]
             }
@@ -116,7 +111,8 @@ extension FakeTopic {
     static func cursor(_ number: Int64) -> String { "cursor-\(number)" }
 
     private static func number(_ cursor: String) -> Int64? {
-        cursor.hasPrefix("cursor-") ? Int64(cursor.dropFirst("cursor-".count)) : nil
+        if cursor.isEmpty { return 0 }
+        return cursor.hasPrefix("cursor-") ? Int64(cursor.dropFirst("cursor-".count)) : nil
     }
 
     private static func event(_ message: Stored) -> SharedResponse {
@@ -141,14 +137,9 @@ extension FakeTopic {
         ["getTopicByName": ["items": .array(name == "alerts" ? [["id": "t0", "_deleted": true], ["id": "t1"]] : [])]]
     }
 
-    private func listing(from start: Int) -> JSONValue {
-        let rest = stored.dropFirst(start)
-        return page(rest.prefix(pageSize).map { $0 }, next: rest.count > pageSize ? "\(start + pageSize)" : nil)
-    }
-
-    private func page(_ messages: [Stored], next: String?) -> JSONValue {
-        let items = JSONValue.array(messages.map(Self.object))
-        return ["getMessageByTopicIdAndCreatedAt": ["items": items, "nextToken": next.map(JSONValue.string) ?? nil]]
+    private var stand: JSONValue {
+        let last = Int64(stored.count)
+        return ["getTopic": ["cursor": .string(Self.cursor(last)), "lastNumber": .int(last)]]
     }
 
     private func create(_ input: JSONValue?) -> GraphQLReply {

@@ -94,7 +94,7 @@ struct FollowTests {
 
     @Test("a connection lost before the first message loses nothing of an empty topic")
     func survivesLossInEmptyTopic() async throws {
-        try await FakeServer.run(FakeTopic(pageSize: 2)) { server in
+        try await FakeServer.run { server in
             let feed = RunningFeed(try server.makeClient(), count: 6)
             await feed.untilLive()
             await server.stop()

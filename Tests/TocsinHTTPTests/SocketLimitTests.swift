@@ -6,7 +6,10 @@ import TocsinHTTP
 struct SocketLimitTests {
     private static let ping = #"{"type":"ping"}"#
 
-    @Test("who sends more messages than the rate allows is closed with 4429", arguments: ["text", "ping", "pong"])
+    @Test(
+        "who sends more messages or pieces of one than the rate allows is closed with 4429",
+        arguments: ["text", "ping", "pong", "piece"]
+    )
     func messageRate(kind: String) async throws {
         let change = { (settings: inout HTTPServerSettings) in
             settings.messagesPerSecond = 0.001
@@ -15,8 +18,9 @@ struct SocketLimitTests {
         try await TestServer.with(settings: change) { server in
             let client = try await server.connect()
             try await client.openSession()
-            for _ in 0..<4 {
+            for number in 0..<4 {
                 switch kind {
+                case "piece": client.sendFrame(number == 0 ? 0x01 : 0x00, [])
                 case "text": client.sendText(Self.ping)
                 case "ping": client.sendFrame(0x89, [1])
                 default: client.sendFrame(0x8A, [1])
@@ -25,6 +29,21 @@ struct SocketLimitTests {
             let close = try await client.closeFrame()
             #expect(close.closeCode == 4429)
             #expect(close.closeReason == "Too many messages; send fewer a second")
+        }
+    }
+
+    @Test("a socket without subscriptions is closed when its caller loses access, and no other's is")
+    func lostAccess() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            try await client.openSession(token: "other")
+            let witness = try await server.connect()
+            try await witness.openSession()
+            server.service.lose("other")
+            server.server.accessHasEnded()
+            #expect(try await client.closeFrame().closeCode == 4403)
+            witness.sendText(Self.ping)
+            #expect(try await witness.frame().text == #"{"type":"pong"}"#)
         }
     }
 

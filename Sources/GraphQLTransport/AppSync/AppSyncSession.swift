@@ -170,6 +170,8 @@ extension AppSyncSession {
         case .ended(let number, .completed): return finish(number, .completed) + closeIfOver()
         case .ended(let number, .failed(let errors)), .refused(let number, let errors):
             return finish(number, .errors(errors)) + closeIfOver()
+        // Whoever loses access loses all that runs by the connection's credentials, and the connection.
+        case .ended(let number, .unauthorized) where slots[number]?.hasOwnCredentials == false: return tokenEnded()
         case .ended(let number, .unauthorized): return finish(number, .tokenEnded) + closeIfOver()
         case .ended(_, .shuttingDown): return close(.goingAway, "The server is stopping")
         case .replied(let number, let reply):

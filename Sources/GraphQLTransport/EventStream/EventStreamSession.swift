@@ -45,9 +45,10 @@ public struct EventStreamSession: SocketSession {
             // Without a cursor of its own: it is no event of the stream, whose last one the client names when it comes.
             let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursor))
             return [.send(Self.next(last))] + leave(.tryAgainLater, SessionGoodbye.tooSlow)
+        case .subscribed: return [.send(SocketMessage(prefix: Self.live))]
         case .timer(.keepAlive): return [.send(SocketMessage(prefix: Self.comment)), keepAlive]
         // Nothing comes from the client, and it was authenticated before.
-        case .subscribed, .timer, .text, .binary, .pingFrame, .authenticated, .reauthenticated, .denied, .unsupported:
+        case .timer, .text, .binary, .pingFrame, .authenticated, .reauthenticated, .denied, .unsupported:
             return []
         }
     }
@@ -94,6 +95,8 @@ public struct EventStreamSession: SocketSession {
 // The pieces of the stream.
 extension EventStreamSession {
     private static let comment = Array(":\n\n".utf8)
+    /// Says that nothing committed from now on is missed.
+    private static let live = Array(": live\n\n".utf8)
     /// A browser tells of no event that has no `data` line.
     private static let complete = Array("event: complete\ndata:\n\n".utf8)
 

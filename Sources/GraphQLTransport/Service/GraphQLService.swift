@@ -17,6 +17,11 @@ public protocol GraphQLService: Sendable {
     /// Sockets of the caller are closed then.
     func expiry(of caller: Caller) -> Int64?
 
+    /// Whether the caller, who was let in before, has lost access since.
+    ///
+    /// Asked when access of anybody has ended; sockets of the caller are closed then.
+    func hasLostAccess(_ caller: Caller) -> Bool
+
     /// Whose sockets and event streams are counted together, for the limit on those of one owner; `nil` counts none.
     func socketGroup(of caller: Caller) -> String?
 
@@ -49,6 +54,9 @@ public protocol GraphQLService: Sendable {
 }
 
 extension GraphQLService {
+    /// Nobody loses access before their token ends.
+    public func hasLostAccess(_ caller: Caller) -> Bool { false }
+
     /// Counts no sockets together.
     public func socketGroup(of caller: Caller) -> String? { nil }
 

@@ -5,6 +5,8 @@ struct FeedStart: Sendable {
     var scope: FeedScope
     /// It hears of messages after this place.
     var after: Int64
+    /// Of the message at that place, where one is known.
+    var mark: MessageMark?
     /// Whether there may be stored ones among them.
     var replays: Bool
 }
@@ -17,18 +19,21 @@ struct FeedOpening {
     /// The start in the feed of the topic named, or of all the caller's topics; nil where there is no one feed of these.
     ///
     /// A cursor that cannot be honoured is refused together with the oldest one that can be: what lies between is missed
-    /// only by those who decide to.
+    /// only by those who decide to. An empty one stands before the first message that is kept.
     func start(topic: TopicID?, cursor text: String?) async throws(ServiceError) -> FeedStart? {
         guard let scope = topic.map(FeedScope.topic) ?? services.feeds.ownFeed(of: caller) else {
             if text == nil { return nil }
             throw .badCursor(Self.needsTopic, oldest: nil)
         }
         let cursor = text.flatMap { MessageCursor(text: $0, sealer: services.sealer) }
-        guard let bounds = try await services.feeds.bounds(of: scope, caller: caller) else {
+        let asked = cursor?.place(in: scope)
+        guard let stand = try await services.feeds.stand(of: scope, at: asked, caller: caller) else {
             guard let cursor, cursor.place(in: scope) != nil, wasOwn(cursor) else { throw .unauthorized }
             throw .cursorExpired(Self.topicIsGone, oldest: nil)
         }
-        guard text != nil else { return FeedStart(scope: scope, after: bounds.last, replays: false) }
+        let (bounds, mark) = (stand.bounds, stand.message.map(MessageMark.init))
+        guard let text else { return FeedStart(scope: scope, after: bounds.last, mark: mark, replays: false) }
+        if text.isEmpty { return FeedStart(scope: scope, after: bounds.first - 1, replays: true) }
         let oldest = MessageCursor(scope, at: bounds.first - 1).text(sealer: services.sealer)
         guard let cursor else { throw .badCursor(Self.changed, oldest: oldest) }
         guard let place = cursor.place(in: scope) else {
@@ -36,7 +41,9 @@ struct FeedOpening {
         }
         guard place <= bounds.last else { throw .badCursor(Self.notYet, oldest: oldest) }
         guard place >= bounds.first - 1 else { throw .cursorExpired(Self.pruned, oldest: oldest) }
-        return FeedStart(scope: scope, after: place, replays: true)
+        // Numbers are given again after a restore: then another message stands at the place.
+        if let mark, let old = cursor.mark, old != mark { throw .badCursor(Self.notYet, oldest: oldest) }
+        return FeedStart(scope: scope, after: place, mark: cursor.mark, replays: true)
     }
 
     /// Whether the caller was given the cursor with a message of theirs: then they may know that its topic was there.

@@ -1,16 +1,33 @@
 import GraphQL
 import GraphQLTransport
+import Synchronization
 import TocsinCore
 
 // A subscription that names a topic lasts as long as its caller may read the topic.
 extension LiveFeed {
     /// Ends the subscriptions of those who may no longer read the topic that was changed or deleted.
-    func endWithoutAccess(_ change: RecordChange, of topic: Record) {
-        for group in groups(following: TopicID(topic.id)) {
-            if change == .updated, Self.mayRead(topic, group.context.caller) { continue }
-            let reason = accessEnded(for: group)
-            for member in group.snapshot { member.end(reason) }
+    ///
+    /// Of a deleted topic they hear first what was committed before: the end waits for its turn behind that. Who has lost
+    /// the right to read hears nothing more.
+    func endWithoutAccess(_ change: RecordChange, of topic: Record, _ commit: Int) {
+        let groups = groups(following: TopicID(topic.id))
+        guard change == .deleted else {
+            for group in groups where !Self.mayRead(topic, group.context.caller) {
+                for member in group.snapshot { failWithoutAccess(member, in: group) }
+            }
+            return
         }
+        let end = LiveEvent(commit: commit, record: topic, endsAccess: true)
+        let full = state.withLock { state in groups.filter { !state.backlog.add(end, for: $0) } }
+        for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
+    }
+
+    /// Ends a member with the words of the refusal that a new subscription would get, for what may not be read is as what
+    /// does not exist, and where it stood.
+    func failWithoutAccess(_ member: LiveMember, in group: LiveGroup) {
+        let place = FieldPlace(parentType: "Subscription", fieldName: group.fieldName)
+        let error = GraphQLError(.unauthorized, at: place, report: { $0 })
+        fail(member, in: group.interest.feed, error, style: group.key.isAppSync ? .appSync : .standard)
     }
 
     private static func mayRead(_ topic: Record, _ caller: Identity) -> Bool {
@@ -18,12 +35,5 @@ extension LiveFeed {
         case .allow(let visible): visible.matches(topic)
         case .deny: false
         }
-    }
-
-    /// The words of the refusal that a new subscription would get: what may not be read is as what does not exist.
-    private func accessEnded(for group: LiveGroup) -> StreamEnd {
-        let place = FieldPlace(parentType: "Subscription", fieldName: group.fieldName)
-        let error = GraphQLError(.unauthorized, at: place, report: { $0 })
-        return .failed(errors: executor.errorList([error], style: group.key.isAppSync ? .appSync : .standard))
     }
 }

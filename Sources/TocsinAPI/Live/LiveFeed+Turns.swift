@@ -16,7 +16,7 @@ extension LiveFeed {
             return
         }
         guard let change = RecordChange(event), let record = event.record else { return }
-        if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record) }
+        if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         var key = InterestKey(model: record.model.name, change: change, owner: nil)
         let anybodys = key
         key.owner = record.owner
@@ -25,10 +25,12 @@ extension LiveFeed {
         }
         let wanting = groups.filter { $0.interest.includes(record) }
         guard !wanting.isEmpty else { return }
+        let mark = record.number == nil ? nil : MessageMark(record)
         let full = state.withLock { state in
             wanting.filter { group in
                 let place = group.interest.feed?.place(of: record)
-                return !state.backlog.add(LiveEvent(commit: commit, record: record, place: place), for: group)
+                let event = LiveEvent(commit: commit, record: record, place: place, mark: mark)
+                return !state.backlog.add(event, for: group)
             }
         }
         for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
@@ -47,18 +49,30 @@ extension LiveFeed {
         let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
         guard group.rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
+        var rest = events[...]
+        while let end = rest.firstIndex(where: \.endsAccess) {
+            await hand(rest[..<end], to: group)
+            for member in group.snapshot where member.joinedAfter < events[end].commit {
+                failWithoutAccess(member, in: group)
+            }
+            rest = rest[(end + 1)...]
+        }
+        await hand(rest, to: group)
+        goOn(with: group)
+    }
+
+    private func hand(_ events: ArraySlice<LiveEvent>, to group: LiveGroup) async {
         var responses: [SharedResponse] = []
-        var (bytes, first) = (0, 0)
-        for (place, event) in events.enumerated() {
+        var (bytes, first) = (0, events.startIndex)
+        for (place, event) in zip(events.indices, events) {
             let response = await response(for: event.record, in: group)
             responses.append(response)
             bytes += response.body.count
-            guard bytes >= Self.turnBytes || place == events.count - 1 else { continue }
+            guard bytes >= Self.turnBytes || place == events.endIndex - 1 else { continue }
             let rosters = group.rosters
             group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...place]) } }
             (responses, bytes, first) = ([], 0, place + 1)
         }
-        goOn(with: group)
     }
 
     /// The group gets its next turn when the others have had theirs.
@@ -69,7 +83,7 @@ extension LiveFeed {
     }
 
     /// Ends an owner's subscriptions, whose events have become too many to wait.
-    private func endGroups(of owner: String) {
+    func endGroups(of owner: String) {
         let groups = state.withLock { $0.groups.values.filter { $0.owner == owner } }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, Self.overflow) }

@@ -187,7 +187,7 @@ package final class LiveFeed: Sendable {
         for message in messages {
             guard let place = scope.place(of: message) else { continue }
             let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
-            guard !Task.isCancelled, member.replay(response, at: place) else { return false }
+            guard !Task.isCancelled, member.replay(response, at: place, MessageMark(message)) else { return false }
             handedOver += response?.body.count ?? 0
             if handedOver >= Self.replayBytes {
                 await member.sink.room()
@@ -204,13 +204,18 @@ package final class LiveFeed: Sendable {
     }
 
     /// Ends a member with an error and the cursor from which it can go on.
-    func fail(_ member: LiveMember, in scope: FeedScope?, _ error: GraphQLError) {
-        member.end { place in
+    func fail(
+        _ member: LiveMember,
+        in scope: FeedScope?,
+        _ error: GraphQLError,
+        style: ResponseStyle = .standard
+    ) {
+        member.end { place, mark in
             var error = error
             if let place, let scope {
-                error.extensions["cursor"] = .string(MessageCursor(scope, at: place).text(sealer: cursors))
+                error.extensions["cursor"] = .string(MessageCursor(scope, at: place, mark: mark).text(sealer: cursors))
             }
-            return .failed(errors: executor.errorList([error]))
+            return .failed(errors: executor.errorList([error], style: style))
         }
     }
 

@@ -22,6 +22,8 @@ final class LiveMember: RenewableListener, Sendable {
         var stage: Stage
         /// The place of what was handed over last, or behind which the member began; no meaning without a feed.
         var last: Int64
+        /// Of the message there, where one is known.
+        var mark: MessageMark?
         var replay: Task<Void, Never>?
         var leave: (@Sendable () -> Void)?
     }
@@ -40,7 +42,13 @@ final class LiveMember: RenewableListener, Sendable {
         self.joinedAfter = joinedAfter
         isInFeed = start != nil
         self.order = order
-        state = Mutex(State(stage: start?.replays == true ? .catchingUp(seen: 0) : .live, last: start?.after ?? 0))
+        state = Mutex(
+            State(
+                stage: start?.replays == true ? .catchingUp(seen: 0) : .live,
+                last: start?.after ?? 0,
+                mark: start?.mark
+            )
+        )
     }
 
     var caller: Identity { identity.withLock { $0 } }
@@ -84,7 +92,7 @@ final class LiveMember: RenewableListener, Sendable {
         case .live:
             guard let place = event.place, isInFeed else { return true }
             guard place > state.last else { return false }
-            state.last = place
+            (state.last, state.mark) = (place, event.mark)
             return true
         case .catchingUp(let seen):
             state.stage = .catchingUp(seen: max(seen, event.place ?? 0))
@@ -95,10 +103,10 @@ final class LiveMember: RenewableListener, Sendable {
 
     /// Hands over a stored message, or passes over one that the subscriber does not want; false when nothing more is
     /// wanted.
-    func replay(_ response: SharedResponse?, at place: Int64) -> Bool {
+    func replay(_ response: SharedResponse?, at place: Int64, _ mark: MessageMark) -> Bool {
         state.withLock { state in
             guard case .catchingUp = state.stage else { return false }
-            state.last = place
+            (state.last, state.mark) = (place, mark)
             if let response { sink.next(response) }
             return true
         }
@@ -110,30 +118,30 @@ final class LiveMember: RenewableListener, Sendable {
             guard case .catchingUp(let seen) = state.stage else { return true }
             guard seen <= place else { return false }
             state.stage = .live
-            state.last = place
+            if place != state.last { (state.last, state.mark) = (place, nil) }
             state.replay = nil
             return true
         }
     }
 
     /// Ends the member from the server's side.
-    func end(_ reason: StreamEnd) { end { _ in reason } }
+    func end(_ reason: StreamEnd) { end { _, _ in reason } }
 
     /// Ends the member from the server's side, with a reason made of where it stands in its feed.
-    func end(_ reason: (_ place: Int64?) -> StreamEnd) {
-        order.lock { finish { last in sink.end(reason(isInFeed ? last : nil)) } }?()
+    func end(_ reason: (_ place: Int64?, _ mark: MessageMark?) -> StreamEnd) {
+        order.lock { finish { last, mark in sink.end(reason(isInFeed ? last : nil, mark)) } }?()
     }
 
     /// Ends the member from the client's side.
-    func cancel() { finish { _ in }?() }
+    func cancel() { finish { _, _ in }?() }
 
     /// Ends it; answers what is left to do without a lock, nil when it had ended before.
-    private func finish(_ tell: (_ last: Int64) -> Void) -> (() -> Void)? {
+    private func finish(_ tell: (_ last: Int64, _ mark: MessageMark?) -> Void) -> (() -> Void)? {
         let old = state.withLock { state -> State? in
             let old = state
             if case .ended = old.stage { return nil }
             state = State(stage: .ended, last: old.last)
-            tell(old.last)
+            tell(old.last, old.mark)
             return old
         }
         guard let old else { return nil }

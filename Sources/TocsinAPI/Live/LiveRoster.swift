@@ -8,6 +8,10 @@ struct LiveEvent: Sendable {
     var record: Record
     /// Where it stands in the group's feed.
     var place: Int64?
+    /// Of the record, where it is a message.
+    var mark: MessageMark?
+    /// The group's topic was deleted: what came before is still told, nothing after it.
+    var endsAccess = false
 }
 
 /// Members of one group who are reached together.

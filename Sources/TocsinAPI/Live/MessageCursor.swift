@@ -1,5 +1,32 @@
 package import TocsinCore
 
+/// Tells the message at a place from another that stands there after the database was restored from before it.
+struct MessageMark: Hashable, Sendable {
+    let bits: UInt64
+    private static let count = 30
+
+    /// The mark of a message: the same one sent again after a restore has another.
+    init(_ message: Record) {
+        var hash = FNV.hash(message.id.utf8)
+        hash = FNV.hash(String(message[ModelType.makingTime].int ?? 0).utf8, from: hash)
+        bits = (hash ^ hash >> UInt64(Self.count)) & (1 << UInt64(Self.count) - 1)
+    }
+
+    init?(text: String) {
+        guard let bits = UInt64(text, radix: 36) else { return nil }
+        self.bits = bits
+    }
+
+    var text: String { String(bits, radix: 36) }
+}
+
+/// FNV-1a, for what need not be hard to find.
+private enum FNV {
+    static func hash(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
+        bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
 /// Where a client stands: in a topic's feed, in the feed of all its messages, or in both; sealed, so that a changed one is
 /// noticed (ops-promises P11).
 ///
@@ -19,14 +46,19 @@ package struct MessageCursor: Hashable {
 
     var inTopic: InTopic?
     var inOwnFeed: InOwnFeed?
+    /// Of the message that stands there, where one is known.
+    var mark: MessageMark?
 
-    /// The place of a topic's message.
-    package init(topicID: TopicID, number: MessageNumber) {
-        inTopic = InTopic(topicID: topicID, number: number)
+    /// A message's place in its topic; nil for a record that is no message.
+    package init?(inTopicOf message: Record) {
+        guard let topic = message["topicId"].text, let number = message.number else { return nil }
+        inTopic = InTopic(topicID: TopicID(topic), number: number)
+        mark = MessageMark(message)
     }
 
     /// A place in a feed, whether or not a message stands there.
-    init(_ scope: FeedScope, at place: Int64) {
+    init(_ scope: FeedScope, at place: Int64, mark: MessageMark? = nil) {
+        self.mark = mark
         switch scope {
         case .topic(let topic): inTopic = InTopic(topicID: topic, number: place)
         case .owner(let owner): inOwnFeed = InOwnFeed(ownerMark: Self.mark(of: owner), position: place)
@@ -35,8 +67,7 @@ package struct MessageCursor: Hashable {
 
     /// A message's places as far as this caller may know them; nil for a record that is no message.
     init?(of message: Record, for caller: Identity) {
-        guard let topic = message["topicId"].text, let number = message.number else { return nil }
-        self.init(topicID: TopicID(topic), number: number)
+        self.init(inTopicOf: message)
         if let owner = message.model.feedOwner(of: caller), message.owner == owner,
             let position = message.feedPosition
         {
@@ -55,14 +86,14 @@ package struct MessageCursor: Hashable {
     /// Whether it was made of a message, or of the feed, of this owner.
     func belongs(to owner: String) -> Bool { inOwnFeed?.ownerMark == Self.mark(of: owner) }
 
-    /// FNV-1a: it need not be hard to find another text with this mark, which would only lead into the finder's own feed.
+    /// It need not be hard to find another text with this mark, which would only lead into the finder's own feed.
     private static func mark(of owner: String) -> String {
-        let hash = owner.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        return String(hash, radix: 36)
+        String(FNV.hash(owner.utf8), radix: 36)
     }
 }
 
-// The text: `number topic`, `number.position.owner topic`, or `.position.owner ` without a place in a topic.
+// The text: `number topic`, `number.position.owner topic`, or `.position.owner ` without a place in a topic; `.mark` before
+// the space where there is one.
 extension MessageCursor {
     private static let scope = "cursor"
 
@@ -70,6 +101,7 @@ extension MessageCursor {
     package func text(sealer: any Sealer) -> String {
         var text = inTopic.map { String($0.number) } ?? ""
         if let own = inOwnFeed { text += ".\(own.position).\(own.ownerMark)" }
+        if let mark { text += "." + mark.text }
         text += " " + (inTopic?.topicID.text ?? "")
         return sealer.seal(Array(text.utf8), scope: Self.scope)
     }
@@ -81,13 +113,17 @@ extension MessageCursor {
         }
         let places = bytes[..<space].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
-        guard places.count == 1 || places.count == 3 else { return nil }
+        guard (1...4).contains(places.count) else { return nil }
+        if places.count.isMultiple(of: 2) {
+            guard let mark = MessageMark(text: places[places.count - 1]) else { return nil }
+            self.mark = mark
+        }
         if !places[0].isEmpty {
             guard let number = Int64(places[0]) else { return nil }
             let topic = String(decoding: bytes[(space + 1)...], as: UTF8.self)
             inTopic = InTopic(topicID: TopicID(topic), number: number)
         }
-        guard places.count == 3 else { return }
+        guard places.count >= 3 else { return }
         guard let position = Int64(places[1]) else { return nil }
         inOwnFeed = InOwnFeed(ownerMark: places[2], position: position)
     }

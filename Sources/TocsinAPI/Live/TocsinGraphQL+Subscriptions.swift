@@ -70,17 +70,15 @@ extension TocsinGraphQL {
         return .stream(member)
     }
 
-    /// The variable that carries `after` does not matter to what an event looks like; where several have its text, none
-    /// can be told to be it.
+    /// A variable that the document uses as `after` alone does not matter to what an event looks like.
     private func groupKey(
         _ request: GraphQLRequest,
         _ field: SubscriptionSource,
         _ caller: Identity,
         _ style: ResponseStyle
     ) -> GroupKey {
-        let after = field.arguments["after"]?.stringValue
-        let carriers = request.variables.filter { after != nil && $0.value.stringValue == after }
-        let variables = request.variables.filter { carriers.count != 1 || $0.key != carriers[0].key }
+        let places = field.arguments["after"] == nil ? [] : ResumeVariables.names(in: request.query)
+        let variables = request.variables.filter { !places.contains($0.key) }
         return GroupKey(
             query: request.query,
             operationName: request.operationName,

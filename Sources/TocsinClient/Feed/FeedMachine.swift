@@ -4,12 +4,8 @@ import JSON
 /// Follows one topic over one connection after another: what a server says comes in, what to do goes out.
 ///
 /// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and "now" must be a place
-/// that survives the loss of the first connection. So the newest message is asked for first, and the subscription names
-/// its cursor: the feed begins after it, however often the connection breaks. In an empty topic there is no cursor to
-/// name, but there "now" is the beginning: everything from number 1 on belongs to the feed. Then the subscription is
-/// made live without a cursor, and once the server has answered a ping behind it, all stored messages are listed (mostly
-/// none) and given out before the live ones. This is done again on each connection until the first message, and with it
-/// the first cursor, has come.
+/// that survives the loss of the first connection. So the topic is asked first where its feed stands, and the
+/// subscription names that cursor: the feed begins after it, however often the connection breaks.
 ///
 /// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is met by asking again
 /// after the last cursor. A hole that is still there then is the server's own (messages that are not kept any more).
@@ -31,20 +27,18 @@ struct FeedMachine {
     private enum Start: Equatable {
         /// Nothing is known yet.
         case unknown
-        /// The topic was empty when the feed began; no message has come since.
+        /// Before the first message.
         case beginning
         case after(cursor: String)
     }
 
     private enum Phase: Equatable {
-        case disconnected, acknowledging, findingStart, subscribing, listing, live
+        case disconnected, acknowledging, findingStart, subscribing, live
     }
 
     private enum OperationID {
         static let feed = "feed"
         static let start = "start"
-        /// Each page is an operation of its own.
-        static let list = "list-"
     }
 
     let topicID: String
@@ -57,9 +51,6 @@ struct FeedMachine {
     private var lastNumber: Int64?
     /// The last number at which a hole was met by asking again.
     private var holeAskedAfter: Int64?
-    /// Messages that wait until the stored ones before them are known.
-    private var held: [FeedMessage] = []
-    private var pages = 0
 
     /// A feed that has not begun; longer messages of the server end it.
     init(topicID: String, token: String?, start: MessageFeed.Start, maximumMessageBytes: Int) {
@@ -85,7 +76,6 @@ struct FeedMachine {
     /// A connection is open.
     mutating func connected() -> [Action] {
         phase = .acknowledging
-        held = []
         session = TransportWSClientSession(credentials: credentials, limits: limits)
         return handle(.opened)
     }
@@ -120,8 +110,7 @@ struct FeedMachine {
     private mutating func next(_ id: String, _ response: JSONValue) -> [Action] {
         switch id {
         case OperationID.feed: received(response)
-        case OperationID.start: foundStart(response)
-        default: listed(response)
+        default: foundStart(response)
         }
     }
 
@@ -138,64 +127,31 @@ extension FeedMachine {
         guard phase == .acknowledging else { return [.end(.strange)] }
         guard start == .unknown else { return subscribe() }
         phase = .findingStart
-        return run(OperationID.start, Documents.newestMessages)
+        return run(OperationID.start, Documents.standOfTopic)
     }
 
     private mutating func foundStart(_ payload: JSONValue) -> [Action] {
         guard phase == .findingStart else { return [] }
         if let error = GraphQLAnswer.firstError(of: payload["errors"]) { return failed(error) }
-        guard let items = payload["data"]?["getMessageByTopicIdAndCreatedAt"]?["items"]?.arrayValue else {
+        let topic = payload["data"]?["getTopic"]
+        guard let cursor = topic?["cursor"]?.stringValue, let number = topic?["lastNumber"]?.intValue else {
             return [.end(.strange)]
         }
-        let newest = items.compactMap { item in
-            item["number"]?.intValue.flatMap { number in item["cursor"]?.stringValue.map { (number, $0) } }
-        }.max { $0.0 < $1.0 }
-        if let (number, cursor) = newest {
-            start = .after(cursor: cursor)
-            lastNumber = number
-        } else {
-            start = .beginning
-            lastNumber = 0
-        }
-        return [.begin(FeedPlace(topicID: topicID, number: lastNumber ?? 0, cursor: cursor))] + subscribe()
+        start = .after(cursor: cursor)
+        lastNumber = number
+        return [.begin(FeedPlace(topicID: topicID, number: number, cursor: cursor))] + subscribe()
     }
 
     private mutating func subscribe() -> [Action] {
         phase = .subscribing
-        let after: JSONObject = cursor.map { ["after": .string($0)] } ?? [:]
-        return run(OperationID.feed, Documents.follow, after) + handle(.ping)
+        return run(OperationID.feed, Documents.follow, ["after": .string(cursor ?? "")]) + handle(.ping)
     }
 
     /// The ping sent after the subscription is answered: no message is missed from here on.
     private mutating func confirmed() -> [Action] {
         guard phase == .subscribing else { return [] }
-        guard start == .beginning else {
-            phase = .live
-            return [.live]
-        }
-        phase = .listing
-        return list()
-    }
-
-    private mutating func listed(_ payload: JSONValue) -> [Action] {
-        guard phase == .listing else { return [] }
-        if let error = GraphQLAnswer.firstError(of: payload["errors"]) { return failed(error) }
-        let page = payload["data"]?["getMessageByTopicIdAndCreatedAt"]
-        guard let items = page?["items"]?.arrayValue else { return [.end(.strange)] }
-        held += items.compactMap(FeedMessage.init)
-        if let token = page?["nextToken"]?.stringValue {
-            return list(["nextToken": .string(token)])
-        }
         phase = .live
-        // A stored message can have come live as well while the list was read.
-        let found = held.sorted { $0.number < $1.number }
-        held = []
-        return found.flatMap { deliver($0) } + [.live]
-    }
-
-    private mutating func list(_ variables: JSONObject = [:]) -> [Action] {
-        pages += 1
-        return run(OperationID.list + String(pages), Documents.allMessages, variables)
+        return [.live]
     }
 
     private mutating func run(_ id: String, _ document: String, _ variables: JSONObject = [:]) -> [Action] {
@@ -210,10 +166,6 @@ extension FeedMachine {
     private mutating func received(_ payload: JSONValue) -> [Action] {
         guard let message = FeedMessage(payload["data"]?["onCreateMessage"]) else {
             return failed(GraphQLAnswer.firstError(of: payload["errors"]))
-        }
-        if start == .beginning, phase == .subscribing || phase == .listing {
-            held.append(message)
-            return []
         }
         guard let lastNumber, message.number > lastNumber + 1, holeAskedAfter != lastNumber else {
             return deliver(message)

@@ -22,6 +22,12 @@ package struct FeedPage: Sendable {
     package var end: Int64
 }
 
+/// What a feed holds, and the message at one place in it, if it is there: one snapshot.
+package struct FeedStand: Sendable {
+    package var bounds: FeedBounds
+    package var message: Record?
+}
+
 /// Feeds as they are replayed: stored messages after a place.
 ///
 /// Messages that were deleted are not part of a feed any more; their numbers are missing in it, as clients can see.
@@ -49,10 +55,29 @@ package struct FeedService: Sendable {
         return .owner(owner)
     }
 
-    /// What the feed holds; nil for a topic that is absent, deleted or somebody else's.
-    package func bounds(of scope: FeedScope, caller: Identity) async throws(ServiceError) -> FeedBounds? {
+    /// What the feed holds, and its message at a place, or its last; nil for a topic that is absent, deleted or somebody
+    /// else's.
+    package func stand(
+        of scope: FeedScope,
+        at place: Int64? = nil,
+        caller: Identity
+    ) async throws(ServiceError) -> FeedStand? {
         let query = try query(scope, after: 0, limit: 1, caller)
-        return try await store.reading { [self] reader throws(StoreError) in try bounds(query, reader) }
+        return try await store.reading { [self] reader throws(StoreError) in try stand(query, at: place, reader) }
+    }
+
+    /// Where the feeds of topics stand now; nothing for those that are absent, deleted or somebody else's.
+    package func stands(
+        of topics: [TopicID],
+        caller: Identity
+    ) async throws(ServiceError) -> [TopicID: FeedStand] {
+        var queries: [TopicID: Query] = [:]
+        for topic in topics { queries[topic] = try query(.topic(topic), after: 0, limit: 1, caller) }
+        return try await store.reading { [self, queries] reader throws(StoreError) in
+            var stands: [TopicID: FeedStand] = [:]
+            for (topic, query) in queries { stands[topic] = try stand(query, at: nil, reader) }
+            return stands
+        }
     }
 
     /// Messages after a place, at most `limit`; nil where there is no such feed any more.
@@ -117,6 +142,20 @@ package struct FeedService: Sendable {
             limit: limit
         )
         return Query(scope: scope, messages: query, topics: readable)
+    }
+
+    private func stand(
+        _ query: Query,
+        at place: Int64?,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> FeedStand? {
+        guard let bounds = try bounds(query, reader) else { return nil }
+        let place = place ?? bounds.last
+        guard place > 0 else { return FeedStand(bounds: bounds) }
+        var next = query.messages
+        next.after = [.int(place - 1)]
+        let found = try reader.records(next).first { query.scope.place(of: $0) == place }
+        return FeedStand(bounds: bounds, message: found)
     }
 
     private func bounds(_ query: Query, _ reader: any StoreReader) throws(StoreError) -> FeedBounds? {

@@ -31,6 +31,9 @@ final class ConnectionRegistry: Sendable {
     /// How many connections are open.
     var count: Int { state.withLock { $0.channels.count } }
 
+    /// The open connections.
+    var channels: [any Channel] { state.withLock { Array($0.channels.values) } }
+
     /// Takes the connection in, with a number that no other has.
     func admit(_ channel: any Channel) -> (admission: Admission, number: Int) {
         let outcome = state.withLock { state -> (Admission, Int) in
@@ -61,6 +64,9 @@ final class ConnectionRegistry: Sendable {
         state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
     }
 }
+
+/// Tells the handlers of a connection that somebody, perhaps theirs, has lost access.
+struct AccessEnds: Sendable {}
 
 /// Tells the handlers of a connection that the server stops.
 struct ServerStops: Sendable {}

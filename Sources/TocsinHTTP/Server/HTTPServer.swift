@@ -123,6 +123,11 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         await shutdown(graceSeconds: graceSeconds)
     }
 
+    /// Somebody has lost access: closes the sockets of all whom the service names, whether or not anything runs there.
+    package func accessHasEnded() {
+        for channel in registry.channels { channel.pipeline.fireUserInboundEventTriggered(AccessEnds()) }
+    }
+
     /// Stops serving.
     ///
     /// No new connections are taken, requests under way are answered and are the last of their connections, sockets

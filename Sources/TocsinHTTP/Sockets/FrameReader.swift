@@ -9,6 +9,8 @@ struct FrameReader {
         case binary([UInt8])
         case ping([UInt8])
         case pong
+        /// A frame of a message that goes on.
+        case piece
         /// The peer closes; the code to answer with, `nil` for none.
         case close(UInt16?)
         /// The peer broke the protocol; nothing more is read.
@@ -155,7 +157,7 @@ struct FrameReader {
         case .close: return try Self.close(control)
         case .text, .binary, .continuation: break
         }
-        guard done.isFinal, let whole = message else { return nil }
+        guard done.isFinal, let whole = message else { return .piece }
         message = nil
         guard whole.isText else { return .binary(whole.bytes) }
         guard whole.check.isComplete else { throw FrameFault("A text message is not UTF-8", .invalidPayload) }

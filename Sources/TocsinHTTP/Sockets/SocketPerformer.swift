@@ -183,9 +183,16 @@ extension SocketPerformer {
             }
             handle(.authenticated(.accepted))
             watchExpiry(of: caller)
+            lookForAccess()
         case .refused(let message): handle(.authenticated(.refused(message: message)))
         case .unavailable(let message): handle(.authenticated(.unavailable(message: message)))
         }
+    }
+
+    /// Ends what runs for a caller who has lost access.
+    func lookForAccess() {
+        guard output != nil, let caller, parts.service.hasLostAccess(caller) else { return }
+        handle(.tokenEnded)
     }
 
     private func enterGroup(of caller: Service.Caller) -> Bool {

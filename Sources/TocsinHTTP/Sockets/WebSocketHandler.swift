@@ -70,6 +70,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ServerStops { performer.handle(.shutdown) }
+        if event is AccessEnds { performer.lookForAccess() }
         if case .inputClosed? = event as? ChannelEvent { context.close(mode: .all, promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
@@ -79,7 +80,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         case (.ended, _): break
         case (.closing, .close): closeChannel()
         case (.closing, _): break
-        case (_, .text), (_, .binary), (_, .ping), (_, .pong):
+        case (_, .text), (_, .binary), (_, .ping), (_, .pong), (_, .piece):
             guard rate.take() else {
                 let code = SocketCloseCode.tooManyRequests.rawValue
                 close(code: code, reason: "Too many messages; send fewer a second", awaitsPeer: true)
@@ -96,7 +97,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         case .text(let bytes): performer.handle(.text(bytes))
         case .binary(let bytes): performer.handle(.binary(bytes))
         case .ping(let payload): performer.handle(.pingFrame(payload))
-        case .pong, .close, .failure: break
+        case .pong, .piece, .close, .failure: break
         }
     }
 

@@ -8,11 +8,11 @@ package struct PushContent: Sendable {
     package var placeholderTitle = "New message"
     package var placeholderBody = "Open the app to read it."
     /// The cursor of a message, as clients get it from the API; nil: pushes carry none.
-    package var cursor: (@Sendable (TopicID, MessageNumber) -> String)?
+    package var cursor: (@Sendable (Record) -> String?)?
 
     package init(
         categories: [NotificationCategory] = [],
-        cursor: (@Sendable (TopicID, MessageNumber) -> String)? = nil
+        cursor: (@Sendable (Record) -> String?)? = nil
     ) {
         self.categories = Dictionary(categories.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         self.cursor = cursor

@@ -61,7 +61,7 @@ package struct PushPayload: Sendable, Hashable {
         expiresAt = message["expiresAt"].text.flatMap { Timestamp(awsDateTime: $0) }
         options = PushOptions(json: Self.json(message["push"]))
         actions = options.actions.isEmpty ? category.flatMap { content.categories[$0]?.actions } ?? [] : options.actions
-        cursor = content.cursor?(topicID, number)
+        cursor = content.cursor?(message)
         if options.encrypted || Self.isSecret(type: type, data) {
             placeholder = Placeholder(title: content.placeholderTitle, body: content.placeholderBody)
         }

@@ -19,6 +19,7 @@ final class EchoService: GraphQLService {
         var hasChanged = true
         var gates: [CheckedContinuation<Void, Never>] = []
         var areGatesOpen = false
+        var lost: Set<String> = []
     }
 
     /// What happened inside, for tests to wait for.
@@ -54,6 +55,11 @@ final class EchoService: GraphQLService {
         default: nil
         }
     }
+
+    func hasLostAccess(_ caller: Caller) -> Bool { state.withLock { $0.lost.contains(caller.token) } }
+
+    /// Takes a token's access.
+    func lose(_ token: String) { state.withLock { _ = $0.lost.insert(token) } }
 
     func socketGroup(of caller: Caller) -> String? { caller.user }
 
