@@ -136,7 +136,7 @@ package final class Application: Sendable {
             sealer: sealer,
             forecast: outbox.forecast,
             categories: categories,
-            report: FailureReport(logger: logger, identifiers: identifiers).callAsFunction
+            report: FailureReport(logger: logger, identifiers: identifiers, time: time).callAsFunction
         )
         let (executor, documents) = (declarations.executor, declarations.documents)
         if documents.trustedCount > 0 {

@@ -17,6 +17,8 @@ extension Dialect {
         case tables = 7_401_002
         /// Taken by the one node that removes old messages.
         case pruning = 7_401_003
+        /// Taken by the one node that makes and drops parts of the ledger.
+        case partitions = 7_401_004
     }
 
     /// Whether several connections write at the same time.
@@ -72,6 +74,16 @@ extension Dialect {
         case .sqlite: nil
         case .postgres:
             "SELECT CASE WHEN pg_try_advisory_xact_lock(\(Lock.pruning.rawValue)) THEN 1 ELSE 0 END"
+        }
+    }
+
+    /// Selects 1 for the one that may make and drop parts of the ledger until its transaction ends, 0 for others; nil where
+    /// it has none.
+    var partitionTurn: String? {
+        switch self {
+        case .sqlite: nil
+        case .postgres:
+            "SELECT CASE WHEN pg_try_advisory_xact_lock(\(Lock.partitions.rawValue)) THEN 1 ELSE 0 END"
         }
     }
 

@@ -5,7 +5,7 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-@Suite("Where stored messages and live ones meet", .timeLimit(.minutes(2)))
+@Suite("Where stored messages and live ones meet", .timeLimit(.minutes(10)))
 struct FeedSeamTests {
     private let titles = { FeedScene.titles($0) }
 

@@ -162,4 +162,32 @@ struct PartitionTests {
         #expect(try parts(database).count == 4)
         for store in stores { await store.close() }
     }
+
+    @Test("while a long read holds the ledger, upkeep gives up and writes go on", arguments: TestDatabase.postgres)
+    func longRead(database: TestDatabase) async throws {
+        let database = try database.make()
+        let (keeper, other) = (
+            try await SQLStore.open(database, at: moment(0)), try await SQLStore.open(database, at: moment(0))
+        )
+        let held = try database.connect(.tool)
+        defer { held.close() }
+        // Its session would be ended for doing nothing, and then upkeep would have waited it out.
+        try held.run("SET idle_in_transaction_session_timeout = '60s'")
+        try held.run("BEGIN")
+        _ = try held.all("SELECT 1 FROM deliveries") { $0.int(0) }
+        let upkeep = Task { try? await reap(keeper, on: 0) }
+        for topic in 0..<20 { try await other.insert([models.topic("t\(topic)")]) }
+        _ = await upkeep.value
+        try await keeper.insert([models.topic("own")])
+        #expect(
+            try held.all("SELECT count(*) FROM pg_inherits WHERE inhparent = 'deliveries'::regclass") { $0.int(0) } == [
+                1
+            ]
+        )
+        try held.run("COMMIT")
+        _ = try await reap(keeper, on: 0)
+        #expect(try parts(database).count == 4)
+        await keeper.close()
+        await other.close()
+    }
 }

@@ -125,7 +125,7 @@ package protocol ModelWriting {
     /// the middle would make two groups wait for each other.
     func fenceChanges() throws(StoreError)
     /// Hands out so many numbers of each topic, under their rows, which are locked in order of id; answers the first of
-    /// each. A topic that is not there has none.
+    /// each. A topic that is not there, or was deleted, has none.
     func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber]
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
@@ -151,7 +151,7 @@ package struct TakenPlaces: Sendable {
 }
 
 extension ModelWriting {
-    /// The next number of a topic; nil when there is no such topic.
+    /// The next number of a topic; nil when there is no such topic, or no longer.
     package func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
         try takeNumbers([topic: 1])[topic]
     }

@@ -133,7 +133,13 @@ extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
         let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer)
         if let absent = taken.absent {
-            throw .mismatch(reason: "Topic \(absent) was removed while a message to it was created.")
+            // Since the look at it, which took no lock: what is performed anew sees that, and refuses its drafts alone.
+            throw .overtaken(
+                isWhole: true,
+                code: 0,
+                message: "topic \(absent) was deleted while a message to it was created",
+                sql: ""
+            )
         }
         if let latest = taken.latestMaking, latest > now { follow(latest) }
     }

@@ -27,11 +27,24 @@ package final class DataTarget {
         self.connection = connection
         do throws(StoreError) {
             try Migrator(connection: connection, dialect: dialect, migrations: migrations).migrate(at: now)
+            if database.isShared { try refuseRunning(at: now) }
         } catch {
             connection.close()
             claim?.release()
             throw error
         }
+    }
+
+    /// Refuses a database that nodes run on, which nobody can claim for himself.
+    private func refuseRunning(at now: Timestamp) throws(StoreError) {
+        let reader = SQLReader(session: SQLSession(connection: connection, dialect: dialect))
+        let nodes = try reader.nodes(seenSince: now.adding(seconds: -NodeEntry.lifeSeconds))
+        guard !nodes.isEmpty else { return }
+        let names = Set(nodes.map(\.name)).sorted().joined(separator: ", ")
+        throw .mismatch(
+            reason: "Servers run on this database (\(names)). Stop them first; one that was killed counts for "
+                + "\(Int(NodeEntry.lifeSeconds)) s."
+        )
     }
 
     /// A table's columns, in order.

@@ -91,6 +91,8 @@ private enum SQL {
             OR EXISTS (SELECT 1 FROM \(name) WHERE status = 'sending')
         """
     }
+    /// Before anything is looked at or made: what comes then finds all it needs in its hands.
+    static let lock = "LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE"
     static let lockLimit = "SELECT current_setting('lock_timeout'), set_config('lock_timeout', '1000', true)"
     static let restoreLockLimit = "SELECT set_config('lock_timeout', $1, true)"
 }
@@ -145,24 +147,28 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    /// Runs alone, as tables are locked whole; gives up after a second where a long read, such as an export's, holds them.
+    /// Locks the tables whole, and gives up after a second where a long read, such as an export's, holds them.
+    ///
+    /// The next round tries again. Others write meanwhile, as no fence is held, and the connection's limits stay. Where another
+    /// node is at it nothing is to be done.
     func keepPartitions(
         at now: Timestamp,
         spanDays: Int,
         dropping old: [String]
     ) throws(StoreError) -> PartitionUpkeep {
         var upkeep = PartitionUpkeep()
-        guard session.dialect.hasPartitions else { return upkeep }
-        try fenceChanges()
+        guard let turn = session.dialect.partitionTurn else { return upkeep }
+        guard try connection.first(turn, [], { $0.int(0) }) == 1 else { return upkeep }
         let limit = try connection.first(SQL.lockLimit) { $0.text(0) } ?? "0"
+        try connection.run(SQL.lock)
         let known = try partitions()
         for part in try free(now, spanDays, known) {
-            try connection.execute(script: SQL.make(part))
+            try connection.run(SQL.make(part))
             upkeep.made += 1
         }
         for part in known where old.contains(part.name) {
             guard try connection.first(SQL.isOpen(part.name), [], { $0.int(0) }) == nil else { continue }
-            try connection.execute(script: "DROP TABLE \(part.name)")
+            try connection.run("DROP TABLE \(part.name)")
             upkeep.dropped += 1
         }
         try connection.run(SQL.restoreLockLimit, [.text(limit)])

@@ -29,17 +29,18 @@ private struct Counters: Sendable {
     /// lists.
     let raiseListed: String
 
-    /// Last numbers of topics.
+    /// Last numbers of topics that are not deleted.
     ///
-    /// Rows are locked in order first, then changed, whatever others have done to them meanwhile.
+    /// Rows are locked in order first, then changed, whatever others have done to them meanwhile; only to have deleted a
+    /// topic counts, since what was read of it before was not locked.
     static let numbers = Counters(
-        raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1",
-        selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0))" },
+        raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1 AND coalesce(deleted, 0) = 0",
+        selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0)) AND coalesce(deleted, 0) = 0" },
         raiseListed: """
             WITH raised AS MATERIALIZED (
                 SELECT t.id, n.count FROM topics AS t
                 JOIN unnest($1::text[], $2::bigint[]) AS n (id, count) ON n.id = t.id
-                ORDER BY t.id FOR NO KEY UPDATE OF t)
+                WHERE coalesce(t.deleted, 0) = 0 ORDER BY t.id FOR NO KEY UPDATE OF t)
             UPDATE topics AS t SET last_number = t.last_number + raised.count FROM raised WHERE t.id = raised.id
             RETURNING t.id, t.last_number
             """
