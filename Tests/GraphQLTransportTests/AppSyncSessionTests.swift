@@ -163,7 +163,7 @@ struct AppSyncSessionTests {
         check(Self.ready + [Step(.tokenEnded, "close 4401 The token has expired")])
     }
 
-    @Test("access that ends under one subscription by the connection's credentials ends all of these, and the connection")
+    @Test("access that ends under one subscription by the connection's credentials ends all these and the connection")
     func accessEnded() {
         check(
             Self.ready + [
