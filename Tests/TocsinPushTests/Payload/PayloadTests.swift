@@ -79,7 +79,7 @@ struct PayloadTests {
                 ]
             )
         ],
-        cursor: { "cursor-of-\($0["topicId"].text ?? "")-\($0.number ?? 0)" }
+        cursor: { "cursor-of-\($0["topicId"].text ?? "")-\($0["number"].int ?? 0)" }
     )
 
     private func sent(_ fields: [String: FieldValue], _ platform: PushPlatform) async throws -> ScriptedTransport.Sent {
