@@ -1,15 +1,12 @@
-import Glibc
-
 extension UnsafeRawBufferPointer {
-    /// Where these bytes first stand; nil when they do not.
-    func firstPlace(of text: [UInt8]) -> Int? {
-        guard let base = baseAddress, let first = text.first, count >= text.count else { return nil }
-        var place = 0
-        while let hit = memchr(base + place, Int32(first), count - text.count + 1 - place) {
-            place = base.distance(to: UnsafeRawPointer(hit))
-            if memcmp(base + place, text, text.count) == 0 { return place }
-            place += 1
+    /// The place after the first occurrence of a text.
+    func end(of text: StaticString) -> Int? {
+        guard count >= text.utf8CodeUnitCount else { return nil }
+        return text.withUTF8Buffer { text in
+            for start in 0...(count - text.count) where self[start] == text[0] {
+                if self[start..<(start + text.count)].elementsEqual(text) { return start + text.count }
+            }
+            return nil
         }
-        return nil
     }
 }

@@ -60,7 +60,10 @@ package final class DatabaseTime: TimeSource {
 
     package func now() -> Timestamp { Timestamp(milliseconds: base.now().milliseconds + difference) }
 
+    /// Sleeps until `now()` says so: a measurement on the way may have moved the clock back.
     package func sleep(until moment: Timestamp) async throws {
-        try await base.sleep(until: Timestamp(milliseconds: moment.milliseconds - difference))
+        repeat {
+            try await base.sleep(until: Timestamp(milliseconds: moment.milliseconds - difference))
+        } while now() < moment
     }
 }

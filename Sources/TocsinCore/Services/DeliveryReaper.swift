@@ -60,14 +60,8 @@ package struct DeliveryReaper: Sendable {
 
     /// Runs at start and then every six hours, until the task is cancelled; what fails is told and tried again.
     package func run(report: @Sendable (ServiceError) -> Void) async {
-        while !Task.isCancelled {
-            do throws(ServiceError) {
-                _ = try await runOnce()
-            } catch {
-                report(error)
-            }
-            let next = time.now().adding(seconds: Self.roundSeconds)
-            guard (try? await time.sleep(until: next)) != nil else { return }
+        await time.rounds(everySeconds: Self.roundSeconds, report: report) { () async throws(ServiceError) in
+            _ = try await runOnce()
         }
     }
 }

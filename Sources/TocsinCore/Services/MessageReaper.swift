@@ -64,15 +64,9 @@ package struct MessageReaper: Sendable {
         report: @Sendable (ServiceError) -> Void
     ) async {
         guard retention.isLimited else { return }
-        while !Task.isCancelled {
-            do throws(ServiceError) {
-                let count = try await runOnce()
-                if count > 0 { removed(count) }
-            } catch {
-                report(error)
-            }
-            let next = time.now().adding(seconds: Self.roundSeconds)
-            guard (try? await time.sleep(until: next)) != nil else { return }
+        await time.rounds(everySeconds: Self.roundSeconds, report: report) { () async throws(ServiceError) in
+            let count = try await runOnce()
+            if count > 0 { removed(count) }
         }
     }
 }

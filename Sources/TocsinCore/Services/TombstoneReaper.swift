@@ -28,14 +28,9 @@ package struct TombstoneReaper: Sendable {
 
     /// Runs at start and then every `reaperSeconds`, until the task is cancelled; what fails is told and tried again.
     package func run(report: @Sendable (ServiceError) -> Void) async {
-        while !Task.isCancelled {
-            do throws(ServiceError) {
-                _ = try await runOnce()
-            } catch {
-                report(error)
-            }
-            let next = environment.time.now().adding(seconds: environment.models.reaperSeconds)
-            guard (try? await environment.time.sleep(until: next)) != nil else { return }
+        let seconds = environment.models.reaperSeconds
+        await environment.time.rounds(everySeconds: seconds, report: report) { () async throws(ServiceError) in
+            _ = try await runOnce()
         }
     }
 }

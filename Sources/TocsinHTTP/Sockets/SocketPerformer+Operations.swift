@@ -4,24 +4,24 @@ import NIOCore
 // Credentials and operations: tasks on the loop, whose results come back as events.
 extension SocketPerformer {
     func authenticate(_ credentials: Credentials) {
-        let performer = NIOLoopBound(self, eventLoop: loop)
-        let service = parts.service
-        authentication?.cancel()
-        authentication = Task(executorPreference: executor) {
-            let outcome = await service.authenticate(credentials)
-            guard !Task.isCancelled else { return }
-            performer.value.authenticated(outcome)
-        }
+        authenticate(credentials) { $0.authenticated($1) }
     }
 
     func reauthenticate(_ credentials: Credentials) {
+        authenticate(credentials) { $0.reauthenticated($1) }
+    }
+
+    private func authenticate(
+        _ credentials: Credentials,
+        then tell: @escaping @Sendable (SocketPerformer, AuthenticationOutcome<Service.Caller>) -> Void
+    ) {
         let performer = NIOLoopBound(self, eventLoop: loop)
         let service = parts.service
         authentication?.cancel()
         authentication = Task(executorPreference: executor) {
             let outcome = await service.authenticate(credentials)
             guard !Task.isCancelled else { return }
-            performer.value.reauthenticated(outcome)
+            tell(performer.value, outcome)
         }
     }
 

@@ -95,8 +95,7 @@ package final class WebhookWorker: Sendable {
             var ringing: Timestamp?
             for await _ in doorbell {
                 let now = time.now()
-                // A database's clock may be a little behind when its alarm rings: an alarm too many is better than none.
-                if let set = ringing, set <= now.adding(seconds: 1) { ringing = nil }
+                if let set = ringing, set <= now { ringing = nil }
                 var next = notBefore
                 if now >= notBefore {
                     let turn = await lane.turn(isProbe: pause != nil)

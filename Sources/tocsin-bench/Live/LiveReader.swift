@@ -177,32 +177,3 @@ final class LiveReader {
         FileHandle.standardOutput.write(Data(JSONValue.object(object).serialized() + [10]))
     }
 }
-
-/// The clock that all processes of this machine share.
-enum Monotonic {
-    static func nanoseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-}
-
-enum Percentile {
-    /// Of sorted values; 0 of none.
-    static func of(_ sorted: [Int64], _ part: Double) -> Int64 {
-        sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The place after the first occurrence of a text.
-    func end(of text: StaticString) -> Int? {
-        guard count >= text.utf8CodeUnitCount else { return nil }
-        return text.withUTF8Buffer { text in
-            for start in 0...(count - text.count) where self[start] == text[0] {
-                if self[start..<(start + text.count)].elementsEqual(text) { return start + text.count }
-            }
-            return nil
-        }
-    }
-}

@@ -87,28 +87,12 @@ final class ReaderConnection {
         var hard = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
         let from = UInt32(0x7F00_0002 + index % 8)
-        guard call(bind, descriptor, from, 0), call(connect, descriptor, 0x7F00_0001, port) else {
+        guard Loopback.call(bind, descriptor, from, 0), Loopback.call(connect, descriptor, Loopback.host, port)
+        else {
             throw BenchFailure("cannot connect socket \(index): \(String(cString: strerror(errno)))")
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         return descriptor
-    }
-
-    private static func call(
-        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
-        _ descriptor: Int32,
-        _ host: UInt32,
-        _ port: UInt16
-    ) -> Bool {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = host.bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        } == 0
     }
 
     /// Takes what came; `frame` is told the payload of each frame once the connection is ready.

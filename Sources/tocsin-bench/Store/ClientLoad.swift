@@ -20,10 +20,7 @@ struct ClientLoad {
         var count: Int { latencies.count }
 
         /// Milliseconds below which this part of the answers came.
-        func milliseconds(_ part: Double) -> Double {
-            guard !latencies.isEmpty else { return 0 }
-            return Double(latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]) / 1000
-        }
+        func milliseconds(_ part: Double) -> Double { Double(Percentile.of(latencies, part)) / 1000 }
     }
 
     /// Drives the clients on a thread of its own; `measured` is called when counting begins and when it ends.
@@ -47,7 +44,7 @@ struct ClientLoad {
             guard epoll_ctl(poll, EPOLL_CTL_ADD, sockets[index].descriptor, &event) == 0 else {
                 throw BenchFailure("epoll takes no more connections")
             }
-            try sockets[index].send(client.request, at: Self.now())
+            try sockets[index].send(client.request, at: Monotonic.nanoseconds())
         }
         return try answer(poll, sockets, measured)
     }
@@ -56,40 +53,30 @@ struct ClientLoad {
         var outcome = Outcome()
         outcome.latencies.reserveCapacity(1 << 20)
         var events = [epoll_event](repeating: epoll_event(), count: 256)
-        var counted: (start: UInt64, cpu: Double)?
-        let begin = Self.now() + UInt64(Self.warmUpSeconds * 1e9)
-        let end = begin + UInt64(seconds * 1e9)
+        var counted: (start: Int64, cpu: Double)?
+        let begin = Monotonic.nanoseconds() + Int64(Self.warmUpSeconds * 1e9)
+        let end = begin + Int64(seconds * 1e9)
         while true {
             let ready = epoll_wait(poll, &events, Int32(events.count), 1000)
-            let now = Self.now()
+            let now = Monotonic.nanoseconds()
             if now >= end { break }
             if counted == nil, now >= begin {
                 measured()
-                counted = (now, Self.threadCPU())
+                counted = (now, Monotonic.threadCPU())
             }
             for event in events[..<max(0, Int(ready))] {
                 let index = Int(event.data.u64)
                 guard let sent = try sockets[index].receive() else { continue }
-                let received = Self.now()
+                let received = Monotonic.nanoseconds()
                 if counted != nil { outcome.latencies.append(UInt32(clamping: (received - sent) / 1000)) }
                 try sockets[index].send(clients[index].request, at: received)
             }
         }
         measured()
-        outcome.seconds = Double(Self.now() - (counted?.start ?? begin)) / 1e9
-        outcome.cpuSeconds = Self.threadCPU() - (counted?.cpu ?? 0)
+        outcome.seconds = Double(Monotonic.nanoseconds() - (counted?.start ?? begin)) / 1e9
+        outcome.cpuSeconds = Monotonic.threadCPU() - (counted?.cpu ?? 0)
         outcome.latencies.sort()
         return outcome
-    }
-
-    private static func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
-
-    private static func threadCPU() -> Double { Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID)) / 1e9 }
-
-    private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
 
@@ -98,31 +85,19 @@ private final class LoadSocket {
     let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 16_384)
     private var filled = 0
-    private var sentAt: UInt64 = 0
+    private var sentAt: Int64 = 0
     private static let lengthNames = ["content-length: ", "Content-Length: "].map { Array($0.utf8) }
     private static let headEnd = Array("\r\n\r\n".utf8)
     private static let errors = Array("\"errors\"".utf8)
 
     init(port: UInt16) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else { throw BenchFailure("cannot connect to port \(port)") }
-        var on: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        descriptor = try Loopback.connect(port: port)
     }
 
     func close() { Glibc.close(descriptor) }
 
     /// Requests are far smaller than a socket's buffer, so one write takes all.
-    func send(_ request: [UInt8], at moment: UInt64) throws {
+    func send(_ request: [UInt8], at moment: Int64) throws {
         sentAt = moment
         guard write(descriptor, request, request.count) == request.count else {
             throw BenchFailure("the connection broke while sending")
@@ -130,7 +105,7 @@ private final class LoadSocket {
     }
 
     /// Reads what has come; when the response was complete since which moment it was awaited.
-    func receive() throws -> UInt64? {
+    func receive() throws -> Int64? {
         let count = buffer.withUnsafeMutableBytes {
             read(descriptor, $0.baseAddress?.advanced(by: filled), $0.count - filled)
         }

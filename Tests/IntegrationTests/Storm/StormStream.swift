@@ -69,20 +69,7 @@ private final class StormSocket: StormStream {
     }
 
     func look() throws -> StormEvent? {
-        switch try socket.look() {
-        case nil: return nil
-        case .end?: return .ended("no close frame")
-        case .close(let code, let reason)?: return .ended("\(code) \(reason)")
-        case .message(let message)?:
-            switch message["type"]?.stringValue {
-            case "next":
-                let event = message["payload"]?["data"]?["onCreateMessage"] ?? .null
-                return .message(event, cursor: event["cursor"]?.stringValue)
-            case "error": return .failed(message["payload"]?[0] ?? .null)
-            case "complete": return .ended("complete")
-            default: return nil
-            }
-        }
+        try socket.lookForEvent(named: "next") { $0[0] }
     }
 }
 
@@ -114,16 +101,23 @@ private final class StormAppSync: StormStream {
     }
 
     func look() throws -> StormEvent? {
-        switch try socket.look() {
+        try socket.lookForEvent(named: "data") { $0["errors"]?[0] }
+    }
+}
+
+extension RawSocket {
+    /// What has come: responses are messages of this type, and an error's payload has the error there.
+    fileprivate func lookForEvent(named type: String, error: (JSONValue) -> JSONValue?) throws -> StormEvent? {
+        switch try look() {
         case nil: return nil
         case .end?: return .ended("no close frame")
         case .close(let code, let reason)?: return .ended("\(code) \(reason)")
         case .message(let message)?:
             switch message["type"]?.stringValue {
-            case "data":
+            case type:
                 let event = message["payload"]?["data"]?["onCreateMessage"] ?? .null
                 return .message(event, cursor: event["cursor"]?.stringValue)
-            case "error": return .failed(message["payload"]?["errors"]?[0] ?? .null)
+            case "error": return .failed(message["payload"].flatMap(error) ?? .null)
             case "complete": return .ended("complete")
             default: return nil
             }

@@ -10,10 +10,17 @@ struct DatabaseTimeTests {
         let wakeTimes = Mutex<[Timestamp]>([])
 
         func now() -> Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-        func sleep(until moment: Timestamp) async throws { wakeTimes.withLock { $0.append(moment) } }
+        let onWaking = Mutex<[@Sendable () -> Void]>([])
+
+        /// Is there at once, and does what is next to be done while one sleeps.
+        func sleep(until moment: Timestamp) async throws {
+            wakeTimes.withLock { $0.append(moment) }
+            milliseconds.store(max(moment.milliseconds, milliseconds.load(ordering: .relaxed)), ordering: .relaxed)
+            onWaking.withLock { $0.isEmpty ? nil : $0.removeFirst() }?()
+        }
     }
 
-    private func measured(_ asked: Int64, _ database: Int64, _ answered: Int64) -> DatabaseTime.Measurement {
+    @Sendable private func measured(_ asked: Int64, _ database: Int64, _ answered: Int64) -> DatabaseTime.Measurement {
         DatabaseTime.Measurement(
             asked: Timestamp(milliseconds: asked),
             database: Timestamp(milliseconds: database),
@@ -35,6 +42,17 @@ struct DatabaseTimeTests {
         #expect(time.now() == Timestamp(milliseconds: 1_050_000))
         try await time.sleep(until: Timestamp(milliseconds: 1_051_000))
         #expect(clock.wakeTimes.withLock { $0 } == [Timestamp(milliseconds: 1_001_000)])
+    }
+
+    @Test("a sleep goes on when a measurement on the way has moved the clock back")
+    func movedBack() async throws {
+        let clock = OwnClock()
+        let time = DatabaseTime(clock)
+        time.note(measured(999_990, 1_050_000, 1_000_010))
+        clock.onWaking.withLock { $0 = [{ time.note(measured(1_001_000, 1_050_990, 1_001_000)) }] }
+        try await time.sleep(until: Timestamp(milliseconds: 1_051_000))
+        #expect(time.now() >= Timestamp(milliseconds: 1_051_000))
+        #expect(clock.wakeTimes.withLock { $0.map(\.milliseconds) } == [1_001_000, 1_001_010])
     }
 
     @Test("of the last measurements the quickest counts")
