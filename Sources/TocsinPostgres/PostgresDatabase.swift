@@ -42,13 +42,13 @@ package struct PostgresDatabase: SQLDatabase {
     }
 
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
-        try state.checkPause()
+        try state.checkPause(use)
         do throws(StoreError) {
             let connection = try open(use)
-            if let back = state.succeeded() { news(back) }
+            state.succeeded(use).forEach(news)
             return connection
         } catch {
-            if let away = state.failed(error) { news(away) }
+            state.failed(error).forEach(news)
             throw error
         }
     }
@@ -78,7 +78,7 @@ package struct PostgresDatabase: SQLDatabase {
             database.news(.lost(detail: detail))
         }
         do throws(StoreError) {
-            try configure(connection, for: use)
+            try configure(connection, for: use, mustWrite: use != .reader && asksOutcomes)
         } catch {
             connection.close()
             throw error
@@ -109,7 +109,11 @@ extension PostgresDatabase {
         """
 
     /// Applies the settings and reads them back.
-    private func configure(_ connection: PostgresConnection, for use: ConnectionUse) throws(StoreError) {
+    private func configure(
+        _ connection: PostgresConnection,
+        for use: ConnectionUse,
+        mustWrite: Bool
+    ) throws(StoreError) {
         let limits = options.limits(for: use)
         var expected = [
             ("server_encoding", "UTF8"), ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
@@ -128,6 +132,11 @@ extension PostgresDatabase {
             )
         }
         if use != .reader { connection.timeline = try timeline(connection) }
+        guard mustWrite, actual["default_transaction_read_only"] == "on" else { return }
+        throw .unavailable(
+            reason: PostgresFailure.readOnly,
+            detail: "default_transaction_read_only is on, for the server, this database, its user or in the URL"
+        )
     }
 
     private static let timeline = """
@@ -140,7 +149,7 @@ extension PostgresDatabase {
         let timeline = try connection.first(Self.timeline) { $0.text(0) } ?? ""
         guard timeline.isEmpty else { return timeline }
         throw .unavailable(
-            reason: "the database is read-only",
+            reason: PostgresFailure.readOnly,
             detail: "the server is a standby; name all servers in the URL, with target_session_attrs=read-write"
         )
     }

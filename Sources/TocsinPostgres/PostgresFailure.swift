@@ -51,13 +51,16 @@ struct PostgresFailure {
     /// The server goes, or the session was ended; a server that only reads may have handed its place to another.
     private static let losses: Set<String> = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006"]
 
+    /// What is told of a database that takes no writes.
+    static let readOnly = "the database is read-only"
+
     /// For anyone; nil for what waiting does not mend.
     private static func reason(_ state: String) -> String? {
         switch state {
         case "53100": "the disk is full"
         case "53200": "there is no memory left"
         case "53300": "the database has no connection free"
-        case "25006": "the database is read-only"
+        case "25006": readOnly
         case "57014": "the query took too long and was ended; narrow its filter"
         case "55P03": "other writes hold what this one needs; try again in a moment"
         case "57P03": "the database is starting or stopping"

@@ -50,10 +50,8 @@ extension PostgresOptions {
             ("lock_timeout", "\(lockLimitMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(idleLimitMilliseconds)"),
         ]
-        // A pooler's connection serves readers and writers, whose transactions say what they are.
-        if preparesStatements {
-            settings.append(("default_transaction_read_only", use == .reader ? "on" : "off"))
-        }
+        // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.
+        if preparesStatements, use == .reader { settings.append(("default_transaction_read_only", "on")) }
         if use != .reader { settings.append(("synchronous_commit", "on")) }
         return Limits(
             settings: settings,

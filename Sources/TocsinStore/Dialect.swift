@@ -30,11 +30,13 @@ extension Dialect {
     }
 
     /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
+    ///
+    /// It does not insist on writing: an operator may have said that the database only reads.
     var beginWriting: String {
         switch self {
         case .sqlite: "BEGIN IMMEDIATE"
         case .postgres:
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock_shared(\(Lock.changes.rawValue))"
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared(\(Lock.changes.rawValue))"
         }
     }
 
@@ -46,7 +48,7 @@ extension Dialect {
         switch self {
         case .sqlite: nil
         case .postgres:
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(\(Lock.changes.rawValue))"
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(Lock.changes.rawValue))"
         }
     }
 

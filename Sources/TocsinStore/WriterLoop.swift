@@ -25,8 +25,8 @@ struct WriterLoop {
                 let isLost = session?.connection.isLost ?? false
                 abandon()
                 if attempt.prepareAnother(after: error, isLost: isLost, wantsFence: wantsFence) { continue }
-                thread.statistics.withLock { $0.failedGroups += 1 }
                 let failure = GroupAttempt.groupFailure(error)
+                thread.statistics.withLock { $0.noteFailure(failure) }
                 for intent in group { intent.work.fail(failure) }
                 return
             }
@@ -175,6 +175,7 @@ struct WriterLoop {
             statistics.commits += 1
             statistics.committedWrites += outcome.successes
             statistics.commitTime += time
+            statistics.refusal = nil
         }
         return outcome.resumptions
     }
