@@ -12,6 +12,8 @@ final class PostgresState: Sendable {
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?
         var reason = ""
+        /// Servers of the URL that did not answer the last time, by their places.
+        var silent: Set<Int> = []
         /// When nothing is waited for any more.
         var end: Deadline?
     }
@@ -30,6 +32,29 @@ final class PostgresState: Sendable {
             return pauses.first { $0.nextAttempt > ContinuousClock.now }?.lastError
         }
         if let error { throw error }
+    }
+
+    /// The attempts in the order in which they are made: servers that were silent come last.
+    func ordered(_ attempts: [PostgresHosts.Attempt]) -> [PostgresHosts.Attempt] {
+        let silent = found.withLock { $0.silent }
+        return attempts.filter { !silent.contains($0.server) } + attempts.filter { silent.contains($0.server) }
+    }
+
+    /// How many servers did not answer the last time.
+    var silentCount: Int { found.withLock { $0.silent.count } }
+
+    func note(server number: Int, isSilent: Bool) {
+        found.withLock { found in
+            if isSilent { found.silent.insert(number) } else { found.silent.remove(number) }
+        }
+    }
+
+    /// Notes what keeps a connection from being made, while others are tried.
+    func note(trouble reason: String) {
+        found.withLock { found in
+            found.awaySince = found.awaySince ?? .now
+            found.reason = reason
+        }
     }
 
     /// When nothing is waited for any more, since the server stops; nil while it runs.
