@@ -15,6 +15,11 @@ package struct PostgresOptions: Sendable, Hashable {
     package var writeLimitMilliseconds = 8000
     /// How long a statement may wait for a lock.
     package var lockLimitMilliseconds = 5000
+    /// How long a statement of the server's writer may wait for a lock.
+    ///
+    /// Who waits for the group before has as long again, and clients wait 5 seconds for an answer; it is more than the second
+    /// after which PostgreSQL looks for deadlocks.
+    package var writerLockLimitMilliseconds = 2000
     /// How long a transaction may do nothing before the server ends it.
     package var idleLimitMilliseconds = 15_000
     /// How long what became of a commit whose answer was lost is asked for.
@@ -47,7 +52,7 @@ extension PostgresOptions {
         let statementLimit = use == .reader ? readLimitMilliseconds : writeLimitMilliseconds
         var settings = [
             ("statement_timeout", "\(statementLimit)"),
-            ("lock_timeout", "\(lockLimitMilliseconds)"),
+            ("lock_timeout", "\(use == .writer ? writerLockLimitMilliseconds : lockLimitMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(idleLimitMilliseconds)"),
         ]
         // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.

@@ -71,7 +71,14 @@ struct RefusedWriteTests {
             defer { connection.close() }
             try connection.run("BEGIN")
             try connection.run("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
-            try await scene.untilRefused(6)
+            let words = "something else has locked what this write needs). Nothing was changed; try again"
+            try await eventually("publishers are told what is in the way", withinSeconds: 120) {
+                let told = scene.load.sent.count {
+                    guard case .refused(let told) = $0.outcome else { return false }
+                    return told.contains(words) && told.contains("UNAVAILABLE")
+                }
+                return told >= 6
+            }
             #expect(try await scene.readName() == "calls")
             _ = try? connection.run("ROLLBACK")
         }

@@ -28,7 +28,7 @@ struct PostgresSessionTests {
             try connection.run("BEGIN")
             #expect(try setting("synchronous_commit", connection) == "on")
             #expect(try setting("statement_timeout", connection) == "8000")
-            #expect(try setting("lock_timeout", connection) == "5000")
+            #expect(try setting("lock_timeout", connection) == "2000")
             #expect(try setting("idle_in_transaction_session_timeout", connection) == "15000")
             try connection.run("ROLLBACK")
         }
