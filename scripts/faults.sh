@@ -14,13 +14,13 @@ cd "$root"
 trap stop_postgres EXIT
 
 prepare_build
-for package in openssl postgresql; do
+for package in openssl postgresql pgbouncer; do
     install_packages "$package" || step "$package could not be installed."
 done
 step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
 start_postgres || give_up "PostgreSQL could not be started; install its server."
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-4}"
-suites=(PostgresFaultTests ConnectionFaultTests FailoverTests RefusedWriteTests NodeFaultTests)
+suites=(PostgresFaultTests ConnectionFaultTests FailoverTests RefusedWriteTests NodeFaultTests PoolerTests)
 timeout --kill-after 10 1200 swift test --skip-build --filter "^IntegrationTests[.]($(IFS='|' && echo "${suites[*]}"))" "$@" ||
     give_up "A promise was broken; the lines above say which."

@@ -15,7 +15,7 @@ trap 'rm -f "$log"; stop_postgres' EXIT
 
 prepare_build
 # PostgreSQL is the other database that tests run on; over NATS nodes wake each other.
-for package in openssl postgresql libnats-dev nats-server; do
+for package in openssl postgresql pgbouncer libnats-dev nats-server; do
     install_packages "$package" || step "$package could not be installed; tests that need it will say so."
 done
 

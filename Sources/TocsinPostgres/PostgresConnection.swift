@@ -149,12 +149,13 @@ final class PostgresConnection: SQLConnection {
 
 extension PostgresConnection {
     private func begin(_ sql: String) throws(StoreError) -> Int {
-        parameters.clear()
-        // "BEGIN …; SELECT …": what is to be done first in the transaction.
-        for part in sql.split(separator: ";") { try send(String(part.drop(while: \.isWhitespace))) }
         hasBegun = true
         (transactionID, proof) = (nil, nil)
-        if options.preparesStatements == false {
+        // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
+        for (place, part) in sql.split(separator: ";").enumerated() {
+            parameters.clear()
+            try send(String(part.drop(while: \.isWhitespace)))
+            guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
         }
@@ -383,7 +384,7 @@ extension PostgresConnection {
 
     /// A failed result as an error; notes when the connection is of no more use.
     private func read(_ result: OpaquePointer, _ sql: String) -> StoreError {
-        let failure = PostgresFailure(result, sql: sql)
+        let failure = PostgresFailure(result, sql: sql, isWriting: limits.isWriting)
         if failure.isLoss { link.giveUp(failure.words) }
         return failure.error
     }

@@ -11,12 +11,14 @@ package struct PostgresDatabase: SQLDatabase {
     package var news: @Sendable (ConnectionNews) -> Void = { _ in }
     /// libpq's connection URL or string; may hold a password.
     private let url: String
+    private let hosts: PostgresHosts
     private let state = PostgresState()
     private static let oldestVersion: Int32 = 130_000
 
     /// The database at this URL, as libpq reads it.
     package init(url: String) {
         self.url = url
+        hosts = PostgresHosts(url: url)
     }
 
     /// Why libpq cannot read a URL, without the URL; nil when it can.
@@ -42,13 +44,13 @@ package struct PostgresDatabase: SQLDatabase {
     }
 
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
-        try state.checkPause()
+        try state.checkPause(use)
         do throws(StoreError) {
             let connection = try open(use)
-            if let back = state.succeeded() { news(back) }
+            state.succeeded(use).forEach(news)
             return connection
         } catch {
-            if let away = state.failed(error) { news(away) }
+            state.failed(error).forEach(news)
             throw error
         }
     }
@@ -56,9 +58,34 @@ package struct PostgresDatabase: SQLDatabase {
     /// Many servers may run on one database.
     package func claimServer() throws(StoreError) -> (any ServerClaim)? { nil }
 
-    /// A bare connection, without the settings of a session.
+    /// A bare connection, without the settings of a session, to the first server that will do; those that were silent
+    /// are tried last.
     func link() throws(StoreError) -> PostgresLink {
-        try PostgresLink(keywords, until: Deadline(afterMilliseconds: options.connectMilliseconds), state: state)
+        let attempts = state.ordered(hosts.attempts)
+        let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
+        var failures: [String] = []
+        for (place, attempt) in attempts.enumerated() {
+            let share = Int(deadline.remainingMilliseconds) / (attempts.count - place)
+            let limit = Deadline(afterMilliseconds: hosts.limitMilliseconds ?? share)
+            do throws(StoreError) {
+                let link = try PostgresLink(keywords(attempt), until: limit, state: state)
+                state.note(server: attempt.server, isSilent: false)
+                return link
+            } catch .unavailable(let reason, let detail) where hosts.count > 1 {
+                failures.append(detail.isEmpty ? reason : detail)
+                state.note(server: attempt.server, isSilent: limit.isOver)
+                if limit.isOver, place + 1 < attempts.count { pass(attempt.server) }
+            }
+        }
+        let silent = state.silentCount
+        let count = silent == 0 ? "" : ": \(silent) of its \(hosts.count) servers did not answer in time"
+        throw .unavailable(reason: "the database cannot be reached" + count, detail: failures.joined(separator: "; "))
+    }
+
+    /// Says that a server is silent and that another is tried.
+    private func pass(_ server: Int) {
+        state.note(trouble: "server \(server + 1) of \(hosts.count) did not answer in time; another is being tried")
+        news(.passed(server: server + 1, of: hosts.count))
     }
 
     private func open(_ use: ConnectionUse, asksOutcomes: Bool = true) throws(StoreError) -> PostgresConnection {
@@ -78,7 +105,7 @@ package struct PostgresDatabase: SQLDatabase {
             database.news(.lost(detail: detail))
         }
         do throws(StoreError) {
-            try configure(connection, for: use)
+            try configure(connection, for: use, mustWrite: use != .reader && asksOutcomes)
         } catch {
             connection.close()
             throw error
@@ -86,8 +113,8 @@ package struct PostgresDatabase: SQLDatabase {
         return connection
     }
 
-    /// libpq's keywords: what stands before the URL can be said otherwise there.
-    private var keywords: [(name: String, value: String)] {
+    /// libpq's keywords: what stands before the URL can be said otherwise there, what stands behind it holds.
+    private func keywords(_ attempt: PostgresHosts.Attempt) -> [(name: String, value: String)] {
         [
             ("fallback_application_name", "tocsin"),
             // A dead peer is found within half a minute, whichever side waits.
@@ -95,7 +122,7 @@ package struct PostgresDatabase: SQLDatabase {
             ("tcp_user_timeout", "10000"),
             ("dbname", url),
             ("client_encoding", "UTF8"),
-        ]
+        ] + attempt.keywords
     }
 }
 
@@ -105,7 +132,11 @@ extension PostgresDatabase {
     private static let settings = "SELECT name, setting FROM pg_settings WHERE name = ANY(string_to_array($1, ','))"
 
     /// Applies the settings and reads them back.
-    private func configure(_ connection: PostgresConnection, for use: ConnectionUse) throws(StoreError) {
+    private func configure(
+        _ connection: PostgresConnection,
+        for use: ConnectionUse,
+        mustWrite: Bool
+    ) throws(StoreError) {
         let limits = options.limits(for: use)
         var expected = [
             ("server_encoding", "UTF8"), ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"),
@@ -125,6 +156,11 @@ extension PostgresDatabase {
             )
         }
         if use != .reader { connection.timeline = try timeline(connection) }
+        guard mustWrite, actual["default_transaction_read_only"] == "on" else { return }
+        throw .unavailable(
+            reason: PostgresFailure.readOnly,
+            detail: "default_transaction_read_only is on, for the server, this database, its user or in the URL"
+        )
     }
 
     private static let timeline = """
@@ -137,7 +173,7 @@ extension PostgresDatabase {
         let timeline = try connection.first(Self.timeline) { $0.text(0) } ?? ""
         guard timeline.isEmpty else { return timeline }
         throw .unavailable(
-            reason: "the database is read-only",
+            reason: PostgresFailure.readOnly,
             detail: "the server is a standby; name all servers in the URL, with target_session_attrs=read-write"
         )
     }

@@ -15,6 +15,11 @@ package struct PostgresOptions: Sendable, Hashable {
     package var writeLimitMilliseconds = 8000
     /// How long a statement may wait for a lock.
     package var lockLimitMilliseconds = 5000
+    /// How long a statement of the server's writer may wait for a lock.
+    ///
+    /// Who waits for the group before has as long again, and clients wait 5 seconds for an answer; it is more than the second
+    /// after which PostgreSQL looks for deadlocks.
+    package var writerLockLimitMilliseconds = 2000
     /// How long a transaction may do nothing before the server ends it.
     package var idleLimitMilliseconds = 15_000
     /// How long what became of a commit whose answer was lost is asked for.
@@ -47,14 +52,12 @@ extension PostgresOptions {
         let statementLimit = use == .reader ? readLimitMilliseconds : writeLimitMilliseconds
         var settings = [
             ("statement_timeout", "\(statementLimit)"),
-            ("lock_timeout", "\(lockLimitMilliseconds)"),
+            ("lock_timeout", "\(use == .writer ? writerLockLimitMilliseconds : lockLimitMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(idleLimitMilliseconds)"),
         ]
         settings += Self.planning
-        // A pooler's connection serves readers and writers, whose transactions say what they are.
-        if preparesStatements {
-            settings.append(("default_transaction_read_only", use == .reader ? "on" : "off"))
-        }
+        // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.
+        if preparesStatements, use == .reader { settings.append(("default_transaction_read_only", "on")) }
         if use != .reader {
             // What writers look up is always the same: planning it again would take longer than doing it.
             settings += [("synchronous_commit", "on"), ("plan_cache_mode", "force_generic_plan")]

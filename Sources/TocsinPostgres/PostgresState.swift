@@ -6,30 +6,55 @@ import TocsinStore
 final class PostgresState: Sendable {
     private struct Found {
         var version = "PostgreSQL"
-        var failures = 0
-        var lastError: StoreError?
-        var nextAttempt = ContinuousClock.now
+        var connecting = Attempts()
+        /// Of writers, at a server that only reads.
+        var writing = Attempts()
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?
         var reason = ""
+        /// Servers of the URL that did not answer the last time, by their places.
+        var silent: Set<Int> = []
         /// When nothing is waited for any more.
         var end: Deadline?
     }
 
     private let found = Mutex(Found())
-    private static let firstPause = 50
-    private static let longestPause = 2000
 
     var version: String { found.withLock { $0.version } }
 
     func note(version: String) { found.withLock { $0.version = version } }
 
-    /// After failures attempts keep a distance that grows to two seconds, whoever makes them.
-    func checkPause() throws(StoreError) {
+    /// After failures attempts keep a distance that grows to two seconds, whoever makes them; a database that only reads
+    /// holds up writers alone.
+    func checkPause(_ use: ConnectionUse) throws(StoreError) {
         let error = found.withLock { found in
-            found.nextAttempt > ContinuousClock.now ? found.lastError : nil
+            let pauses = use == .reader ? [found.connecting] : [found.connecting, found.writing]
+            return pauses.first { $0.nextAttempt > ContinuousClock.now }?.lastError
         }
         if let error { throw error }
+    }
+
+    /// The attempts in the order in which they are made: servers that were silent come last.
+    func ordered(_ attempts: [PostgresHosts.Attempt]) -> [PostgresHosts.Attempt] {
+        let silent = found.withLock { $0.silent }
+        return attempts.filter { !silent.contains($0.server) } + attempts.filter { silent.contains($0.server) }
+    }
+
+    /// How many servers did not answer the last time.
+    var silentCount: Int { found.withLock { $0.silent.count } }
+
+    func note(server number: Int, isSilent: Bool) {
+        found.withLock { found in
+            if isSilent { found.silent.insert(number) } else { found.silent.remove(number) }
+        }
+    }
+
+    /// Notes what keeps a connection from being made, while others are tried.
+    func note(trouble reason: String) {
+        found.withLock { found in
+            found.awaySince = found.awaySince ?? .now
+            found.reason = reason
+        }
     }
 
     /// When nothing is waited for any more, since the server stops; nil while it runs.
@@ -44,8 +69,8 @@ final class PostgresState: Sendable {
         return ConnectionTrouble(
             reason: found.reason,
             awayMilliseconds: milliseconds(since.duration(to: .now)),
-            attempts: found.failures,
-            retryMilliseconds: max(0, milliseconds(ContinuousClock.now.duration(to: found.nextAttempt)))
+            attempts: found.connecting.failures,
+            retryMilliseconds: max(0, milliseconds(ContinuousClock.now.duration(to: found.connecting.nextAttempt)))
         )
     }
 
@@ -63,30 +88,58 @@ final class PostgresState: Sendable {
     }
 
     /// A connection was made; answers what is to be told.
-    func succeeded() -> ConnectionNews? {
+    func succeeded(_ use: ConnectionUse) -> [ConnectionNews] {
         found.withLock { found in
-            let trouble = Self.trouble(found)
-            let failures = found.failures
-            (found.failures, found.lastError, found.awaySince) = (0, nil, nil)
-            return trouble.map { .back(afterMilliseconds: $0.awayMilliseconds, failedAttempts: failures) }
+            var news = Self.reached(&found)
+            if use != .reader {
+                if found.writing.failures > 0 { news.append(.writable(failedAttempts: found.writing.failures)) }
+                found.writing = Attempts()
+            }
+            return news
         }
     }
 
+    private static func reached(_ found: inout Found) -> [ConnectionNews] {
+        let trouble = trouble(found)
+        (found.connecting, found.awaySince) = (Attempts(), nil)
+        return trouble.map { [.back(afterMilliseconds: $0.awayMilliseconds, failedAttempts: $0.attempts)] } ?? []
+    }
+
     /// A connection could not be made; answers what is to be told: the first failure, the second, the fourth and so on.
-    func failed(_ error: StoreError) -> ConnectionNews? {
+    func failed(_ error: StoreError) -> [ConnectionNews] {
         found.withLock { found in
-            let pause = min(Self.longestPause, Self.firstPause << min(found.failures, 6))
-            found.failures += 1
-            found.lastError = error
-            found.nextAttempt = ContinuousClock.now + .milliseconds(pause)
+            if case .unavailable(PostgresFailure.readOnly, _) = error {
+                let isTold = found.writing.add(error)
+                let refused = ConnectionNews.readOnly(error, failedAttempts: found.writing.failures)
+                return Self.reached(&found) + (isTold ? [refused] : [])
+            }
+            let isTold = found.connecting.add(error)
             found.awaySince = found.awaySince ?? .now
             if case .unavailable(let reason, _) = error {
                 found.reason = reason
             } else {
                 found.reason = "it does not fit"
             }
-            guard found.failures & (found.failures - 1) == 0 else { return nil }
-            return Self.trouble(found).map { .away(error, $0) }
+            guard isTold else { return [] }
+            return Self.trouble(found).map { [.away(error, $0)] } ?? []
         }
+    }
+}
+
+/// Attempts that failed one after the other.
+private struct Attempts {
+    private(set) var failures = 0
+    private(set) var lastError: StoreError?
+    private(set) var nextAttempt = ContinuousClock.now
+    private static let firstPause = 50
+    private static let longestPause = 2000
+
+    /// Counts one more; answers whether it is told.
+    mutating func add(_ error: StoreError) -> Bool {
+        let pause = min(Self.longestPause, Self.firstPause << min(failures, 6))
+        failures += 1
+        lastError = error
+        nextAttempt = ContinuousClock.now + .milliseconds(pause)
+        return failures & (failures - 1) == 0
     }
 }

@@ -31,6 +31,7 @@ final class Health: HealthReporting, Sendable {
             members = [
                 ("database", .string(health.databaseVersion)), ("migration", .int(Int64(health.migration))),
             ]
+            if let refusal = store.statistics.refusal { members.append(("writes", Self.value(of: refusal))) }
         } catch {
             status = .unavailable
             members = [("database", .string(error.description))]
@@ -50,6 +51,12 @@ final class Health: HealthReporting, Sendable {
             "failedAttempts": .int(Int64(trouble.attempts)),
             "retryInMilliseconds": .int(Int64(trouble.retryMilliseconds)),
         ]
+    }
+
+    /// Reading goes on: a node that cannot write stays ready.
+    private static func value(of refusal: StoreStatistics.Refusal) -> JSONValue {
+        let time = refusal.since.duration(to: .now)
+        return ["refused": .string(refusal.reason), "forMilliseconds": .int(Int64(time / .milliseconds(1)))]
     }
 
     private func report(_ status: HealthReport.Status, _ body: JSONValue) -> HealthReport {

@@ -30,31 +30,30 @@ extension Dialect {
     }
 
     /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
-    var beginWriting: String {
-        switch self {
-        case .sqlite: "BEGIN IMMEDIATE"
-        case .postgres:
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock_shared(\(Lock.changes.rawValue))"
-        }
-    }
-
-    /// Starts a writing transaction when all others that began before have ended, and holds up later ones; nil where there
-    /// is only one at a time.
     ///
-    /// Not a statement for later in a transaction: two that hold the lock shared would wait for each other.
-    var beginFenced: String? {
+    /// It does not insist on writing: an operator may have said that the database only reads. Fenced, it starts when all
+    /// others that began before have ended, and holds up later ones; not by a statement for later in a transaction, as two
+    /// that hold the lock shared would wait for each other. Hurried, it waits for no lock for long.
+    func beginWriting(isFenced: Bool = false, isHurried: Bool = false) -> String {
         switch self {
-        case .sqlite: nil
+        case .sqlite: return "BEGIN IMMEDIATE"
         case .postgres:
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(\(Lock.changes.rawValue))"
+            let hurry = isHurried ? "SET LOCAL lock_timeout = 50; " : ""
+            let lock = isFenced ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
+            return "BEGIN ISOLATION LEVEL READ COMMITTED; \(hurry)SELECT \(lock)(\(Lock.changes.rawValue))"
         }
     }
 
-    /// Waits, inside a writing transaction, for others that make tables and indexes; nil where there is only one at a time.
-    var tableLock: String? {
+    /// Waits, inside a writing transaction and with some patience, for others that make tables and indexes; empty where
+    /// there is only one at a time.
+    var tableLock: [String] {
         switch self {
-        case .sqlite: nil
-        case .postgres: "SELECT pg_advisory_xact_lock(\(Lock.tables.rawValue))"
+        case .sqlite: []
+        case .postgres:
+            [
+                "SELECT set_config('lock_timeout', '5000', true)",
+                "SELECT pg_advisory_xact_lock(\(Lock.tables.rawValue))",
+            ]
         }
     }
 

@@ -6,12 +6,16 @@ struct GroupAttempt {
     var inSavepoints = false
     /// Begun when no other write was under way, on any node.
     private(set) var isFenced = false
+    /// Waits for no lock for long: one was waited for in vain, and which write needs it is to be found out.
+    private(set) var isHurried = false
     private var overtaken = 0
     private var losses = 0
     private static let mostOvertaken = 4
+    /// Short waits for locks of a hurried group; beyond, all of it is refused, while its callers still wait for an answer.
+    static let mostBlocked = 8
 
     /// Whether one more attempt may go better, which this is changed for.
-    mutating func prepareAnother(after error: StoreError, isLost: Bool, wantsFence: Bool) -> Bool {
+    mutating func prepareAnother(of count: Int, after error: StoreError, isLost: Bool, wantsFence: Bool) -> Bool {
         if wantsFence, !isFenced {
             isFenced = true
             return true
@@ -24,6 +28,9 @@ struct GroupAttempt {
         case .unavailable where isLost && losses == 0:
             losses += 1
             return true
+        case .unavailable where error.isBlocked && !isHurried && count > 1:
+            (isHurried, inSavepoints) = (true, true)
+            return true
         case .overtaken, .unavailable, .uncertain, .statement, .mismatch, .stopped: return false
         }
     }
@@ -31,8 +38,20 @@ struct GroupAttempt {
     /// Throws the failure of a write when the whole group is to end for it.
     func check(_ error: StoreError, _ connection: any SQLConnection) throws(StoreError) {
         if case .overtaken = error, overtaken < Self.mostOvertaken { throw error }
+        // Waited for by one write after the other, a lock would keep the group longer than anybody waits for an answer.
+        if error.isBlocked, !isHurried { throw error }
         // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
         guard connection.isInTransaction else { throw error }
+    }
+}
+
+extension StoreError {
+    /// What a write is told that has waited for a lock in vain.
+    package static let blocked = "something else has locked what this write needs"
+
+    var isBlocked: Bool {
+        guard case .unavailable(Self.blocked, _) = self else { return false }
+        return true
     }
 }
 

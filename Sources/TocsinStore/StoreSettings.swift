@@ -1,3 +1,5 @@
+import TocsinCore
+
 /// Limits and behaviour of a store.
 package struct StoreSettings: Sendable {
     /// Writes committed together at most.
@@ -45,8 +47,23 @@ package struct StoreStatistics: Sendable, Hashable {
     package var commitTime = Duration.zero
     package var waitingWrites = 0
     package var waitingReads = 0
+    /// Why the last group was refused as a whole, and since when groups are; nil once one is committed.
+    package var refusal: Refusal?
 
     package init() {}
+
+    /// Why no write is taken.
+    package struct Refusal: Sendable, Hashable {
+        /// For anyone.
+        package var reason: String
+        package var since: ContinuousClock.Instant
+    }
+
+    mutating func noteFailure(_ error: StoreError) {
+        failedGroups += 1
+        guard case .unavailable(let reason, _) = error else { return }
+        refusal = Refusal(reason: reason, since: refusal?.since ?? .now)
+    }
 }
 
 /// A quick look at whether the store works.

@@ -24,9 +24,11 @@ struct WriterLoop {
             } catch {
                 let isLost = session?.connection.isLost ?? false
                 abandon()
-                if attempt.prepareAnother(after: error, isLost: isLost, wantsFence: wantsFence) { continue }
-                thread.statistics.withLock { $0.failedGroups += 1 }
+                if attempt.prepareAnother(of: group.count, after: error, isLost: isLost, wantsFence: wantsFence) {
+                    continue
+                }
                 let failure = GroupAttempt.groupFailure(error)
+                thread.statistics.withLock { $0.noteFailure(failure) }
                 for intent in group { intent.work.fail(failure) }
                 return
             }
@@ -45,7 +47,7 @@ struct WriterLoop {
     ) throws(StoreError) -> [@Sendable () -> Void]? {
         let connection = writer.session.connection
         writer.isFenced = attempt.isFenced
-        try begin(writer)
+        try begin(writer, attempt)
         guard let outcome = try running(group, writer, attempt) else {
             try connection.run("ROLLBACK")
             return nil
@@ -65,15 +67,18 @@ struct WriterLoop {
         }
     }
 
-    private func begin(_ writer: SQLWriter) throws(StoreError) {
+    private func begin(_ writer: SQLWriter, _ attempt: GroupAttempt) throws(StoreError) {
         let dialect = writer.session.dialect
-        let fenced = writer.isFenced ? dialect.beginFenced : nil
-        try writer.session.connection.run(fenced ?? dialect.beginWriting)
+        try writer.session.connection.run(
+            dialect.beginWriting(isFenced: attempt.isFenced, isHurried: attempt.isHurried)
+        )
     }
 
     private struct Outcome {
         var resumptions: [@Sendable () -> Void] = []
         var successes = 0
+        /// Times that a lock was waited for in vain.
+        var blocked = 0
     }
 
     /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
@@ -119,7 +124,7 @@ struct WriterLoop {
             try attempt.check(error, writer.session.connection)
             guard outcome.successes == 0, batch.count == 1 else { return false }
             try writer.session.connection.run("ROLLBACK")
-            try begin(writer)
+            try begin(writer, attempt)
             writer.forgetEvents(after: 0)
             let failure = GroupAttempt.writeFailure(error)
             outcome.resumptions.append { first.work.fail(failure) }
@@ -147,6 +152,8 @@ struct WriterLoop {
             return
         } catch {
             try attempt.check(error, connection)
+            if error.isBlocked { outcome.blocked += 1 }
+            guard outcome.blocked <= GroupAttempt.mostBlocked else { throw error }
             try connection.run("ROLLBACK TO intent")
             try connection.run("RELEASE intent")
             writer.forgetEvents(after: eventCount)
@@ -175,6 +182,7 @@ struct WriterLoop {
             statistics.commits += 1
             statistics.committedWrites += outcome.successes
             statistics.commitTime += time
+            statistics.refusal = nil
         }
         return outcome.resumptions
     }

@@ -69,16 +69,30 @@ struct WriterThread: Sendable {
             return session
         } catch {
             opening.failed(error)
+            // What keeps readers out as well has just been told.
+            if mayOpenLater(error), settings.migrations != .ignore { try? openForReaders() }
             throw error
         }
     }
 
-    private func prepare(_ session: SQLSession) throws(StoreError) {
-        let migrator = Migrator(
+    /// Lets readers begin at a database that takes no writes, if it is at this program's level.
+    private func openForReaders() throws(StoreError) {
+        let connection = try database.connect(.reader)
+        defer { connection.close() }
+        try migrator(SQLSession(connection: connection, dialect: database.dialect)).requireCurrent()
+        opening.succeeded()
+    }
+
+    private func migrator(_ session: SQLSession) throws(StoreError) -> Migrator {
+        Migrator(
             connection: session.connection,
             dialect: session.dialect,
             migrations: try Migration.embedded(for: session.dialect)
         )
+    }
+
+    private func prepare(_ session: SQLSession) throws(StoreError) {
+        let migrator = try migrator(session)
         switch settings.migrations {
         case .apply: try migrator.migrate(at: openedAt)
         case .require: try migrator.requireCurrent()

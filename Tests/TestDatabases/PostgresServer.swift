@@ -16,6 +16,8 @@ package struct PostgresServer: Sendable {
     package static let authorityFile = getenv("TOCSIN_TEST_POSTGRES_CA").map { String(cString: $0) }
 
     package let url: String
+    /// Where nodes reach it, where that is another port: something stands in between.
+    package var entrance: UInt16?
 
     /// The server with this database, in which others may be made.
     package init(url: String) {
@@ -23,8 +25,10 @@ package struct PostgresServer: Sendable {
     }
 
     /// An empty database of its own, dropped with the last copy of the value.
-    package func makeDatabase() throws -> TemporaryDatabase {
-        TemporaryDatabase(server: self, database: try OwnDatabase(self))
+    ///
+    /// - Parameter waitMilliseconds: How long writes wait for locks, where not as long as usual.
+    package func makeDatabase(waitMilliseconds: Int? = nil) throws -> TemporaryDatabase {
+        TemporaryDatabase(server: self, database: try OwnDatabase(self), waitMilliseconds: waitMilliseconds)
     }
 
     /// The URL of another database of the server.
@@ -46,16 +50,24 @@ package struct PostgresServer: Sendable {
 package struct TemporaryDatabase: SQLDatabase {
     package let server: PostgresServer
     private let database: OwnDatabase
-    private let base: PostgresDatabase
+    private var base: PostgresDatabase
 
-    fileprivate init(server: PostgresServer, database: OwnDatabase) {
+    fileprivate init(server: PostgresServer, database: OwnDatabase, waitMilliseconds: Int?) {
         self.server = server
         self.database = database
         base = PostgresDatabase(url: server.url(of: database.name))
+        guard let waitMilliseconds else { return }
+        base.options.writeLimitMilliseconds = waitMilliseconds
+        base.options.writerLockLimitMilliseconds = waitMilliseconds
     }
 
     package var name: String { database.name }
     package var url: String { server.url(of: database.name) }
+    /// As nodes reach it.
+    package var nodeURL: String {
+        guard let entrance = server.entrance, let port = try? PostgresProxy.port(in: url) else { return url }
+        return url.replacing(":\(port)/", with: ":\(entrance)/")
+    }
     package var dialect: Dialect { base.dialect }
     package var version: String { base.version }
     package var isShared: Bool { base.isShared }

@@ -24,6 +24,7 @@ final class APIHarness: Sendable {
         model: String? = nil,
         settings: ModelSettings = ModelSettings(),
         database: (any SQLDatabase)? = nil,
+        identifiers: any IdentifierSource = CountingIdentifiers(),
         validationLimits: ValidationLimits = .standard,
         maximumWaitingCommits: Int? = nil,
         maximumWaitingEvents: Int = 65_536,
@@ -39,7 +40,7 @@ final class APIHarness: Sendable {
         environment = ServiceEnvironment(
             store: store,
             time: time,
-            identifiers: CountingIdentifiers(),
+            identifiers: identifiers,
             models: settings,
             staleMerges: { [merges] merge in merges.add(merge) }
         )
@@ -231,10 +232,14 @@ final class SteppingTime: TimeSource, Sendable {
 /// Ids that count up.
 final class CountingIdentifiers: IdentifierSource, Sendable {
     private let count = Atomic<Int>(0)
+    private let prefix: String
+
+    /// Nodes of one database must not make the same ids.
+    init(prefix: String = "id") { self.prefix = prefix }
 
     func makeID() -> String {
         let text = String(count.add(1, ordering: .relaxed).newValue)
-        return "id-" + String(repeating: "0", count: max(0, 6 - text.count)) + text
+        return prefix + "-" + String(repeating: "0", count: max(0, 6 - text.count)) + text
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }

@@ -29,6 +29,10 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
         self.allow = allow
     }
 
+    /// What is said when the time for an answer is over; what was begun may still come to its end.
+    public static let tooLong =
+        "The request took too long. Ask for less; a mutation may be carried out all the same: repeat it with the same id."
+
     /// The method is not served on the GraphQL path.
     public static func methodNotAllowed(_ message: String, _ mediaType: ResponseMediaType) -> HTTPRefusal {
         HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "GET, POST")

@@ -45,7 +45,7 @@ extension HTTPConnectionHandler {
         case .answer:
             guard let running else { return }
             running.task.cancel()
-            let refusal = HTTPRefusal(.serviceUnavailable, "The request took too long. Ask for less.", .timeout)
+            let refusal = HTTPRefusal(.serviceUnavailable, HTTPRefusal.tooLong, .timeout)
             var response = OutgoingResponse(refusal, isRouted: parts.responder.isRouted(running.request.path))
             response.closes = true
             answer(running.request, with: response)

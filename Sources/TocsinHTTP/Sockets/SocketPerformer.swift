@@ -263,7 +263,7 @@ extension SocketPerformer {
             _ = remove(number)
             sink?.close()
             task.cancel()
-            let message = "The request took too long. Ask for less."
+            let message = HTTPRefusal.tooLong
             let body = ErrorBody.response(message, code: .timeout, style: .standard)
             handle(.replied(number, GraphQLReply(kind: .unavailable, body: body)))
         }

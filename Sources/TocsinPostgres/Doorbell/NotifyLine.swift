@@ -10,9 +10,14 @@ struct NotifyLine {
     private let name: String
     /// Whether a command is under way.
     private(set) var isBusy = false
+    /// Whether what another connection says is heard here: behind a pooler commands are answered and notifications lost.
+    private(set) var isHeard = false
+    /// Until when the probe that is under way must be heard.
+    private var probeEnd: Deadline?
+    private static let probe = "probe "
     private static let channel = "tocsin"
     private static let answerMilliseconds = 5000
-    /// The network's own keeping alive finds a dead server; this only bounds what a fault of ours could cost.
+    /// After so long without a word the line is tried: the network's keeping alive ends at whoever stands in between.
     private static let idleMilliseconds = 30_000
 
     init(_ link: PostgresLink, instance: String) throws(StoreError) {
@@ -22,8 +27,17 @@ struct NotifyLine {
         try link.send { PQexitPipelineMode($0) }
     }
 
-    mutating func listen() throws(StoreError) {
-        try link.send { PQsendQuery($0, "LISTEN \(Self.channel)") }
+    /// Begins to listen; then `other`, a connection of its own, says something that must be heard.
+    ///
+    /// What this one said itself would come back even through a pooler that gives it another session each time.
+    mutating func listen(tryingOutBy other: PostgresLink) throws(StoreError) {
+        try perform("LISTEN \(Self.channel)")
+        try NotifyLine(other, instance: name).perform(notification(Self.probe))
+        probeEnd = Deadline(afterMilliseconds: Self.answerMilliseconds)
+    }
+
+    private func perform(_ sql: String) throws(StoreError) {
+        try link.send { PQsendQuery($0, sql) }
         let deadline = Deadline(afterMilliseconds: Self.answerMilliseconds)
         while let result = try link.nextResult(until: deadline) {
             defer { PQclear(result) }
@@ -32,10 +46,12 @@ struct NotifyLine {
     }
 
     /// Sends a notification; its end is seen by `attend`.
-    mutating func notify() throws(StoreError) {
-        try link.send { PQsendQuery($0, "NOTIFY \(Self.channel), '\(instance)'") }
+    mutating func notify(_ prefix: String = "") throws(StoreError) {
+        try link.send { PQsendQuery($0, notification(prefix)) }
         isBusy = true
     }
+
+    private func notification(_ prefix: String) -> String { "NOTIFY \(Self.channel), '\(prefix)\(instance)'" }
 
     /// Waits for the server or the wake-up; answers how many rings of others have come.
     mutating func attend(beside wakeup: Wakeup) throws(StoreError) -> Int {
@@ -45,14 +61,25 @@ struct NotifyLine {
             pollfd(fd: PQsocket(link.handle), events: Int16(flushed == 0 ? POLLIN : POLLIN | POLLOUT), revents: 0),
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        let ready = poll(&descriptors, 2, Int32(isBusy ? Self.answerMilliseconds : Self.idleMilliseconds))
+        let limit = isBusy ? Self.answerMilliseconds : Self.idleMilliseconds
+        let ready = poll(&descriptors, 2, min(Int32(limit), probeEnd?.remainingMilliseconds ?? Int32.max))
         if ready == 0, isBusy {
             throw .unavailable(reason: "the database does not answer", detail: "to a notification, in time")
+        }
+        if ready == 0, probeEnd == nil {
+            try notify(Self.probe)
+            probeEnd = Deadline(afterMilliseconds: Self.answerMilliseconds)
         }
         if descriptors[1].revents != 0 { wakeup.clear() }
         guard PQconsumeInput(link.handle) == 1 else { throw link.loss() }
         try finishCommand()
-        return try heard()
+        let heard = try heard()
+        if probeEnd?.isOver == true {
+            throw .unavailable(
+                reason: "notifications do not come through; past a pooler, name the server itself in TOCSIN_DOORBELL"
+            )
+        }
+        return heard
     }
 
     private mutating func finishCommand() throws(StoreError) {
@@ -66,11 +93,14 @@ struct NotifyLine {
         }
     }
 
-    private func heard() throws(StoreError) -> Int {
+    private mutating func heard() throws(StoreError) -> Int {
         var count = 0
         while let notice = PQnotifies(link.handle) {
             defer { PQfreemem(notice) }
-            if let sender = notice.pointee.extra, String(cString: sender) != name { count += 1 }
+            guard let extra = notice.pointee.extra else { continue }
+            let sender = String(cString: extra)
+            if sender == Self.probe + name { (isHeard, probeEnd) = (true, nil) }
+            if sender != name, !sender.hasPrefix(Self.probe) { count += 1 }
         }
         if link.isBroken { throw link.loss() }
         return count

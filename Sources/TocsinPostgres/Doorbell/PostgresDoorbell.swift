@@ -66,12 +66,13 @@ package final class PostgresDoorbell: Doorbell {
         while !isClosing {
             do throws(StoreError) {
                 var line = try NotifyLine(database.link(), instance: instance)
-                try line.listen()
-                note(trouble: nil)
-                pause = 100
+                try line.listen(tryingOutBy: database.link())
                 // Something may have been rung meanwhile.
                 onRing()
-                try attend(&line, onRing)
+                try attend(&line, onRing) {
+                    note(trouble: nil)
+                    pause = 100
+                }
             } catch {
                 note(trouble: error.sentence)
             }
@@ -83,9 +84,18 @@ package final class PostgresDoorbell: Doorbell {
         }
     }
 
-    /// Rings and listens until the connection is lost or the doorbell is to end.
-    private func attend(_ line: inout NotifyLine, _ onRing: @Sendable () -> Void) throws(StoreError) {
+    /// Rings and listens until the connection is lost or the doorbell is to end; tells when it has heard itself.
+    private func attend(
+        _ line: inout NotifyLine,
+        _ onRing: @Sendable () -> Void,
+        wellBegun: () -> Void
+    ) throws(StoreError) {
+        var isTold = false
         while !isClosing {
+            if line.isHeard, !isTold {
+                isTold = true
+                wellBegun()
+            }
             if !line.isBusy, takeRung() {
                 try line.notify()
                 shared.withLock { $0.state.sent += 1 }

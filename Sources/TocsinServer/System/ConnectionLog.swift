@@ -20,6 +20,18 @@ enum ConnectionLog {
                 "the database is reached again",
                 metadata: ["away_ms": "\(milliseconds)", "failed_attempts": "\(attempts)"]
             )
+        case .passed(let server, let count):
+            logger.warning(
+                "a server of the database did not answer in time; trying another",
+                metadata: ["server": "\(server)", "servers": "\(count)"]
+            )
+        case .readOnly(let error, let attempts):
+            logger.warning(
+                "the database takes no writes; trying again",
+                metadata: ["reason": "\(error)", "failed_attempts": "\(attempts)"]
+            )
+        case .writable(let attempts):
+            logger.notice("the database takes writes again", metadata: ["failed_attempts": "\(attempts)"])
         }
     }
 }

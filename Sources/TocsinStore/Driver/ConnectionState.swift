@@ -27,4 +27,10 @@ package enum ConnectionNews: Sendable, Hashable {
     case away(StoreError, ConnectionTrouble)
     /// A connection could be made again.
     case back(afterMilliseconds: Int, failedAttempts: Int)
+    /// A server of several, counted from 1, did not answer in time, and another is tried.
+    case passed(server: Int, of: Int)
+    /// The database is reached and takes no writes; not each attempt is told.
+    case readOnly(StoreError, failedAttempts: Int)
+    /// The database takes writes again.
+    case writable(failedAttempts: Int)
 }

@@ -22,9 +22,9 @@ package struct Migrator {
 
     /// Applies what is pending, all in one transaction; refuses a database that this program does not fit.
     package func migrate(at now: Timestamp) throws(StoreError) {
-        try connection.run(dialect.beginWriting)
+        try connection.run(dialect.beginWriting())
         do throws(StoreError) {
-            if let lock = dialect.tableLock { try connection.run(lock) }
+            for lock in dialect.tableLock { try connection.run(lock) }
             try createTable()
             for migration in try pending() {
                 try connection.execute(script: migration.text)

@@ -40,7 +40,7 @@ struct ModelIndexes {
     /// Makes what is wanted and absent, drops what is there and no longer wanted; answers what it made.
     static func prepare(_ models: [ModelType], _ session: SQLSession) throws(StoreError) -> [String] {
         let connection = session.connection
-        if let lock = session.dialect.tableLock { try connection.run(lock) }
+        for lock in session.dialect.tableLock { try connection.run(lock) }
         var wanted: [(name: String, sql: String)] = []
         for model in models {
             for index in ModelIndexes(statements: try session.statements(for: model)).wanted

@@ -94,7 +94,7 @@ package final class DataTarget {
 
     /// Takes in one chunk and notes it, all or nothing.
     package func load(_ chunk: MovedChunk, _ state: ImportState) throws(StoreError) {
-        try connection.run(dialect.beginWriting)
+        try connection.run(dialect.beginWriting())
         do throws(StoreError) {
             try insert(chunk, merges: state.merges)
             try save(state)

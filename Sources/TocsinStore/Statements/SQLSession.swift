@@ -83,7 +83,7 @@ final class SQLWriter: SQLReading, StoreWriter {
     }
 
     func fenceChanges() throws(StoreError) {
-        guard session.dialect.beginFenced != nil else { return }
+        guard session.dialect.hasManyWriters else { return }
         if isFenced {
             // The lock was asked for with the begin, whose answer nobody waits for: this waits for both.
             try connection.run("SELECT 1")

@@ -1,3 +1,4 @@
+import JSON
 import TestDatabases
 import Testing
 
@@ -53,6 +54,30 @@ struct ConnectionFaultTests {
                 // What the stalled connections held arrives late, or never.
                 proxy.cutAll()
                 proxy.accept()
+            }
+        }
+    }
+
+    @Test("of several servers a silent one is passed over, and when all are silent that is said and waited for")
+    func silentServers() async throws {
+        try await withProxy { first, server in
+            try await withProxy { second, _ in
+                let ports = try [first, second].map { "127.0.0.1:\(try PostgresProxy.port(in: $0.url))" }
+                let url = "postgres://tocsin@\(ports.joined(separator: ","))/postgres?sslmode=disable"
+                try await FaultScene.run(on: PostgresServer(url: url), direct: { server }) { scene in
+                    for proxy in [first, second] { proxy.stall() }
+                    try await scene.untilAway()
+                    try await eventually("the node says that both are silent", withinSeconds: 120) {
+                        let reason = try await scene.cluster.report(0)["connection"]?["reason"]?.stringValue
+                        return reason?.contains("2 of its 2 servers did not answer in time") ?? false
+                    }
+                    second.cutAll()
+                    second.accept()
+                    try await scene.untilAnswered(20)
+                    #expect(scene.cluster.log(0).contains("did not answer in time; trying another"))
+                    first.cutAll()
+                    first.accept()
+                }
             }
         }
     }

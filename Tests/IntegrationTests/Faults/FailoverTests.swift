@@ -38,6 +38,18 @@ struct FailoverTests {
         }
     }
 
+    @Test("a standby that is not promoted yet is read, writes are refused as read-only, and resume when it is promoted")
+    func readsStandby() async throws {
+        try await withStandby { first, second, _ in
+            let any = "postgres://tocsin@127.0.0.1:\(first.port),127.0.0.1:\(second.port)/postgres"
+            try await FaultScene.run(on: PostgresServer(url: any), direct: { second.server }) { scene in
+                try await first.stop(.immediate)
+                try await scene.expectReadOnly()
+                try await second.promote()
+            }
+        }
+    }
+
     @Test("while the standby does not follow nothing is answered as stored, whoever ends the wait for it")
     func stalledStandby() async throws {
         try await withStandby { first, second, line in

@@ -103,6 +103,30 @@ struct FaultScene {
     }
 }
 
+// MARK: A database that only reads
+
+extension FaultScene {
+    /// The name of the topic, read through a node.
+    func readName() async throws -> JSONValue? {
+        let query = "query($id: ID!) { getTopic(id: $id) { name } }"
+        return try await cluster.client(0, token)
+            .query(query, variables: ["id": .string(topicID)])["getTopic"]?["name"]
+    }
+
+    /// Waits until writes are refused as at a database that only reads, and checks that reads go on and that the node says so.
+    func expectReadOnly() async throws {
+        try await eventually("publishers are told that the database is read-only", withinSeconds: 120) {
+            guard case .refused(let words)? = load.sent.last?.outcome else { return false }
+            return words.contains("the database is read-only") && words.contains("UNAVAILABLE")
+        }
+        try await eventually("the node is ready and says that writes are refused", withinSeconds: 120) {
+            let report = try await cluster.report(0)
+            return report["status"] == "ok" && report["writes"]?["refused"] == "the database is read-only"
+        }
+        #expect(try await readName() == "calls")
+    }
+}
+
 // MARK: What was promised
 
 extension FaultScene {

@@ -18,7 +18,7 @@ final class Cluster {
         database = try server.makeDatabase()
         simulator = try await SimulatorProcess(folder: folder, options: options)
         let own = [
-            "TOCSIN_DATABASE_URL": database.url,
+            "TOCSIN_DATABASE_URL": database.nodeURL,
             "TOCSIN_SERVER_KEY": Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString(),
         ]
         self.environment = simulator.environment.merging(own) { $1 }.merging(environment) { $1 }

@@ -68,7 +68,7 @@ struct PostgresDoorbellTests {
         _ = try killer.run(
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE datname = current_database() AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()
+            WHERE datname = current_database() AND query SIMILAR TO '(LISTEN|NOTIFY)%' AND pid <> pg_backend_pid()
             """,
             []
         ) { _ in }

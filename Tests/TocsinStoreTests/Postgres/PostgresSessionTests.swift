@@ -28,7 +28,7 @@ struct PostgresSessionTests {
             try connection.run("BEGIN")
             #expect(try setting("synchronous_commit", connection) == "on")
             #expect(try setting("statement_timeout", connection) == "8000")
-            #expect(try setting("lock_timeout", connection) == "5000")
+            #expect(try setting("lock_timeout", connection) == "2000")
             #expect(try setting("idle_in_transaction_session_timeout", connection) == "15000")
             try connection.run("ROLLBACK")
         }
@@ -185,6 +185,41 @@ struct PostgresSessionTests {
         database.options.connectMilliseconds = 200
         let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
         #expect(error?.description.contains("cannot be reached") == true)
+    }
+
+    @Test("a silent server of several is passed over, and tried last from then on")
+    func silentFirstServer() throws {
+        let listener = try SilentListener()
+        defer { listener.close() }
+        let port = try PostgresProxy.port(in: try server().url)
+        let both = "127.0.0.1:\(listener.port),127.0.0.1:\(port)"
+        var database = PostgresDatabase(
+            url: "postgres://tocsin@\(both)/postgres?target_session_attrs=read-write"
+        )
+        // Half of it is the silent one's.
+        database.options.connectMilliseconds = 12_000
+        let news = Collected<ConnectionNews>()
+        database.news = { news.append([$0]) }
+        for _ in 0..<2 {
+            let connection = try database.connect(.writer)
+            defer { connection.close() }
+            #expect(try connection.first("SELECT inet_server_port()") { $0.int(0) } == Int64(port))
+            #expect(database.trouble == nil)
+        }
+        #expect(news.all.count { $0 == .passed(server: 1, of: 2) } == 1, "\(news.all)")
+    }
+
+    @Test("when no server answers it is said how many there are, and each has its share of the time")
+    func silentServers() throws {
+        let listeners = try [SilentListener(), SilentListener()]
+        defer { for listener in listeners { listener.close() } }
+        let places = listeners.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        var database = PostgresDatabase(url: "postgres://u@\(places)/d?target_session_attrs=prefer-standby")
+        database.options.connectMilliseconds = 200
+        let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
+        let words = "the database cannot be reached: 2 of its 2 servers did not answer in time"
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(database.trouble?.reason == words)
     }
 
     @Test(
