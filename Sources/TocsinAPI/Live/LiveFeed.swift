@@ -32,9 +32,6 @@ package final class LiveFeed: Sendable {
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
     let state: Mutex<State>
-    private static let replayPage = 200
-    /// A replay waits for its reader after this much.
-    private static let replayBytes = 131_072
 
     /// A feed of what the hub tells.
     ///
@@ -152,28 +149,43 @@ package final class LiveFeed: Sendable {
 
     /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
     private func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
-        var last = start.after
-        while !Task.isCancelled {
-            let page: FeedPage?
-            do {
-                page = try await group.context.services.feeds.page(
-                    of: start.scope,
-                    after: last,
-                    limit: Self.replayPage,
-                    caller: member.caller
-                )
-            } catch {
-                return fail(member, in: start.scope, Self.unavailable)
-            }
-            guard let page else {
-                return fail(member, in: start.scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
-            }
-            // What was pruned since is missed by nobody who is not told.
-            guard last >= page.bounds.first - 1 else { return fail(member, in: start.scope, pruned(start.scope, page)) }
-            guard await send(page.messages, of: start.scope, to: member, in: group) else { return }
-            last = page.end
-            if page.messages.count < Self.replayPage, member.goLive(after: last) { return }
+        var progress = ReplayProgress(last: start.after)
+        // A page is read in the turn in which it is sent, so that one is kept for a connection, however many replays it has.
+        while await member.sink.turn({ await sendPage(&progress, of: start.scope, to: member, in: group) }) {}
+    }
+
+    /// Sends the next stored messages; false when these were the last, or it has ended.
+    private func sendPage(
+        _ progress: inout ReplayProgress,
+        of scope: FeedScope,
+        to member: LiveMember,
+        in group: LiveGroup
+    ) async -> Bool {
+        let page: FeedPage?
+        do {
+            page = try await group.context.services.feeds.page(
+                of: scope,
+                after: progress.last,
+                limit: progress.limit,
+                caller: member.caller
+            )
+        } catch {
+            fail(member, in: scope, Self.unavailable)
+            return false
         }
+        guard let page else {
+            fail(member, in: scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
+            return false
+        }
+        // What was pruned since is missed by nobody who is not told.
+        guard progress.last >= page.bounds.first - 1 else {
+            fail(member, in: scope, pruned(scope, page))
+            return false
+        }
+        guard await send(page.messages, of: scope, to: member, in: group) else { return false }
+        let isLast = page.messages.count < progress.limit
+        progress.note(page)
+        return !(isLast && member.goLive(after: page.end))
     }
 
     /// Hands over the messages that the subscriber wants; false when it has ended.
@@ -183,19 +195,13 @@ package final class LiveFeed: Sendable {
         to member: LiveMember,
         in group: LiveGroup
     ) async -> Bool {
-        var handedOver = 0
         for message in messages {
             guard let place = scope.place(of: message) else { continue }
             let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
+            if let response { await member.sink.room(for: response) }
             guard !Task.isCancelled, member.replay(response, at: place, MessageMark(message)) else { return false }
-            handedOver += response?.body.count ?? 0
-            if handedOver >= Self.replayBytes {
-                await member.sink.room()
-                handedOver = 0
-            }
         }
-        await member.sink.room()
-        return true
+        return !Task.isCancelled
     }
 
     private func pruned(_ scope: FeedScope, _ page: FeedPage) -> GraphQLError {
