@@ -26,7 +26,7 @@ final class APIHarness: Sendable {
         database: (any SQLDatabase)? = nil,
         validationLimits: ValidationLimits = .standard,
         maximumWaitingCommits: Int? = nil,
-        maximumWaitingEvents: Int = 65_536,
+        waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -56,7 +56,7 @@ final class APIHarness: Sendable {
             sealer: sealer,
             hub: hub,
             maximumWaitingCommits: maximumWaitingCommits ?? 65_536,
-            maximumWaitingEvents: maximumWaitingEvents
+            waiting: waiting
         )
         service = TocsinGraphQL(
             executor: executor,

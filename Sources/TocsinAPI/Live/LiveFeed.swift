@@ -15,6 +15,16 @@ package final class LiveFeed: Sendable {
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
+        /// Events that have been sorted so far.
+        private var events = 0
+
+        init(backlog: LiveBacklog) { self.backlog = backlog }
+
+        /// The number of an event that is sorted now.
+        mutating func nextEvent() -> Int {
+            events += 1
+            return events
+        }
     }
 
     /// The events of one commit, and which commit it was.
@@ -37,19 +47,19 @@ package final class LiveFeed: Sendable {
     ///
     /// - Parameter maximumWaitingCommits: how many may wait to be looked at; beyond it subscribers are ended, to resume by
     ///   cursor, and publishers go on.
-    /// - Parameter maximumWaitingEvents: how many may wait for the groups of one owner; beyond it that owner's are ended.
+    /// - Parameter waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
         listeners: DeliveryListeners = DeliveryListeners(),
         maximumWaitingCommits: Int = 65_536,
-        maximumWaitingEvents: Int = 65_536
+        waiting: LiveBacklog.Bound = LiveBacklog.Bound()
     ) {
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
-        state = Mutex(State(backlog: LiveBacklog(maximumEvents: maximumWaitingEvents)))
+        state = Mutex(State(backlog: LiveBacklog(waiting)))
         (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(maximumWaitingCommits))
         let feeder = feeder
