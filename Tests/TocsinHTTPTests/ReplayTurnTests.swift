@@ -11,6 +11,7 @@ struct ReplayTurnTests {
     private func withServer(_ body: (TestServer) async throws -> Void) async throws {
         let change = { (settings: inout HTTPServerSettings) in
             settings.answerMilliseconds = 120_000
+            settings.session.initialisationMilliseconds = 60_000
             settings.maximumQueueBytes = 65_536
             settings.maximumQueueEvents = 2
         }
