@@ -79,4 +79,8 @@ else
 fi
 
 step "$(grep -a -o 'Test run with .*' "$log" || echo 'No test ran')"
-[ "$status" -eq 0 ] || give_up "A check failed; the lines above say which."
+if [ "$status" -ne 0 ]; then
+    # Once more at the end, where whoever reads looks first: each expectation that failed, with the lines that say why.
+    grep -a -A 4 -E '^✘ Test .* recorded an issue' "$log" | head -n 120 || true
+    give_up "A check failed; the lines above say which."
+fi

@@ -129,11 +129,7 @@ package struct PostgresDatabase: SQLDatabase {
 // MARK: Settings
 
 extension PostgresDatabase {
-    private static let settings = """
-        SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout',
-            'idle_in_transaction_session_timeout', 'default_transaction_read_only', 'synchronous_commit',
-            'server_encoding', 'client_encoding', 'standard_conforming_strings')
-        """
+    private static let settings = "SELECT name, setting FROM pg_settings WHERE name = ANY(string_to_array($1, ','))"
 
     /// Applies the settings and reads them back.
     private func configure(
@@ -150,7 +146,8 @@ extension PostgresDatabase {
             try connection.run(limits.sessionStatement, values)
             expected += limits.settings.map { ($0.name, $0.value) }
         }
-        let found = try connection.all(Self.settings) { ($0.text(0), $0.text(1)) }
+        let names = expected.map(\.0).joined(separator: ",")
+        let found = try connection.all(Self.settings, [.text(names)]) { ($0.text(0), $0.text(1)) }
         let actual = Dictionary(found, uniquingKeysWith: { first, _ in first })
         for (name, value) in expected where actual[name] != value {
             throw .mismatch(

@@ -55,13 +55,24 @@ extension PostgresOptions {
             ("lock_timeout", "\(use == .writer ? writerLockLimitMilliseconds : lockLimitMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(idleLimitMilliseconds)"),
         ]
+        settings += Self.planning
         // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.
         if preparesStatements, use == .reader { settings.append(("default_transaction_read_only", "on")) }
-        if use != .reader { settings.append(("synchronous_commit", "on")) }
+        if use != .reader {
+            // What writers look up is always the same: planning it again would take longer than doing it.
+            settings += [("synchronous_commit", "on"), ("plan_cache_mode", "force_generic_plan")]
+        }
         return Limits(
             settings: settings,
             isWriting: use != .reader,
             answerMilliseconds: statementLimit + 3000
         )
     }
+
+    /// Each statement finds its rows by an index, and looks them up one by one.
+    ///
+    /// The plan of a prepared statement is kept: one that was made while a table was small would read it from end to end,
+    /// however large it has grown, until the server's own upkeep looks at the table again. What may not be used counts as
+    /// endlessly dear, which compiling (`jit`) would be tried for.
+    private static let planning = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"].map { ($0, "off") }
 }

@@ -59,7 +59,7 @@ struct RevocationWatch: Sendable {
     func look() async {
         do {
             let (tokens, accounts, keys) = try await store.read { reader throws(StoreError) in
-                (try reader.tokens(of: nil), try reader.accounts(), try reader.apiKeys())
+                (try reader.revokedTokens(), try reader.disabledAccounts(), try reader.revokedAPIKeys())
             }
             hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys))
         } catch {

@@ -27,7 +27,7 @@ final class APIHarness: Sendable {
         identifiers: any IdentifierSource = CountingIdentifiers(),
         validationLimits: ValidationLimits = .standard,
         maximumWaitingCommits: Int? = nil,
-        maximumWaitingEvents: Int = 65_536,
+        waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -57,7 +57,7 @@ final class APIHarness: Sendable {
             sealer: sealer,
             hub: hub,
             maximumWaitingCommits: maximumWaitingCommits ?? 65_536,
-            maximumWaitingEvents: maximumWaitingEvents
+            waiting: waiting
         )
         service = TocsinGraphQL(
             executor: executor,
@@ -161,16 +161,18 @@ final class CollectingSink: ResponseSink, Sendable {
     let endings = Mutex([StreamEnd]())
     private let gate: AsyncStream<Void>
     private let permits: AsyncStream<Void>.Continuation
+    private let hasHadTurn = Atomic(false)
 
-    /// One that is closed lets a replay go on only when the test says so.
+    /// One that is closed lets a replay have its first turn, and go on only when the test says so.
     init(isClosed: Bool = false) {
         (stream, continuation) = AsyncStream.makeStream()
         (gate, permits) = AsyncStream.makeStream()
         if !isClosed { permits.finish() }
     }
 
-    func room() async {
-        for await _ in gate { return }
+    func turn(_ body: () async -> Bool) async -> Bool {
+        if hasHadTurn.exchange(true, ordering: .relaxed) { for await _ in gate { break } }
+        return await body()
     }
 
     /// Lets whoever waits for room go on, once or from now on.

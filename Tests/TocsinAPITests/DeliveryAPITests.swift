@@ -260,7 +260,7 @@ final class BlockedSink: ResponseSink, Sendable {
 
     func end(_ reason: StreamEnd) { collected.end(reason) }
 
-    func room() async {
+    func room(for response: SharedResponse) async {
         asker.yield()
         for await _ in gate {}
     }

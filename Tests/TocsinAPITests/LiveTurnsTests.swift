@@ -2,11 +2,13 @@ import GraphQLTransport
 import JSON
 import Synchronization
 import Testing
+import TocsinAPI
 import TocsinCore
 
 @Suite("The turns of live groups", .timeLimit(.minutes(2)))
 struct LiveTurnsTests {
     private static let follow = "subscription { onCreateMessage { title } }"
+    private static let body = JSONValue.string(String(repeating: "x", count: 1_000))
 
     private func titles(_ responses: [SharedResponse]) throws -> [String] {
         try responses.compactMap {
@@ -78,9 +80,12 @@ struct LiveTurnsTests {
         #expect(place < 150, "bob's one group came after \(place) of alice's 200")
     }
 
-    @Test("an owner for whom too much waits is told so, with a cursor, and others go on")
-    func overflow() async throws {
-        let api = try await APIHarness(maximumWaitingEvents: 3)
+    @Test(
+        "an owner for whom too much waits is told so, with a cursor, and others go on",
+        arguments: [(3, 67_108_864), (65_536, 3_000)]
+    )
+    func overflow(events: Int, bytes: Int) async throws {
+        let api = try await APIHarness(waiting: LiveBacklog.Bound(events: events, bytes: bytes))
         let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
         let bobTopic = try await api.makeTopic("bobs", as: bob)
         let courier = TestCourier()
@@ -88,7 +93,8 @@ struct LiveTurnsTests {
         _ = await api.subscribe(Self.follow, sink: sink)
         let (bobSink, _) = await api.subscribe(Self.follow, as: bob)
         courier.isFull.withLock { $0 = true }
-        for title in ["a", "b", "c", "d"] { try await api.publish(title, to: topic) }
+        // Each about a kilobyte.
+        for title in ["a", "b", "c", "d"] { try await api.publish(title, to: topic, with: ["body": Self.body]) }
         #expect(await sink.inbox.takeResponses(1).isEmpty)
         guard case .failed(let errors)? = sink.inbox.endings.withLock({ $0.first }) else {
             Issue.record("it did not fail")
@@ -98,6 +104,30 @@ struct LiveTurnsTests {
         #expect(error?["extensions"]?["code"] == "UNAVAILABLE" && error?["extensions"]?["cursor"]?.stringValue != nil)
         try await api.publish("x", to: bobTopic, as: bob)
         #expect(try titles(await bobSink.takeResponses(1)) == ["x"])
+    }
+
+    @Test("a message that many groups are to hear counts once, and no more once they have heard it")
+    func sharedBytes() async throws {
+        let api = try await APIHarness(waiting: LiveBacklog.Bound(bytes: 8_000))
+        let topic = try await api.makeTopic()
+        let (courier, other) = (TestCourier(), TestCourier())
+        var sinks: [CourierSink] = []
+        for number in 0..<20 {
+            let sink = CourierSink(number == 0 ? other : courier)
+            sinks.append(sink)
+            let query = "subscription { onCreateMessage(filter: {type: {ne: \(1000 + number)}}) { title } }"
+            _ = await api.subscribe(query, sink: sink)
+        }
+        for _ in 1...3 {
+            courier.isFull.withLock { $0 = true }
+            for title in ["a", "b", "c"] { try await api.publish(title, to: topic, with: ["body": Self.body]) }
+            // One has heard them, and the others are still to.
+            #expect(try titles(await sinks[0].inbox.takeResponses(3)) == ["a", "b", "c"])
+            courier.makeRoom()
+            for sink in sinks.dropFirst() {
+                #expect(try titles(await sink.inbox.takeResponses(3)) == ["a", "b", "c"])
+            }
+        }
     }
 
     @Test("with and without room each of many gets each message once and in order", arguments: [3, 7])

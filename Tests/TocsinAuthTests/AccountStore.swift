@@ -42,6 +42,9 @@ struct Rows: StoreReader {
 
     func apiKey(digest: String) throws(StoreError) -> APIKey? { keys.first { $0.digest == digest } }
     func apiKeys() throws(StoreError) -> [APIKey] { keys }
+    func disabledAccounts() throws(StoreError) -> [Account] { [] }
+    func revokedTokens() throws(StoreError) -> [IssuedToken] { [] }
+    func revokedAPIKeys() throws(StoreError) -> [APIKey] { [] }
 
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] { [] }
     func records(_ query: ModelQuery) throws(StoreError) -> [Record] { [] }

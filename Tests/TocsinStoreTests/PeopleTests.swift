@@ -138,6 +138,8 @@ struct PeopleTests {
                 #expect(try reader.tokens(of: ann.id) == tokens)
                 #expect(try reader.tokens(of: bob.id).isEmpty)
                 #expect(try reader.tokens(of: nil) == tokens)
+                #expect(try reader.revokedTokens() == [tokens[0]])
+                #expect(try reader.disabledAccounts().isEmpty)
                 #expect(try reader.token(TokenID("k2")) == tokens[2])
             }
         }
@@ -149,9 +151,10 @@ struct PeopleTests {
             try await store.write { writer throws(StoreError) in try writer.save(ann) }
             let found = try await store.write { writer throws(StoreError) in
                 try writer.save(disabled)
-                return try writer.account(disabled.id)
+                return (try writer.account(disabled.id), try writer.disabledAccounts())
             }
-            #expect(found == disabled)
+            #expect(found.0 == disabled)
+            #expect(found.1 == [disabled])
             await #expect(throws: StoreError.self) {
                 try await store.write { writer throws(StoreError) in try writer.save(twin) }
             }

@@ -201,6 +201,21 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("part") }, "\(steps)")
     }
 
+    @Test("whose access has ended is read from indexes that hold nobody else")
+    func endedAccess() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.revokedTokens()
+            _ = try writer.disabledAccounts()
+            _ = try writer.revokedAPIKeys()
+        }
+        #expect(
+            steps == [
+                "SCAN tokens USING INDEX tokens_revoked", "SCAN users USING INDEX users_disabled",
+                "SCAN api_keys USING INDEX api_keys_revoked",
+            ]
+        )
+    }
+
     @Test(
         "pruning walks a topic's messages in order of number, and finds what is under way by its message",
         arguments: QueryPlanner.available

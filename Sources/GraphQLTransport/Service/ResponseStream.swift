@@ -7,18 +7,26 @@ public protocol ResponseSink: AnyObject, Sendable {
     func next(_ response: SharedResponse)
     /// Says that no response follows; called once at most.
     func end(_ reason: StreamEnd)
-    /// Waits until everything handed over so far is on its way to the peer, or nobody wants more.
+    /// Runs `body`, which hands over stored responses, when it is this sink's turn among all of its connection, and answers
+    /// what it answers; false, without running it, when nobody wants more.
     ///
-    /// For replays: a service that has many stored responses hands over a few hundred kilobytes, waits, and goes on.
-    /// Live responses do not wait. Returns at once when the calling task is cancelled.
-    func room() async
+    /// Turns are given one at a time, in the order in which they were asked for, so that what is read for them is kept once
+    /// for a connection and not once for each of its replays. A turn within a turn would wait for ever.
+    func turn(_ body: () async -> Bool) async -> Bool
+    /// Waits, in a turn, until this stored response may be handed over next, or nobody wants more.
+    ///
+    /// What was let in so never counts as too much; live responses do not wait and do. Returns at once when the calling
+    /// task is cancelled.
+    func room(for response: SharedResponse) async
     /// Who reaches this sink together with others; `nil` when nobody does. It never changes.
     var courier: (any ResponseCourier)? { get }
 }
 
 extension ResponseSink {
+    /// Runs it at once: a sink without a queue has nobody to wait for.
+    public func turn(_ body: () async -> Bool) async -> Bool { await body() }
     /// Returns at once: a sink without a queue always has room.
-    public func room() async {}
+    public func room(for response: SharedResponse) async {}
     /// Nobody: responses are handed over one by one.
     public var courier: (any ResponseCourier)? { nil }
 }

@@ -21,7 +21,7 @@ final class DeliveryMember: RenewableListener, Sendable {
 
     /// Deliveries that may wait; beyond it the subscriber is ended.
     private static let maximumWaiting = 20_000
-    /// Responses handed over before the connection is asked for room; well below what it queues.
+    /// Responses handed over before others of the connection have their turn.
     private static let handedOver = 64
     private let identity: Mutex<Identity>
     private let sink: any ResponseSink
@@ -58,10 +58,18 @@ final class DeliveryMember: RenewableListener, Sendable {
 
     /// Hands over what waits, and ends when nothing does.
     private func run() async {
-        while let responses = take() {
-            for response in responses { sink.next(response) }
-            await sink.room()
+        while await sink.turn(handOver) {}
+    }
+
+    /// Hands over some; false when nothing waits.
+    private func handOver() async -> Bool {
+        guard let responses = take() else { return false }
+        for response in responses {
+            await sink.room(for: response)
+            if Task.isCancelled { return false }
+            sink.next(response)
         }
+        return true
     }
 
     /// The next responses; nil, and no pump any more, when there are none.

@@ -1,6 +1,22 @@
+import TocsinCore
+
 /// What groups are still to hear: each group's events in order of commit, the owners in turn and their groups in turn, so
 /// that an owner with thousands of groups keeps nobody else waiting.
-struct LiveBacklog {
+package struct LiveBacklog {
+    /// How much may wait for one owner.
+    package struct Bound: Sendable {
+        /// Events, over all the owner's groups.
+        package var events: Int
+        /// Bytes of their records, of which each is kept once however many groups are to hear of it.
+        package var bytes: Int
+
+        /// What is ample for any who read.
+        package init(events: Int = 65_536, bytes: Int = 67_108_864) {
+            self.events = events
+            self.bytes = bytes
+        }
+    }
+
     private struct Waiting {
         let group: LiveGroup
         var events = Line<LiveEvent>()
@@ -14,23 +30,41 @@ struct LiveBacklog {
         var line = Line<ObjectIdentifier>()
         /// Events that wait, over all its groups.
         var events = 0
+        /// Bytes of the records that wait.
+        var bytes = 0
+        /// How many of its groups are still to hear each of these events.
+        var listeners: [Int: Int] = [:]
         /// It stands in the line of owners.
         var isListed = false
+
+        mutating func keep(_ event: LiveEvent) {
+            events += 1
+            let others = listeners[event.number, default: 0]
+            listeners[event.number] = others + 1
+            if others == 0 { bytes += event.record.approximateBytes }
+        }
+
+        mutating func drop(_ event: LiveEvent) {
+            events -= 1
+            let others = listeners[event.number, default: 1] - 1
+            listeners[event.number] = others == 0 ? nil : others
+            if others == 0 { bytes -= event.record.approximateBytes }
+        }
     }
 
     private var groups: [ObjectIdentifier: Waiting] = [:]
     private var owners: [String: Owner] = [:]
     private var line = Line<String>()
-    private let maximumEvents: Int
+    private let maximum: Bound
 
-    /// Nothing waits; of one owner no more events will than this.
-    init(maximumEvents: Int) { self.maximumEvents = maximumEvents }
+    /// Nothing waits; for one owner no more will than this, but for the last event's bytes.
+    init(_ maximum: Bound) { self.maximum = maximum }
 
     /// Lets a group wait for its turn to hear an event; false when too much waits for its owner.
     mutating func add(_ event: LiveEvent, for group: LiveGroup) -> Bool {
-        let owner = group.owner
-        guard owners[owner, default: Owner()].events < maximumEvents else { return false }
-        owners[owner, default: Owner()].events += 1
+        let name = group.owner
+        if let owner = owners[name], owner.events >= maximum.events || owner.bytes >= maximum.bytes { return false }
+        owners[name, default: Owner()].keep(event)
         groups[ObjectIdentifier(group), default: Waiting(group: group)].events.append(event)
         list(group)
         return true
@@ -43,7 +77,7 @@ struct LiveBacklog {
             guard let id = owners[name]?.line.popFirst() else { continue }
             if owners[name]?.line.isEmpty == false { listOwner(name) }
             guard let waiting = groups[id] else {
-                settle(0, of: name)
+                settle([], of: name)
                 continue
             }
             groups[id]?.isListed = false
@@ -56,7 +90,7 @@ struct LiveBacklog {
     mutating func take(_ count: Int, for group: LiveGroup) -> [LiveEvent] {
         let id = ObjectIdentifier(group)
         guard let events = groups[id]?.events.popFirst(count) else { return [] }
-        settle(events.count, of: group.owner)
+        settle(events, of: group.owner)
         if groups[id]?.events.isEmpty == true { groups[id] = nil }
         return events
     }
@@ -81,8 +115,8 @@ struct LiveBacklog {
 
     /// Forgets what waits for a group.
     mutating func remove(_ group: LiveGroup) {
-        guard let waiting = groups.removeValue(forKey: ObjectIdentifier(group)) else { return }
-        settle(waiting.events.count, of: group.owner)
+        guard var waiting = groups.removeValue(forKey: ObjectIdentifier(group)) else { return }
+        settle(waiting.events.popFirst(waiting.events.count), of: group.owner)
     }
 
     private mutating func listOwner(_ name: String) {
@@ -91,8 +125,8 @@ struct LiveBacklog {
         line.append(name)
     }
 
-    private mutating func settle(_ count: Int, of name: String) {
-        owners[name]?.events -= count
+    private mutating func settle(_ events: [LiveEvent], of name: String) {
+        for event in events { owners[name]?.drop(event) }
         if let owner = owners[name], owner.events == 0, owner.line.isEmpty, !owner.isListed { owners[name] = nil }
     }
 }

@@ -17,8 +17,10 @@ extension LiveFeed {
             }
             return
         }
-        let end = LiveEvent(commit: commit, record: topic, endsAccess: true)
-        let full = state.withLock { state in groups.filter { !state.backlog.add(end, for: $0) } }
+        let full = state.withLock { state in
+            let end = LiveEvent(commit: commit, number: state.nextEvent(), record: topic, endsAccess: true)
+            return groups.filter { !state.backlog.add(end, for: $0) }
+        }
         for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
     }
 

@@ -27,9 +27,9 @@ extension LiveFeed {
         guard !wanting.isEmpty else { return }
         let mark = record.number == nil ? nil : MessageMark(record)
         let full = state.withLock { state in
-            wanting.filter { group in
-                let place = group.interest.feed?.place(of: record)
-                let event = LiveEvent(commit: commit, record: record, place: place, mark: mark)
+            var event = LiveEvent(commit: commit, number: state.nextEvent(), record: record, mark: mark)
+            return wanting.filter { group in
+                event.place = group.interest.feed?.place(of: record)
                 return !state.backlog.add(event, for: group)
             }
         }

@@ -15,6 +15,16 @@ package final class LiveFeed: Sendable {
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
+        /// Events that have been sorted so far.
+        private var events = 0
+
+        init(backlog: LiveBacklog) { self.backlog = backlog }
+
+        /// The number of an event that is sorted now.
+        mutating func nextEvent() -> Int {
+            events += 1
+            return events
+        }
     }
 
     /// The events of one commit, and which commit it was.
@@ -25,34 +35,31 @@ package final class LiveFeed: Sendable {
 
     let deliveries: DeliveryFeed
     let executor: ResponseExecutor
-    private let cursors: any Sealer
+    let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
     /// Rings when a group may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
     let state: Mutex<State>
-    private static let replayPage = 200
-    /// A replay waits for its reader after this much.
-    private static let replayBytes = 131_072
 
     /// A feed of what the hub tells.
     ///
     /// - Parameter maximumWaitingCommits: how many may wait to be looked at; beyond it subscribers are ended, to resume by
     ///   cursor, and publishers go on.
-    /// - Parameter maximumWaitingEvents: how many may wait for the groups of one owner; beyond it that owner's are ended.
+    /// - Parameter waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
         listeners: DeliveryListeners = DeliveryListeners(),
         maximumWaitingCommits: Int = 65_536,
-        maximumWaitingEvents: Int = 65_536
+        waiting: LiveBacklog.Bound = LiveBacklog.Bound()
     ) {
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer
-        state = Mutex(State(backlog: LiveBacklog(maximumEvents: maximumWaitingEvents)))
+        state = Mutex(State(backlog: LiveBacklog(waiting)))
         (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(maximumWaitingCommits))
         let feeder = feeder
@@ -141,66 +148,13 @@ package final class LiveFeed: Sendable {
     /// The groups whose subscriptions name the topic.
     func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
-    // MARK: Replaying
+    // MARK: Telling
 
     func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)
         let isInFeed = group.interest.feed != nil
         let cursor = isInFeed ? MessageCursor(of: record, for: group.context.caller) : nil
         return SharedResponse(body: body, cursor: cursor?.text(sealer: cursors))
-    }
-
-    /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
-    private func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
-        var last = start.after
-        while !Task.isCancelled {
-            let page: FeedPage?
-            do {
-                page = try await group.context.services.feeds.page(
-                    of: start.scope,
-                    after: last,
-                    limit: Self.replayPage,
-                    caller: member.caller
-                )
-            } catch {
-                return fail(member, in: start.scope, Self.unavailable)
-            }
-            guard let page else {
-                return fail(member, in: start.scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
-            }
-            // What was pruned since is missed by nobody who is not told.
-            guard last >= page.bounds.first - 1 else { return fail(member, in: start.scope, pruned(start.scope, page)) }
-            guard await send(page.messages, of: start.scope, to: member, in: group) else { return }
-            last = page.end
-            if page.messages.count < Self.replayPage, member.goLive(after: last) { return }
-        }
-    }
-
-    /// Hands over the messages that the subscriber wants; false when it has ended.
-    private func send(
-        _ messages: [Record],
-        of scope: FeedScope,
-        to member: LiveMember,
-        in group: LiveGroup
-    ) async -> Bool {
-        var handedOver = 0
-        for message in messages {
-            guard let place = scope.place(of: message) else { continue }
-            let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
-            guard !Task.isCancelled, member.replay(response, at: place, MessageMark(message)) else { return false }
-            handedOver += response?.body.count ?? 0
-            if handedOver >= Self.replayBytes {
-                await member.sink.room()
-                handedOver = 0
-            }
-        }
-        await member.sink.room()
-        return true
-    }
-
-    private func pruned(_ scope: FeedScope, _ page: FeedPage) -> GraphQLError {
-        let oldest = MessageCursor(scope, at: page.bounds.first - 1).text(sealer: cursors)
-        return GraphQLError(.cursorExpired, FeedOpening.pruned, oldestCursor: oldest)
     }
 
     /// Ends a member with an error and the cursor from which it can go on.
@@ -239,11 +193,6 @@ package final class LiveFeed: Sendable {
             for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
         }
     }
-
-    private static let unavailable = GraphQLError(
-        .unavailable,
-        "Stored messages cannot be read just now. Subscribe again with extensions.cursor."
-    )
 
     static let overflow = GraphQLError(
         .unavailable,

@@ -5,6 +5,8 @@ import TocsinCore
 struct LiveEvent: Sendable {
     /// The commit that brought it, as the feed counts them.
     var commit: Int
+    /// Which of all events it is: the same for every group that is to hear it.
+    var number: Int
     var record: Record
     /// Where it stands in the group's feed.
     var place: Int64?

@@ -16,5 +16,13 @@ package enum FieldValue: Sendable, Hashable {
         if case .int(let value) = self { value } else { nil }
     }
 
+    /// What its text has, in UTF-8.
+    package var textBytes: Int {
+        switch self {
+        case .text(let value), .json(let value): value.utf8.count
+        case .null, .bool, .int, .double: 0
+        }
+    }
+
     package var isNull: Bool { self == .null }
 }

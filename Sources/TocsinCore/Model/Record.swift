@@ -36,6 +36,9 @@ package struct Record: Sendable, Hashable {
     /// The place among all of its owner's messages, of messages only.
     package var feedPosition: FeedPosition? { model.places.feedPosition.flatMap { values[$0].int } }
 
+    /// About what it takes in memory.
+    package var approximateBytes: Int { values.reduce(64) { $0 + 24 + $1.textBytes } }
+
     private func text(at position: Int?) -> String? { position.flatMap { values[$0].text } }
 
     package static func == (left: Self, right: Self) -> Bool {

@@ -299,11 +299,17 @@ package protocol AccountReading {
     func account(named name: String) throws(StoreError) -> Account?
     func account(_ id: UserID) throws(StoreError) -> Account?
     func accounts() throws(StoreError) -> [Account]
+    /// Accounts that are disabled, by id.
+    func disabledAccounts() throws(StoreError) -> [Account]
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken?
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken]
+    /// Tokens that were revoked, by id.
+    func revokedTokens() throws(StoreError) -> [IssuedToken]
     func apiKey(digest: String) throws(StoreError) -> APIKey?
     /// All keys, by id.
     func apiKeys() throws(StoreError) -> [APIKey]
+    /// Keys that were revoked, by id.
+    func revokedAPIKeys() throws(StoreError) -> [APIKey]
 }
 
 package protocol AccountWriting {

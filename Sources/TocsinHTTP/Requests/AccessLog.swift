@@ -7,6 +7,7 @@ struct AccessLog {
     let logger: Logger
 
     func record(_ request: IncomingRequest, _ response: OutgoingResponse) {
+        guard logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
             "id": "\(request.id)",
             "method": "\(request.method.rawValue)",

@@ -8,6 +8,8 @@ final class OutboundQueue {
     var context: ChannelHandlerContext?
     /// Told each time when everything has been taken by the system.
     var drained: () -> Void = {}
+    /// What among all that waits has waited for room before: it is bounded already.
+    var stored: () -> SocketMailbox.Load = { SocketMailbox.Load() }
     /// Whoever appends will flush too, in this turn.
     var isHeld = false
 
@@ -76,14 +78,18 @@ final class OutboundQueue {
     func stop() {
         context = nil
         drained = {}
+        stored = { SocketMailbox.Load() }
         pending = ByteBuffer()
     }
 
     /// The count of events matters only while the peer does not read: a burst is no fault of its own.
     private var isWithinBounds: Bool {
         guard writer.inFlightBytes > 0 else { return true }
-        return pending.readableBytes + writer.inFlightBytes <= maximumBytes
-            && pendingEvents + inFlightEvents <= maximumEvents
+        let bytes = pending.readableBytes + writer.inFlightBytes
+        let events = pendingEvents + inFlightEvents
+        if bytes <= maximumBytes, events <= maximumEvents { return true }
+        let stored = stored()
+        return bytes <= maximumBytes + stored.bytes && events <= maximumEvents + stored.letters
     }
 
     private func scheduleFlush() {

@@ -4,7 +4,8 @@ import Synchronization
 
 /// What the subscriptions of one connection may leave for it, from any thread; its lane carries it to the loop.
 ///
-/// Bounded: what does not fit is told as an overflow, and nothing more is taken.
+/// Bounded: what does not fit is told as an overflow, and nothing more is taken. What is left in turns waits for room
+/// instead, in a bound of its own.
 final class SocketMailbox: Sendable {
     /// One thing a subscription brought.
     struct Letter: Sendable {
@@ -20,23 +21,46 @@ final class SocketMailbox: Sendable {
         case overflow
     }
 
-    private struct State {
+    /// How much something is.
+    struct Load: Sendable {
         var letters = 0
         var bytes = 0
+
+        /// Whether so many bytes more stay within a bound; the first always do.
+        func takes(_ more: Int, within bound: Load) -> Bool {
+            letters == 0 || letters < bound.letters && bytes + more <= bound.bytes
+        }
+    }
+
+    struct State {
+        /// What is on its way to the loop.
+        var load = Load()
         var hasOverflowed = false
-        /// Nothing that was posted waits anywhere.
-        var hasRoom = true
+        /// What was left in turns and is not written yet.
+        var stored = Load()
+        /// Whose turn it is.
+        var holder: Int?
+        /// Who waits for a turn, the first to come first.
+        var line: [TurnWaiter] = []
+        /// Who waits until all is written.
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWaiter = 0
+        var lastTicket = 0
         var receiver: NIOLoopBound<any LetterReceiver>?
     }
 
-    private let state = Mutex(State())
-    private let maximumBytes: Int
-    /// Between two turns of the loop a publisher may be faster than any peer.
-    private let maximumLetters = 4096
+    let state = Mutex(State())
+    private let maximum: Load
+    /// What may be left in turns before it waits.
+    let maximumStored: Load
 
-    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    init(_ settings: HTTPServerSettings) {
+        // Between two turns of the loop a publisher may be faster than any peer.
+        maximum = Load(letters: 4096, bytes: settings.maximumQueueBytes)
+        maximumStored = Load(
+            letters: settings.maximumQueueEvents,
+            bytes: min(131_072, settings.maximumQueueBytes / 8)
+        )
+    }
 
     /// From now on letters are taken, for this receiver.
     func open(_ receiver: NIOLoopBound<any LetterReceiver>) {
@@ -45,11 +69,12 @@ final class SocketMailbox: Sendable {
 
     /// Takes no more letters and forgets those it has.
     func close() {
-        let waiters = state.withLock { state in
+        let old = state.withLock { state in
             defer { state = State() }
-            return state.waiters
+            return state
         }
-        for waiter in waiters.values { waiter.resume() }
+        for waiter in old.waiters.values { waiter.resume() }
+        for waiter in old.line { waiter.continuation.resume(returning: false) }
     }
 
     /// Sends a letter by the connection's lane.
@@ -57,13 +82,17 @@ final class SocketMailbox: Sendable {
         let posted = state.withLock { state -> Letter? in
             guard state.receiver != nil, !state.hasOverflowed else { return nil }
             var letter = letter
-            if state.bytes + letter.size > maximumBytes || state.letters >= maximumLetters {
+            if state.holder == letter.number, state.stored.takes(letter.size, within: maximumStored) {
+                state.stored.letters += 1
+                state.stored.bytes += letter.size
+            } else if state.load.bytes + letter.size > maximum.bytes + state.stored.bytes
+                || state.load.letters >= maximum.letters + state.stored.letters
+            {
                 state.hasOverflowed = true
                 letter = Letter(number: letter.number, content: .overflow)
             }
-            state.bytes += letter.size
-            state.letters += 1
-            state.hasRoom = false
+            state.load.bytes += letter.size
+            state.load.letters += 1
             return letter
         }
         if let posted { lane.post(posted, to: self) }
@@ -73,8 +102,8 @@ final class SocketMailbox: Sendable {
     func taken(_ letter: Letter) -> (any LetterReceiver)? {
         state.withLock { state in
             guard let receiver = state.receiver else { return nil }
-            state.bytes -= letter.size
-            state.letters -= 1
+            state.load.bytes -= letter.size
+            state.load.letters -= 1
             return receiver.value
         }
     }
@@ -83,81 +112,13 @@ final class SocketMailbox: Sendable {
     var receiver: (any LetterReceiver)? { state.withLock { $0.receiver?.value } }
 }
 
-extension SocketMailbox {
-    /// Everything taken so far has been written.
-    func allWritten() {
-        let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
-            guard state.letters == 0 else { return [:] }
-            state.hasRoom = true
-            defer { state.waiters = [:] }
-            return state.waiters
-        }
-        for waiter in waiters.values { waiter.resume() }
-    }
-
-    /// Waits until everything posted so far has been written, the mailbox is closed or the task is cancelled.
-    func room() async {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
-                    if state.hasRoom || state.receiver == nil || Task.isCancelled { return true }
-                    state.waiters[number] = continuation
-                    return false
-                }
-                if goesOn { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
-        }
-    }
-}
-
 extension SocketMailbox.Letter {
-    fileprivate var size: Int {
+    /// About what it is on the wire.
+    var size: Int {
         switch content {
         case .next(let response): response.body.count + 64
         case .end(.failed(let errors)): errors.count + 64
         case .end, .overflow: 64
         }
-    }
-}
-
-/// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
-final class SocketSink: ResponseSink {
-    /// Whose subscription it is, where these are counted.
-    let group: String?
-    let number: Int
-    private let mailbox: SocketMailbox
-    private let lane: DeliveryLane
-    private let isClosed = Atomic(false)
-
-    init(number: Int, group: String?, mailbox: SocketMailbox, lane: DeliveryLane) {
-        self.number = number
-        self.group = group
-        self.mailbox = mailbox
-        self.lane = lane
-    }
-
-    var courier: (any ResponseCourier)? { lane }
-
-    func next(_ response: SharedResponse) { post(.next(response)) }
-
-    func end(_ reason: StreamEnd) { post(.end(reason)) }
-
-    func room() async { await mailbox.room() }
-
-    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place.
-    func close() { isClosed.store(true, ordering: .relaxed) }
-
-    /// Who takes what comes by the lane, on the loop; nil when nothing is wanted any more.
-    var receiver: (any LetterReceiver)? { isClosed.load(ordering: .relaxed) ? nil : mailbox.receiver }
-
-    private func post(_ content: SocketMailbox.Content) {
-        guard !isClosed.load(ordering: .relaxed) else { return }
-        mailbox.post(.init(number: number, content: content), by: lane)
     }
 }

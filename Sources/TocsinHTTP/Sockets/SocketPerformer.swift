@@ -67,7 +67,7 @@ final class SocketPerformer<Service: GraphQLService> {
         self.session = session
         self.loop = loop
         executor = LoopExecutor(loop)
-        mailbox = SocketMailbox(maximumBytes: parts.settings.maximumQueueBytes)
+        mailbox = SocketMailbox(parts.settings)
         expiries = TokenExpiries(loop, now: parts.now)
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
@@ -120,6 +120,9 @@ final class SocketPerformer<Service: GraphQLService> {
             }
         }
     }
+
+    /// What waited for room before it was sent and is not out yet.
+    var stored: SocketMailbox.Load { mailbox.stored }
 
     /// Whatever was sent is out.
     func allWritten() { mailbox.allWritten() }

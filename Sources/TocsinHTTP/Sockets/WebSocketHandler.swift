@@ -47,6 +47,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         self.context = context
         queue.context = context
         queue.drained = { [self] in drained() }
+        queue.stored = { [performer] in performer.stored }
         schedulePing()
         performer.start { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }

@@ -38,6 +38,7 @@ final class EventStream<Service: GraphQLService> {
         self.ended = ended
         queue.context = context
         queue.drained = { [performer] in performer.allWritten() }
+        queue.stored = { [performer] in performer.stored }
         var head = head
         _ = queue.append { $0.writeBuffer(&head) }
         performer.start { [self] in send($0) }

@@ -3,6 +3,7 @@ import TocsinCore
 private enum SQL {
     static let keys = "SELECT id, name, digest, created_at, expires_at, revoked_at FROM api_keys"
     static let all = keys + " ORDER BY id"
+    static let revoked = keys + " WHERE revoked_at IS NOT NULL ORDER BY id"
     static let one = keys + " WHERE digest = $1"
     static let save = """
         INSERT INTO api_keys (id, name, digest, created_at, expires_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -18,6 +19,10 @@ extension SQLReading {
 
     func apiKeys() throws(StoreError) -> [APIKey] {
         try connection.all(SQL.all, [], APIKey.init)
+    }
+
+    func revokedAPIKeys() throws(StoreError) -> [APIKey] {
+        try connection.all(SQL.revoked, [], APIKey.init)
     }
 }
 

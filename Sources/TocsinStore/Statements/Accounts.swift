@@ -3,6 +3,7 @@ import TocsinCore
 private enum SQL {
     static let accounts = "SELECT id, name, password_hash, disabled, created_at FROM users"
     static let all = accounts + " ORDER BY name"
+    static let disabled = accounts + " WHERE disabled <> 0 ORDER BY id"
     static let named = accounts + " WHERE name = $1"
     static let one = accounts + " WHERE id = $1"
     static let saveAccount = """
@@ -14,6 +15,7 @@ private enum SQL {
     static let token = tokens + " WHERE id = $1"
     static let tokensOfUser = tokens + " WHERE user_id = $1 ORDER BY id"
     static let allTokens = tokens + " ORDER BY id"
+    static let revokedTokens = tokens + " WHERE revoked_at IS NOT NULL ORDER BY id"
     static let saveToken = """
         INSERT INTO tokens (id, user_id, scope, created_at, expires_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, scope = excluded.scope,
@@ -34,6 +36,10 @@ extension SQLReading {
         try connection.all(SQL.all, [], Account.init)
     }
 
+    func disabledAccounts() throws(StoreError) -> [Account] {
+        try connection.all(SQL.disabled, [], Account.init)
+    }
+
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken? {
         try connection.first(SQL.token + lock("tokens"), [.text(id.text)], IssuedToken.init)
     }
@@ -41,6 +47,10 @@ extension SQLReading {
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken] {
         guard let user else { return try connection.all(SQL.allTokens, [], IssuedToken.init) }
         return try connection.all(SQL.tokensOfUser, [.text(user.text)], IssuedToken.init)
+    }
+
+    func revokedTokens() throws(StoreError) -> [IssuedToken] {
+        try connection.all(SQL.revokedTokens, [], IssuedToken.init)
     }
 }
 

@@ -36,6 +36,7 @@ struct CrossNodeFeed {
         (order.token, order.topics) = (subscriber.token, [topic])
         let readers = try ReaderProcess(order)
         defer { readers.stop() }
+        try awaitSubscription()
         let connection = try LoadConnection(port: publisher.port)
         defer { connection.close() }
         var answers: [Int64] = []
@@ -52,6 +53,14 @@ struct CrossNodeFeed {
             try readers.wait(until: rounds)
         }
         return Outcome(answers: answers.sorted(), seen: try readers.report())
+    }
+
+    /// Before it listens a subscription asks the database, while its socket answers pings: what came then would be missed.
+    private func awaitSubscription() throws {
+        let query = "query($id: ID!) { getTopic(id: $id) { watchers } }"
+        while try subscriber.run(query, ["id": .string(topic)])["getTopic"]?["watchers"]?.intValue == 0 {
+            usleep(10_000)
+        }
     }
 
     /// Answers how long the answer took, in nanoseconds.

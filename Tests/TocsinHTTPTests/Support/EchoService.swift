@@ -111,9 +111,14 @@ final class EchoService: GraphQLService {
         case "subscription gate": await gate()
         case "subscription replay":
             // As a service would that reads pages of stored messages.
-            for _ in 0..<40 {
-                sink.next(SharedResponse(body: Self.page))
-                await sink.room()
+            for _ in 0..<10 {
+                _ = await sink.turn {
+                    for _ in 0..<4 {
+                        await sink.room(for: SharedResponse(body: Self.page))
+                        sink.next(SharedResponse(body: Self.page))
+                    }
+                    return true
+                }
             }
             sink.end(.completed)
         case "subscription revoked": sink.end(.unauthorized)

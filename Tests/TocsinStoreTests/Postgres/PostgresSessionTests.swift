@@ -47,6 +47,32 @@ struct PostgresSessionTests {
         }
     }
 
+    @Test(
+        "a statement that was planned while its table was empty still goes by the index when that has grown",
+        arguments: [
+            ConnectionUse.writer, .reader,
+        ]
+    )
+    func plans(_ use: ConnectionUse) throws {
+        let maker = try database().connect(.writer)
+        defer { maker.close() }
+        let table = "grown_\(use)_\(getpid())"
+        let columns = (0..<15).map { "c\($0) TEXT" }.joined(separator: ", ")
+        try maker.run("CREATE TABLE \(table) (id BIGINT PRIMARY KEY, \(columns)) WITH (autovacuum_enabled = off)")
+        defer { _ = try? maker.run("DROP TABLE \(table)") }
+        let connection = try database().connect(use)
+        defer { connection.close() }
+        let look = "SELECT count(*) FROM unnest($1::bigint[]) AS n (id) JOIN \(table) AS g ON g.id = n.id"
+        // After the fifth run PostgreSQL may keep the plan.
+        for _ in 0..<7 { #expect(try connection.first(look, [.text("{1,2}")]) { $0.int(0) } == 0) }
+        try maker.run("INSERT INTO \(table) (id) SELECT generate_series(1, 20000)")
+        try connection.run("BEGIN")
+        #expect(try connection.first(look, [.text("{1,2}")]) { $0.int(0) } == 2)
+        let scans = "SELECT pg_stat_get_xact_numscans('\(table)'::regclass)"
+        #expect(try connection.first(scans) { $0.int(0) } == 0, "it was read from end to end")
+        try connection.run("ROLLBACK")
+    }
+
     @Test("statements sent together are performed in order, each row told as its statement's, and none after one fails")
     func together() throws {
         let connection = try database().connect(.writer)

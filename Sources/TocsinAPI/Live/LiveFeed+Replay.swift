@@ -1,0 +1,73 @@
+import GraphQL
+import GraphQLTransport
+import TocsinCore
+
+// Stored messages for those who named a cursor, until they can go live.
+extension LiveFeed {
+    /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
+    func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
+        var progress = ReplayProgress(last: start.after)
+        // A page is read in the turn in which it is sent, so that one is kept for a connection, however many replays it has.
+        while await member.sink.turn({ await sendPage(&progress, of: start.scope, to: member, in: group) }) {}
+    }
+
+    /// Sends the next stored messages; false when these were the last, or it has ended.
+    private func sendPage(
+        _ progress: inout ReplayProgress,
+        of scope: FeedScope,
+        to member: LiveMember,
+        in group: LiveGroup
+    ) async -> Bool {
+        let page: FeedPage?
+        do {
+            page = try await group.context.services.feeds.page(
+                of: scope,
+                after: progress.last,
+                limit: progress.limit,
+                caller: member.caller
+            )
+        } catch {
+            fail(member, in: scope, Self.unavailable)
+            return false
+        }
+        guard let page else {
+            fail(member, in: scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
+            return false
+        }
+        // What was pruned since is missed by nobody who is not told.
+        guard progress.last >= page.bounds.first - 1 else {
+            fail(member, in: scope, pruned(scope, page))
+            return false
+        }
+        guard await send(page.messages, of: scope, to: member, in: group) else { return false }
+        let isLast = page.messages.count < progress.limit
+        progress.note(page)
+        return !(isLast && member.goLive(after: page.end))
+    }
+
+    /// Hands over the messages that the subscriber wants; false when it has ended.
+    private func send(
+        _ messages: [Record],
+        of scope: FeedScope,
+        to member: LiveMember,
+        in group: LiveGroup
+    ) async -> Bool {
+        for message in messages {
+            guard let place = scope.place(of: message) else { continue }
+            let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
+            if let response { await member.sink.room(for: response) }
+            guard !Task.isCancelled, member.replay(response, at: place, MessageMark(message)) else { return false }
+        }
+        return !Task.isCancelled
+    }
+
+    private func pruned(_ scope: FeedScope, _ page: FeedPage) -> GraphQLError {
+        let oldest = MessageCursor(scope, at: page.bounds.first - 1).text(sealer: cursors)
+        return GraphQLError(.cursorExpired, FeedOpening.pruned, oldestCursor: oldest)
+    }
+
+    private static let unavailable = GraphQLError(
+        .unavailable,
+        "Stored messages cannot be read just now. Subscribe again with extensions.cursor."
+    )
+}

@@ -1,0 +1,23 @@
+import TocsinCore
+
+/// How far a replay is, and how much it reads next: about a megabyte, which of small messages is a few hundred.
+struct ReplayProgress {
+    /// The place of the message read last.
+    private(set) var last: Int64
+    /// How many messages the next page has at most.
+    private(set) var limit = 32
+
+    private static let bytesOfPage = 1_048_576
+    private static let messagesOfPage = 200
+
+    /// A replay of what comes after a place.
+    init(last: Int64) { self.last = last }
+
+    /// A page was sent; the next messages are probably as large as its.
+    mutating func note(_ page: FeedPage) {
+        last = page.end
+        let bytes = page.messages.reduce(0) { $0 + $1.approximateBytes }
+        let average = bytes / max(1, page.messages.count)
+        limit = max(4, min(Self.messagesOfPage, limit * 4, Self.bytesOfPage / max(1, average)))
+    }
+}
