@@ -137,6 +137,8 @@ package final class PostgresProxy: Sendable {
                 if ready < 0, errno != EINTR { break }
                 continue
             }
+            // It may have been told so while it waited for these bytes.
+            if self.orders.withLock({ $0.isStalled }) { continue }
             let isClient = sides[0].revents != 0
             let count = read(isClient ? client : upstream, &buffer, buffer.count)
             guard count > 0 else { break }
