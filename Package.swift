@@ -169,7 +169,7 @@ let package = Package(
             "TocsinStoreTests",
             ["TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
-        tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore"]),
+        tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
         tests(
             "TocsinHTTPTests",
             ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]

@@ -2,6 +2,7 @@ import JSON
 import Testing
 import TocsinAuth
 import TocsinCore
+import TocsinStore
 
 @Suite("API keys")
 struct APIKeyTests {
@@ -35,9 +36,9 @@ struct APIKeyTests {
 
     @Test("make their bearer a key and no person, until they are over")
     func bearer() async throws {
-        let world = try World(nil)
+        let world = try await World(nil)
         #expect(await world.result(Self.text) == .refused(.notAuthorized))
-        world.store.change { $0.keys = [Self.key(world.time)] }
+        try await world.save(keys: [Self.key(world.time)])
         guard case .identity(let identity) = await world.result(Self.text) else {
             Issue.record("refused")
             return
@@ -52,15 +53,15 @@ struct APIKeyTests {
 
     @Test("are forgotten at once when they are revoked")
     func revocation() async throws {
-        let world = try World(nil)
+        let world = try await World(nil)
         var key = Self.key(world.time)
-        world.store.change { [key] in $0.keys = [key] }
+        try await world.save(keys: [key])
         guard case .identity(let identity) = await world.result(Self.text) else {
             Issue.record("refused")
             return
         }
         key.revokedAt = world.time.now()
-        world.store.change { [key] in $0.keys = [key] }
+        try await world.save(keys: [key])
         // It is remembered for a moment, unless its end is told.
         #expect(await world.result(Self.text) == .identity(identity))
         world.authenticator.observe(.accessEnded(identity.userID, identity.tokenID))
@@ -69,8 +70,8 @@ struct APIKeyTests {
 
     @Test("cannot be looked up while the store fails, which is not the bearer's fault")
     func unavailable() async throws {
-        let world = try World(nil)
-        world.store.fail(.unavailable(reason: "closed"))
+        let world = try await World(nil)
+        await world.store.close()
         guard case .unavailable = await world.result(Self.text) else {
             Issue.record("a failing store refused a key")
             return
@@ -80,8 +81,8 @@ struct APIKeyTests {
 
 @Suite("Whose tokens a provider's are")
 struct ProviderTests {
-    private static func world(_ provider: Identity.Provider, claims: [String]) throws -> TokenAuthenticator {
-        let world = try World(nil)
+    private static func world(_ provider: Identity.Provider, claims: [String]) async throws -> TokenAuthenticator {
+        let world = try await World(nil)
         let keys = KeySource.secret(try HMACKey(secret: Array(Fixtures.hs256Secret.utf8)))
         return TokenAuthenticator(
             local: world.local,
@@ -99,7 +100,7 @@ struct ProviderTests {
 
     @Test("the issuer stands for the user pool, or beside it", arguments: [Identity.Provider.userPools, .oidc])
     func provider(provider: Identity.Provider) async throws {
-        let authenticator = try Self.world(provider, claims: OwnerClaims.usernameClaims)
+        let authenticator = try await Self.world(provider, claims: OwnerClaims.usernameClaims)
         guard case .identity(let identity) = await authenticator.authenticate(token: try Forge.hs256([])) else {
             Issue.record("refused")
             return
@@ -111,7 +112,7 @@ struct ProviderTests {
 
     @Test("the claim that names the user can be chosen, and sub can stand in")
     func usernameClaim() async throws {
-        let authenticator = try Self.world(.userPools, claims: ["nickname", "sub"])
+        let authenticator = try await Self.world(.userPools, claims: ["nickname", "sub"])
         for (nickname, username) in [("nick", "nick"), (nil, "0f9d")] as [(String?, String)] {
             let token = try Forge.hs256(nickname.map { [("nickname", .string($0))] } ?? [])
             guard case .identity(let identity) = await authenticator.authenticate(token: token) else {
@@ -124,7 +125,7 @@ struct ProviderTests {
 
     @Test("a token without a user name is let in, and is its subject's; one without a subject is refused")
     func incomplete() async throws {
-        let authenticator = try Self.world(.userPools, claims: OwnerClaims.usernameClaims)
+        let authenticator = try await Self.world(.userPools, claims: OwnerClaims.usernameClaims)
         let nameless = try Forge.hs256([("username", .null)])
         guard case .identity(let identity) = await authenticator.authenticate(token: nameless) else {
             Issue.record("refused")

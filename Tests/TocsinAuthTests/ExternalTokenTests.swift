@@ -84,7 +84,7 @@ struct ExternalTokenTests {
 
     @Test("no character of a signed token can change", arguments: [Fixtures.ecToken, Fixtures.rsaToken])
     func tampering(token: String) async throws {
-        let world = try World.keySet()
+        let world = try await World.keySet()
         for index in token.indices where token[index] != "." {
             var changed = token
             changed.replaceSubrange(index...index, with: token[index] == "x" ? "y" : "x")
@@ -201,7 +201,7 @@ struct ExternalTokenTests {
 
     @Test("a token ends to the second, from memory too")
     func expiry() async throws {
-        let world = try World.secret()
+        let world = try await World.secret()
         let token = try Forge.hs256([("exp", 1_800_000_110)])
         world.time.advance(seconds: 9.9)
         guard case .identity = await world.result(token) else {
@@ -225,7 +225,7 @@ struct ExternalTokenTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(state >> 33) % bound
         }
-        let world = try World.secret()
+        let world = try await World.secret()
         let key = try HMACKey(secret: Array(Fixtures.hs256Secret.utf8))
         let whole = JSONValue.object(Forge.claims).serialized()
         for _ in 0..<3000 {

@@ -1,6 +1,7 @@
 import JSON
 import TocsinAuth
 import TocsinCore
+import TocsinStore
 import Testing
 
 @Suite("Tokens of the server itself")
@@ -24,12 +25,13 @@ struct LocalTokenTests {
     }
 
     /// A token whose row and user are stored.
-    private static func issued(_ world: World, scope: Identity.Scope = .full, seconds: Double = 3600) throws -> String {
+    private static func issued(
+        _ world: World,
+        scope: Identity.Scope = .full,
+        seconds: Double = 3600
+    ) async throws -> String {
         let row = row(world, scope: scope, seconds: seconds)
-        world.store.change { rows in
-            rows.users[alice.id] = alice
-            rows.issued[row.id] = row
-        }
+        try await world.save(accounts: [alice], tokens: [row])
         return try world.local.text(of: row, for: alice)
     }
 
@@ -38,8 +40,8 @@ struct LocalTokenTests {
         arguments: [.full, .readOnly, .publish(topic: "alerts"), .publish(topic: "Übung: 1")] as [Identity.Scope]
     )
     func roundTrip(scope: Identity.Scope) async throws {
-        let world = try World(nil)
-        let token = try Self.issued(world, scope: scope)
+        let world = try await World(nil)
+        let token = try await Self.issued(world, scope: scope)
         let identity = Identity(
             userID: Self.alice.id,
             username: "alice",
@@ -48,17 +50,19 @@ struct LocalTokenTests {
             expiresAt: Timestamp(milliseconds: 1_800_003_700_000)
         )
         #expect(await world.result(token) == .identity(identity))
-        #expect(await world.result(token) == .identity(identity))
-        #expect(world.store.reads == 1, "the second answer comes from memory")
+        await world.store.close()
+        #expect(await world.result(token) == .identity(identity), "the second answer comes from memory")
     }
 
     @Test("a revoked token is refused at once when the event is told, and after five seconds without it")
     func revocation() async throws {
         for isTold in [true, false] {
-            let world = try World(nil)
-            let token = try Self.issued(world)
+            let world = try await World(nil)
+            let token = try await Self.issued(world)
             _ = await world.result(token)
-            world.store.change { $0.issued[TokenID("token-1")]?.revokedAt = world.time.now() }
+            var row = Self.row(world)
+            row.revokedAt = world.time.now()
+            try await world.save(tokens: [row])
             if isTold {
                 world.authenticator.observe(.accessEnded(Self.alice.id, TokenID("token-1")))
             } else {
@@ -68,39 +72,62 @@ struct LocalTokenTests {
         }
     }
 
-    @Test("another token's end does not touch this one, its user's does")
-    func otherRevocations() async throws {
-        let world = try World(nil)
-        let token = try Self.issued(world)
+    @Test("its user's end ends a token")
+    func disabledUser() async throws {
+        let world = try await World(nil)
+        let token = try await Self.issued(world)
         _ = await world.result(token)
+        var alice = Self.alice
+        alice.isDisabled = true
+        try await world.save(accounts: [alice])
+        world.authenticator.observe(.accessEnded(alice.id, nil))
+        #expect(await world.result(token) == .refused(.revoked))
+    }
+
+    @Test("another token's end, or another user's, does not touch this one, which is not even read again")
+    func otherRevocations() async throws {
+        let world = try await World(nil)
+        let token = try await Self.issued(world)
+        let result = await world.result(token)
+        guard case .identity = result else {
+            Issue.record("refused")
+            return
+        }
         world.authenticator.observe(.accessEnded(Self.alice.id, TokenID("token-2")))
         world.authenticator.observe(.accessEnded(UserID("bob"), nil))
-        _ = await world.result(token)
-        #expect(world.store.reads == 1)
-        world.store.change { $0.users[Self.alice.id]?.isDisabled = true }
-        world.authenticator.observe(.accessEnded(Self.alice.id, nil))
-        #expect(await world.result(token) == .refused(.revoked))
+        await world.store.close()
+        #expect(await world.result(token) == result)
     }
 
     @Test("a token whose row or user is gone or differs is refused")
     func missingRows() async throws {
-        let changes: [(inout Rows) -> Void] = [
-            { $0.issued = [:] }, { $0.users = [:] }, { $0.issued[TokenID("token-1")]?.userID = UserID("bob") },
-            { $0.issued[TokenID("token-1")]?.scope = .readOnly }, { $0.users[Self.alice.id]?.name = "bob" },
-        ]
-        for change in changes {
-            let world = try World(nil)
-            let token = try Self.issued(world)
-            world.store.change(change)
-            #expect(await world.result(token) == .refused(.notAuthorized))
-        }
+        var (bob, renamed) = (Self.alice, Self.alice)
+        bob.id = UserID("0190-bob")
+        bob.name = "bob"
+        renamed.name = "alicia"
+        try await expectRefused(accounts: [])
+        try await expectRefused(accounts: [Self.alice])
+        try await expectRefused(accounts: [renamed]) { _ in }
+        try await expectRefused(accounts: [Self.alice, bob]) { $0.userID = bob.id }
+        try await expectRefused(accounts: [Self.alice]) { $0.scope = .readOnly }
+    }
+
+    /// With these accounts, and the token's row changed or not there at all.
+    private func expectRefused(accounts: [Account], row change: ((inout IssuedToken) -> Void)? = nil) async throws {
+        let world = try await World(nil)
+        let issued = Self.row(world)
+        var row = issued
+        change?(&row)
+        try await world.save(accounts: accounts, tokens: change == nil ? [] : [row])
+        let token = try world.local.text(of: issued, for: Self.alice)
+        #expect(await world.result(token) == .refused(.notAuthorized), "\(row), \(accounts)")
     }
 
     @Test("while the store cannot be read nothing is judged")
     func unavailable() async throws {
-        let world = try World(nil)
-        let token = try Self.issued(world)
-        world.store.fail(.unavailable(reason: "disk"))
+        let world = try await World(nil)
+        let token = try await Self.issued(world)
+        await world.store.close()
         guard case .unavailable = await world.result(token) else {
             Issue.record("judged without its row")
             return
@@ -109,8 +136,8 @@ struct LocalTokenTests {
 
     @Test("a token of another server, or signed by anything else, is refused")
     func foreignServers() async throws {
-        let world = try World(.secret(HMACKey(secret: Array(Fixtures.hs256Secret.utf8))))
-        _ = try Self.issued(world)
+        let world = try await World(.secret(HMACKey(secret: Array(Fixtures.hs256Secret.utf8))))
+        _ = try await Self.issued(world)
         let other = LocalTokens(try ServerKey(secret: [UInt8](repeating: 8, count: 32)))
         let token = try other.text(of: Self.row(world), for: Self.alice)
         #expect(await world.result(token) == .refused(.notAuthorized))
@@ -122,23 +149,23 @@ struct LocalTokenTests {
 
     @Test("an expired token says so")
     func expiry() async throws {
-        let world = try World(nil)
-        let token = try Self.issued(world, seconds: 10)
+        let world = try await World(nil)
+        let token = try await Self.issued(world, seconds: 10)
         world.time.advance(seconds: 10)
         #expect(await world.result(token) == .refused(.expired))
     }
 
     @Test("a token's life is one second to ten years", arguments: [0, -5, 11 * 366 * 86_400] as [Double])
-    func life(seconds: Double) throws {
-        let world = try World(nil)
+    func life(seconds: Double) async throws {
+        let world = try await World(nil)
         #expect(throws: KeyError.self) {
             try world.local.text(of: Self.row(world, seconds: seconds), for: Self.alice)
         }
     }
 
     @Test("a name that could be taken for another owner gets no token", arguments: ["a::b", ":a", "a:", "", "a\u{7}"])
-    func names(name: String) throws {
-        let world = try World(nil)
+    func names(name: String) async throws {
+        let world = try await World(nil)
         var account = Self.alice
         account.name = name
         #expect(throws: KeyError.self) { try world.local.text(of: Self.row(world), for: account) }

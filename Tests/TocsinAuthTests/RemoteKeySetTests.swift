@@ -9,12 +9,12 @@ struct RemoteKeySetTests {
         let world: World
         let http: ScriptedHTTP
 
-        init(_ answer: OutgoingAnswer) throws {
+        init(_ answer: OutgoingAnswer) async throws {
             let http = ScriptedHTTP(answer)
             let time = ManualTime()
             let keys = RemoteKeySet(url: "https://id.example/keys", http: http, time: time)
             self.http = http
-            world = try World(.remote(keys), time: time)
+            world = try await World(.remote(keys), time: time)
         }
 
         func unknownKey(_ id: String) throws -> String {
@@ -24,7 +24,7 @@ struct RemoteKeySetTests {
 
     @Test("many callers share one first fetch")
     func singleFlight() async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet))
         let accepted = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<50 {
                 group.addTask {
@@ -39,7 +39,7 @@ struct RemoteKeySetTests {
 
     @Test("unknown key ids fetch again at most once in 60 seconds")
     func refetching() async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet))
         for number in 0..<20 {
             #expect(await remote.world.result(try remote.unknownKey("new-\(number)")) == .refused(.notAuthorized))
         }
@@ -51,7 +51,7 @@ struct RemoteKeySetTests {
 
     @Test("a new key is found once the pause is over")
     func rotation() async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet.replacing("ec-1", with: "ec-0")))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet.replacing("ec-1", with: "ec-0")))
         #expect(await remote.world.result(Fixtures.ecToken) == .refused(.notAuthorized))
         remote.http.answer(ScriptedHTTP.json(Fixtures.keySet))
         remote.world.time.advance(seconds: 61)
@@ -66,7 +66,7 @@ struct RemoteKeySetTests {
         arguments: [OutgoingAnswer.failed(reason: "no route"), ScriptedHTTP.json("<html>")]
     )
     func failure(answer: OutgoingAnswer) async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet))
         _ = await remote.world.result(Fixtures.ecToken)
         remote.http.answer(answer)
         remote.world.time.advance(seconds: 61)
@@ -80,7 +80,7 @@ struct RemoteKeySetTests {
 
     @Test("a withdrawn key is noticed once the set is an hour old")
     func withdrawal() async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet))
         _ = await remote.world.result(Fixtures.ecToken)
         remote.http.answer(ScriptedHTTP.json(Fixtures.keySet.replacing("ec-1", with: "ec-2")))
         remote.world.time.advance(seconds: 3599)
@@ -96,7 +96,7 @@ struct RemoteKeySetTests {
 
     @Test("before any set is there tokens are not refused but cannot be judged")
     func unavailable() async throws {
-        let remote = try Remote(.response(status: 503, headers: [], body: []))
+        let remote = try await Remote(.response(status: 503, headers: [], body: []))
         for _ in 0..<10 {
             guard case .unavailable = await remote.world.result(Fixtures.ecToken) else {
                 Issue.record("judged without keys")
@@ -114,7 +114,7 @@ struct RemoteKeySetTests {
 
     @Test("a token that no key could have made asks for no fetch")
     func noFetch() async throws {
-        let remote = try Remote(ScriptedHTTP.json(Fixtures.keySet))
+        let remote = try await Remote(ScriptedHTTP.json(Fixtures.keySet))
         #expect(await remote.world.result(Fixtures.confusedToken) == .refused(.notAuthorized))
         #expect(remote.http.calls == 0)
     }

@@ -2,6 +2,8 @@ import JSON
 import Synchronization
 import TocsinAuth
 import TocsinCore
+import TocsinSQLite
+import TocsinStore
 
 /// Time that moves only when told to; nothing sleeps on it here.
 final class ManualTime: TimeSource {
@@ -85,15 +87,16 @@ enum Forge {
     }
 }
 
-/// An authenticator with its surroundings.
+/// An authenticator with its surroundings, over a store of its own that is empty.
 struct World {
     let time: ManualTime
-    let store = AccountStore()
+    let store: SQLStore
     let local: LocalTokens
     let authenticator: TokenAuthenticator
 
-    init(_ keys: KeySource?, time: ManualTime = ManualTime()) throws {
+    init(_ keys: KeySource?, time: ManualTime = ManualTime()) async throws {
         self.time = time
+        store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now())
         local = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
         let external = keys.map {
             ExternalTokens(issuer: "https://id.example", audiences: ["app-1", "app-2"], keys: $0)
@@ -101,13 +104,22 @@ struct World {
         authenticator = TokenAuthenticator(local: local, external: external, store: store, time: time)
     }
 
-    static func secret() throws -> World {
-        try World(.secret(HMACKey(secret: Array(Fixtures.hs256Secret.utf8))))
+    static func secret() async throws -> World {
+        try await World(.secret(HMACKey(secret: Array(Fixtures.hs256Secret.utf8))))
     }
 
-    static func keySet() throws -> World {
-        try World(.fixed(KeySet(json: Array(Fixtures.keySet.utf8))))
+    static func keySet() async throws -> World {
+        try await World(.fixed(KeySet(json: Array(Fixtures.keySet.utf8))))
     }
 
     func result(_ token: String) async -> AuthenticationResult { await authenticator.authenticate(token: token) }
+
+    /// Stores accounts, then tokens and keys, each in place of what has its id.
+    func save(accounts: [Account] = [], tokens: [IssuedToken] = [], keys: [APIKey] = []) async throws {
+        try await store.write { writer throws(StoreError) in
+            for account in accounts { try writer.save(account) }
+            for token in tokens { try writer.save(token) }
+            for key in keys { try writer.save(key) }
+        }
+    }
 }
