@@ -6,6 +6,8 @@ import TocsinCore
 extension LiveFeed {
     /// No more is handed over at once.
     private static let turnBytes = 262_144
+    private static let largeGroup = 1000
+    private static let answerTime = Duration.milliseconds(1)
 
     /// Finds the groups that want the event and lets them wait for their turns: cheap, so that commits never pile up.
     func sort(_ event: DomainEvent, ofCommit commit: Int) {
@@ -47,7 +49,12 @@ extension LiveFeed {
     private func takeTurn(_ group: LiveGroup) async {
         state.withLock { $0.backlog.park(group) }
         let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
-        guard group.rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
+        let rosters = group.rosters
+        guard rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
+        if rosters.reduce(0, { $0 + $1.count }) >= Self.largeGroup {
+            // Handing over to many takes milliseconds of a core: first those who published get their answers.
+            try? await Task.sleep(for: Self.answerTime)
+        }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
         var rest = events[...]
         while let end = rest.firstIndex(where: \.endsAccess) {
