@@ -129,6 +129,7 @@ package struct PostgresDatabase: SQLDatabase {
 // MARK: Settings
 
 extension PostgresDatabase {
+    private static let readOnlyDefault = "default_transaction_read_only"
     private static let settings = "SELECT name, setting FROM pg_settings WHERE name = ANY(string_to_array($1, ','))"
 
     /// Applies the settings and reads them back.
@@ -146,7 +147,7 @@ extension PostgresDatabase {
             try connection.run(limits.sessionStatement, values)
             expected += limits.settings.map { ($0.name, $0.value) }
         }
-        let names = expected.map(\.0).joined(separator: ",")
+        let names = (expected.map(\.0) + [Self.readOnlyDefault]).joined(separator: ",")
         let found = try connection.all(Self.settings, [.text(names)]) { ($0.text(0), $0.text(1)) }
         let actual = Dictionary(found, uniquingKeysWith: { first, _ in first })
         for (name, value) in expected where actual[name] != value {
@@ -156,10 +157,10 @@ extension PostgresDatabase {
             )
         }
         if use != .reader { connection.timeline = try timeline(connection) }
-        guard mustWrite, actual["default_transaction_read_only"] == "on" else { return }
+        guard mustWrite, actual[Self.readOnlyDefault] == "on" else { return }
         throw .unavailable(
             reason: PostgresFailure.readOnly,
-            detail: "default_transaction_read_only is on, for the server, this database, its user or in the URL"
+            detail: "\(Self.readOnlyDefault) is on, for the server, this database, its user or in the URL"
         )
     }
 

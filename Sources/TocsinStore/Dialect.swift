@@ -140,6 +140,14 @@ extension Dialect {
         }
     }
 
+    /// Whether selects joined by `UNION ALL` that are each in order are merged without reading them to their ends.
+    var mergesBranches: Bool {
+        switch self {
+        case .sqlite: true
+        case .postgres: false
+        }
+    }
+
     /// Where nulls stand in an ascending order: before everything, on every database.
     func orderTerm(_ expression: String, ascending: Bool) -> String {
         switch self {

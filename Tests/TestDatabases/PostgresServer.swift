@@ -26,9 +26,20 @@ package struct PostgresServer: Sendable {
 
     /// An empty database of its own, dropped with the last copy of the value.
     ///
-    /// - Parameter waitMilliseconds: How long writes wait for locks, where not as long as usual.
-    package func makeDatabase(waitMilliseconds: Int? = nil) throws -> TemporaryDatabase {
-        TemporaryDatabase(server: self, database: try OwnDatabase(self), waitMilliseconds: waitMilliseconds)
+    /// - Parameters:
+    ///   - waitMilliseconds: How long writes wait for locks, where not as long as usual.
+    ///   - options: What sessions are told at their begin, as it stands in a URL.
+    package func makeDatabase(waitMilliseconds: Int? = nil, options: String? = nil) throws -> TemporaryDatabase {
+        let database = try OwnDatabase(self)
+        let url = url(of: database.name)
+        var base = PostgresDatabase(
+            url: url + (options.map { (url.contains("?") ? "&" : "?") + "options=" + $0 } ?? "")
+        )
+        if let waitMilliseconds {
+            base.options.writeLimitMilliseconds = waitMilliseconds
+            base.options.writerLockLimitMilliseconds = waitMilliseconds
+        }
+        return TemporaryDatabase(server: self, database: database, base: base)
     }
 
     /// The URL of another database of the server.
@@ -50,15 +61,12 @@ package struct PostgresServer: Sendable {
 package struct TemporaryDatabase: SQLDatabase {
     package let server: PostgresServer
     private let database: OwnDatabase
-    private var base: PostgresDatabase
+    private let base: PostgresDatabase
 
-    fileprivate init(server: PostgresServer, database: OwnDatabase, waitMilliseconds: Int?) {
+    fileprivate init(server: PostgresServer, database: OwnDatabase, base: PostgresDatabase) {
         self.server = server
         self.database = database
-        base = PostgresDatabase(url: server.url(of: database.name))
-        guard let waitMilliseconds else { return }
-        base.options.writeLimitMilliseconds = waitMilliseconds
-        base.options.writerLockLimitMilliseconds = waitMilliseconds
+        self.base = base
     }
 
     package var name: String { database.name }

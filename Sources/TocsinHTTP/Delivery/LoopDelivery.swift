@@ -14,14 +14,15 @@ final class LoopDelivery: Sendable {
         /// Those with work, in their order.
         var listed = CircularBuffer<DeliveryLane>()
         var isTurnDue = false
-        /// Requests of this loop's connections that are being answered.
-        var requests = 0
-        /// The turn that is due waits for their answers.
+        /// The turn that is due waits for answers.
         var isHeld = false
     }
 
     /// So long at most a fan-out waits for the answers to requests, of which one has caused it.
-    private static let holdTime = TimeAmount.milliseconds(1)
+    private static let holdTime = TimeAmount.milliseconds(2)
+    /// So much later a large fan-out begins: an answer that has been written still has to reach who waits for it, and
+    /// what many sockets get at once makes their readers want every core.
+    private static let lateness = TimeAmount.microseconds(400)
 
     /// A write costs about as much as handling so many letters.
     private static let effortOfSink = 8
@@ -29,9 +30,10 @@ final class LoopDelivery: Sendable {
     /// What one owner gets before another is looked after.
     private static let sinksAtOnce = 8
     private let loop: any EventLoop
+    private let answers: OpenAnswers
     private let state = Mutex(State())
 
-    init(_ loop: any EventLoop) { self.loop = loop }
+    init(_ loop: any EventLoop, _ answers: OpenAnswers) { (self.loop, self.answers) = (loop, answers) }
 
     /// The lane of an owner's connections.
     func lane(of owner: String) -> DeliveryLane {
@@ -56,32 +58,29 @@ final class LoopDelivery: Sendable {
 
     /// The lane has work.
     func enlist(_ lane: DeliveryLane) {
-        let (isFirst, isHeld) = state.withLock { state in
+        let isFirst = state.withLock { state in
             state.listed.append(lane)
-            guard !state.isTurnDue else { return (false, false) }
+            guard !state.isTurnDue else { return false }
             state.isTurnDue = true
-            state.isHeld = state.requests > 0
-            return (true, state.isHeld)
+            state.isHeld = true
+            return true
         }
         guard isFirst else { return }
-        if isHeld {
-            loop.scheduleTask(in: Self.holdTime) { self.release() }
-        } else {
-            loop.execute { self.turn() }
+        guard answers.holds(self) else { return releaseSoon() }
+        loop.scheduleTask(in: Self.holdTime) {
+            self.answers.forget(self)
+            self.release()
         }
     }
 
-    /// A request of one of the loop's connections is being answered: a fan-out begins after its answer, so that who
-    /// publishes does not wait for those who listen.
-    func requestBegan() { state.withLock { $0.requests += 1 } }
-
-    /// The answer has been written.
-    func requestEnded() {
-        let isLast = state.withLock { state in
-            state.requests -= 1
-            return state.requests == 0 && state.isHeld
+    /// The answers have been written.
+    func releaseSoon() {
+        let isLarge = state.withLock { $0.listed.first?.isLarge ?? false }
+        if isLarge {
+            loop.scheduleTask(in: Self.lateness) { self.release() }
+        } else {
+            loop.execute { self.release() }
         }
-        if isLast { loop.execute { self.release() } }
     }
 
     /// Takes the turn that was held; once.
@@ -153,6 +152,8 @@ protocol LetterReceiver: AnyObject {
 
 /// The deliveries of a server's event loops.
 final class LoopDeliveries: Sendable {
+    /// The requests for whose answers deliveries wait.
+    let answers = OpenAnswers()
     private let loops = Mutex<[ObjectIdentifier: LoopDelivery]>([:])
 
     /// The delivery of a loop.
@@ -160,7 +161,7 @@ final class LoopDeliveries: Sendable {
         loops.withLock { loops in
             let key = ObjectIdentifier(loop)
             if let delivery = loops[key] { return delivery }
-            let delivery = LoopDelivery(loop)
+            let delivery = LoopDelivery(loop, answers)
             loops[key] = delivery
             return delivery
         }

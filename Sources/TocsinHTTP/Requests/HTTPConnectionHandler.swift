@@ -28,7 +28,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     var context: ChannelHandlerContext?
     private let connectionNumber: Int
     private let executor: LoopExecutor
-    private let delivery: LoopDelivery
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
     private(set) var reader: RequestReader
@@ -50,7 +49,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         isWelcome = admission.isWelcome
         connectionNumber = admission.number
         executor = LoopExecutor(channel.eventLoop)
-        delivery = parts.deliveries.delivery(on: channel.eventLoop)
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
         reader = RequestReader(
@@ -172,12 +170,12 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard let loop = context?.eventLoop else { return }
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let (responder, delivery) = (parts.responder, delivery)
-        delivery.requestBegan()
+        let (responder, answers) = (parts.responder, parts.deliveries.answers)
+        answers.begin()
         let task = Task(executorPreference: executor) {
             let answer = await responder.respond(to: request)
             handler.value.finish(request, with: answer)
-            delivery.requestEnded()
+            answers.end()
         }
         running = (request, task)
         waitFor(.answer)

@@ -7,7 +7,7 @@ struct PageStatement {
     /// Forms of an owner that become branches.
     ///
     /// For each form the index gives rows in order, for all at once it does not; so a query by owner alone is one branch a
-    /// form, merged by the database.
+    /// form. SQLite merges them in order; PostgreSQL would read and sort all rows of all, so each branch has its own limit.
     private static let maximumBranches = 4
     /// Values in one statement at most: databases limit how many selects can be joined.
     static let maximumValues = 128
@@ -40,8 +40,7 @@ struct PageStatement {
         let branches = filled.map { value in
             let place = statement.translation.builder.bind(stored: value)
             let condition = "\(statements.expressions[field]) = \(place)"
-            let page = statement.branch(query.predicate.conjuncts, first: condition) + statement.ending()
-            return "SELECT * FROM (\(page)) AS page"
+            return statement.limited(statement.branch(query.predicate.conjuncts, first: condition))
         }
         statement.translation.builder.text = branches.joined(separator: " UNION ALL ")
         return statement.translation.builder
@@ -50,10 +49,14 @@ struct PageStatement {
     private mutating func build() -> SQLBuilder {
         let conjuncts = query.predicate.conjuncts
         let branches = branches(of: conjuncts)
-        let texts = branches.map { branch($0) }
+        let isLimited = branches.count > 1 && !translation.statements.dialect.mergesBranches
+        let texts = branches.map { isLimited ? limited(branch($0)) : branch($0) }
         translation.builder.text = texts.joined(separator: " UNION ALL ") + ending()
         return translation.builder
     }
+
+    /// A branch with an order and limit of its own.
+    private mutating func limited(_ branch: String) -> String { "SELECT * FROM (\(branch + ending())) AS page" }
 
     /// Order and limit.
     private mutating func ending() -> String {

@@ -4,7 +4,7 @@ private enum SQL {
     static let nextTopic = "SELECT topic_id FROM messages WHERE topic_id > $1 ORDER BY topic_id LIMIT 1"
     static let ends = """
         SELECT number, coalesce(made_at, 0), (SELECT max(number) FROM messages WHERE topic_id = $1)
-        FROM messages WHERE topic_id = $1 ORDER BY number LIMIT 1
+        FROM messages WHERE topic_id = $1 ORDER BY number NULLS FIRST LIMIT 1
         """
     static let lastNumber = "SELECT max(number) FROM messages WHERE topic_id = $1"
     static let first = """
@@ -13,7 +13,7 @@ private enum SQL {
                 OR EXISTS (SELECT 1 FROM deliveries AS x
                     WHERE x.message_id = m.id AND x.status IN ('waiting', 'sending'))
             THEN 1 ELSE 0 END
-        FROM messages AS m WHERE m.topic_id = $1 ORDER BY m.number LIMIT $2
+        FROM messages AS m WHERE m.topic_id = $1 ORDER BY m.number NULLS FIRST LIMIT $2
         """
     static let removeDeliveries = """
         DELETE FROM deliveries WHERE message_id = $1 AND device_id IN (

@@ -15,6 +15,7 @@ struct LiveBenchmark {
     func run() throws {
         let server = try LiveServer(sockets: options.subscribers)
         defer { server.stop() }
+        try server.makeTopics(2)
         let alone = try publisher(server, nil)
         print(alone.printed("createMessage, nobody listens"))
         for count in [1, 100] { try follow(server, count, alone) }
@@ -26,14 +27,27 @@ struct LiveBenchmark {
     }
 
     /// How long answers take to a publisher who waits for each, and frames to their sockets.
-    private func publisher(_ server: LiveServer, _ readers: ReaderProcess?, listening: Int = 0) throws -> LiveLatency {
+    ///
+    /// With `elsewhere` the answer is that to a message for nobody, a pause after one for all: what a machine's caches
+    /// forget over a fan-out.
+    private func publisher(
+        _ server: LiveServer,
+        _ readers: ReaderProcess?,
+        listening: Int = 0,
+        elsewhere: Bool = false
+    ) throws -> LiveLatency {
         var answers: [Int64] = []
+        let before = try readers?.report().frames ?? 0
         let (warmUp, rounds) = (20, listening > 1000 ? 60 : 200)
         for round in 1...(warmUp + rounds) {
             // A loop that has just worked for all would wait for its share of a busy machine's cores.
             usleep(Self.pauseMicroseconds)
-            let time = try server.publish()
-            try readers?.wait(until: round * listening)
+            var time = try server.publish()
+            try readers?.wait(until: before + round * listening)
+            if elsewhere {
+                usleep(Self.pauseMicroseconds)
+                time = try server.publish(to: 1)
+            }
             if round == warmUp { _ = try readers?.report() }
             if round > warmUp { answers.append(time) }
         }
@@ -64,7 +78,9 @@ struct LiveBenchmark {
         )
         let latency = try publisher(server, readers, listening: count)
         print(latency.printed("createMessage, \(count) listening", alone: alone))
-        var frames = latency.seen?.frames ?? 0
+        let elsewhere = try publisher(server, readers, listening: count, elsewhere: true)
+        print(elsewhere.printed("createMessage, nobody listens, after one to \(count)", alone: alone))
+        var frames = elsewhere.seen?.frames ?? 0
         let single = try measure("single frames to \(count)", server.process.pid) {
             for _ in 0..<Self.rounds {
                 try server.publish()

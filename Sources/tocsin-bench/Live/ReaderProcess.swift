@@ -53,8 +53,9 @@ final class ReaderProcess {
         return Int(try answer()["closed"]?.intValue ?? 0)
     }
 
+    /// A child of a thread of the concurrency runtime begins with its signals blocked: only this one reaches it always.
     func stop() {
-        process.terminate()
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
