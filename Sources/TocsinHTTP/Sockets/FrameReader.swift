@@ -38,13 +38,13 @@ struct FrameReader {
     private var frame: Frame?
     private var message: Message?
     private var control: [UInt8] = []
-    private var hasFailed = false
+    private var hasStopped = false
 
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     /// Takes what came; `next` is asked until it has no more.
     mutating func append(_ bytes: ByteBuffer) {
-        guard !hasFailed else { return }
+        guard !hasStopped else { return }
         guard input.readableBytes > 0 else {
             input = bytes
             return
@@ -59,7 +59,7 @@ struct FrameReader {
             // A quiet peer keeps no buffer.
             if input.readableBytes == 0 { input = ByteBuffer() }
         }
-        while !hasFailed {
+        while !hasStopped {
             do throws(FrameFault) {
                 if frame == nil {
                     guard let head = try FrameHead.read(from: &input) else { return nil }
@@ -68,12 +68,17 @@ struct FrameReader {
                 guard try readPayload() else { return nil }
                 if let outcome = try finish() { return outcome }
             } catch {
-                hasFailed = true
-                input = ByteBuffer()
+                stop()
                 return .failure(error.code, error.reason)
             }
         }
         return nil
+    }
+
+    /// Reads nothing more: what comes is not even looked at.
+    mutating func stop() {
+        hasStopped = true
+        input = ByteBuffer()
     }
 
     private mutating func begin(_ head: FrameHead) throws(FrameFault) {

@@ -83,8 +83,10 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         case (.closing, _): break
         case (_, .text), (_, .binary), (_, .ping), (_, .pong), (_, .piece):
             guard rate.take() else {
+                // A flood goes on: nothing of it is looked at any more, the peer's goodbye among it.
+                reader.stop()
                 let code = SocketCloseCode.tooManyRequests.rawValue
-                close(code: code, reason: "Too many messages; send fewer a second", awaitsPeer: true)
+                close(code: code, reason: "Too many messages; send fewer a second", awaitsPeer: false)
                 return
             }
             receivedMessage(outcome)
