@@ -58,10 +58,7 @@ extension PostgresOptions {
         settings += Self.planning
         // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.
         if preparesStatements, use == .reader { settings.append(("default_transaction_read_only", "on")) }
-        if use != .reader {
-            // What writers look up is always the same: planning it again would take longer than doing it.
-            settings += [("synchronous_commit", "on"), ("plan_cache_mode", "force_generic_plan")]
-        }
+        if use != .reader { settings.append(("synchronous_commit", "on")) }
         return Limits(
             settings: settings,
             isWriting: use != .reader,
