@@ -9,8 +9,9 @@ private enum SQL {
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
-    /// When the messages were made that stand before the last so many of each topic. Each is looked up by itself: joined,
-    /// they were found by reading all of the topic, by a plan from when it had none.
+    /// When the messages were made that stand before the last so many of each topic.
+    ///
+    /// Each is looked up by itself: joined, they were found by reading all of the topic, by a plan from when it had none.
     static let latestMaking = """
         SELECT max((SELECT m.made_at FROM messages AS m WHERE m.topic_id = t.id AND m.number = t.last_number - n.count))
         FROM unnest($1::text[], $2::bigint[]) AS n (topic, count) JOIN topics AS t ON t.id = n.topic
