@@ -22,7 +22,8 @@ struct PostgresHosts: Sendable {
 
     init(url: String) {
         let values = Self.values(url)
-        limitMilliseconds = values["connect_timeout"].flatMap { Int($0) }.flatMap { $0 > 0 ? max(2, $0) * 1000 : nil }
+        let limit = values["connect_timeout"].flatMap { Int($0) } ?? 0
+        limitMilliseconds = limit > 0 ? min(max(2, limit), 3600) * 1000 : nil
         let servers = Self.servers(values)
         count = servers.count
         guard values["target_session_attrs"] == "prefer-standby", count > 1 else {

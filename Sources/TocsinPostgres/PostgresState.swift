@@ -12,8 +12,8 @@ final class PostgresState: Sendable {
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?
         var reason = ""
-        /// Servers of the URL that did not answer the last time, by their places.
-        var silent: Set<Int> = []
+        /// Servers of the URL that did not answer the last time, by their places, and when that was.
+        var silent: [Int: ContinuousClock.Instant] = [:]
         /// When nothing is waited for any more.
         var end: Deadline?
     }
@@ -34,10 +34,14 @@ final class PostgresState: Sendable {
         if let error { throw error }
     }
 
-    /// The attempts in the order in which they are made: servers that were silent come last.
+    /// For so long a silent server is tried after the others: the URL's order may be all that leads to the primary.
+    private static let silence = Duration.seconds(10)
+
+    /// The attempts in the order in which they are made: servers that were silent just now come last.
     func ordered(_ attempts: [PostgresHosts.Attempt]) -> [PostgresHosts.Attempt] {
-        let silent = found.withLock { $0.silent }
-        return attempts.filter { !silent.contains($0.server) } + attempts.filter { silent.contains($0.server) }
+        let now = ContinuousClock.now
+        let silent = found.withLock { $0.silent.filter { $0.value + Self.silence > now } }
+        return attempts.filter { silent[$0.server] == nil } + attempts.filter { silent[$0.server] != nil }
     }
 
     /// How many servers did not answer the last time.
@@ -45,7 +49,7 @@ final class PostgresState: Sendable {
 
     func note(server number: Int, isSilent: Bool) {
         found.withLock { found in
-            if isSilent { found.silent.insert(number) } else { found.silent.remove(number) }
+            found.silent[number] = isSilent ? .now : nil
         }
     }
 

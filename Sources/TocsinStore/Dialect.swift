@@ -38,7 +38,7 @@ extension Dialect {
         switch self {
         case .sqlite: return "BEGIN IMMEDIATE"
         case .postgres:
-            let hurry = isHurried ? "SET LOCAL lock_timeout = 50; " : ""
+            let hurry = isHurried ? "SET LOCAL lock_timeout = 20; " : ""
             let lock = isFenced ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
             return "BEGIN ISOLATION LEVEL READ COMMITTED; \(hurry)SELECT \(lock)(\(Lock.changes.rawValue))"
         }

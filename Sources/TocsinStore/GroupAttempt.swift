@@ -11,8 +11,9 @@ struct GroupAttempt {
     private var overtaken = 0
     private var losses = 0
     private static let mostOvertaken = 4
-    /// Short waits for locks of a hurried group; beyond, all of it is refused, while its callers still wait for an answer.
-    static let mostBlocked = 8
+    /// Short waits (`Dialect.beginWriting`) for locks of a hurried group, which finds a write among 256 in nine; beyond, all
+    /// of it is refused, while its callers still wait for an answer.
+    static let mostBlocked = 64
 
     /// Whether one more attempt may go better, which this is changed for.
     mutating func prepareAnother(of count: Int, after error: StoreError, isLost: Bool, wantsFence: Bool) -> Bool {

@@ -16,6 +16,8 @@ final class LoopDelivery: Sendable {
         var isTurnDue = false
         /// The turn that is due waits for answers.
         var isHeld = false
+        /// Ends the wait for answers that take long.
+        var timer: Scheduled<Void>?
     }
 
     /// So long at most a fan-out waits for the answers to requests, of which one has caused it.
@@ -67,10 +69,11 @@ final class LoopDelivery: Sendable {
         }
         guard isFirst else { return }
         guard answers.holds(self) else { return releaseSoon() }
-        loop.scheduleTask(in: Self.holdTime) {
+        let timer = loop.scheduleTask(in: Self.holdTime) {
             self.answers.forget(self)
             self.release()
         }
+        state.withLock { $0.timer = timer }
     }
 
     /// The answers have been written.
@@ -86,7 +89,8 @@ final class LoopDelivery: Sendable {
     /// Takes the turn that was held; once.
     private func release() {
         let wasHeld = state.withLock { state in
-            defer { state.isHeld = false }
+            defer { (state.isHeld, state.timer) = (false, nil) }
+            state.timer?.cancel()
             return state.isHeld
         }
         if wasHeld { turn() }

@@ -44,6 +44,22 @@ struct LockedWriteTests {
         }
     }
 
+    /// Renews a topic, together with others.
+    private struct Renewal: GroupedWrite {
+        let id: String
+        let models: TestModels
+
+        static func perform(_ batch: [Renewal], _ writer: any StoreWriter) throws(StoreError) -> [String] {
+            for renewal in batch {
+                for var topic in try writer.records(renewal.models.topic, ids: [renewal.id], where: .always) {
+                    topic["_version"] = .int(topic.version + 1)
+                    try writer.update(topic)
+                }
+            }
+            return batch.map(\.id)
+        }
+    }
+
     private static let blocked = StoreError.unavailable(reason: "something else has locked what this write needs")
 
     @Test(
@@ -65,6 +81,30 @@ struct LockedWriteTests {
         }
     }
 
+    @Test("of a batch those are refused that need a row of another session, however many are beside them")
+    func batch() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        try await withStore(on: database) { store, other in
+            try other.run("SELECT 1 FROM topics WHERE id = 'held' FOR UPDATE")
+            let ids = (0..<200).map { [5, 100, 190].contains($0) ? "held" : "free" }
+            let models = models
+            let outcomes = try await store.whileWriterIsHeld {
+                ids.map { id in
+                    Task.immediate { () -> StoreError? in
+                        do throws(StoreError) {
+                            _ = try await store.write(Renewal(id: id, models: models))
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+            }
+            #expect(outcomes == ids.map { $0 == "held" ? Self.blocked : nil })
+            try other.run("ROLLBACK")
+        }
+    }
+
     @Test("when all need what is locked, the group is refused after a bounded number of waits")
     func table() async throws {
         let savepoints = Collected<String>()
@@ -75,10 +115,10 @@ struct LockedWriteTests {
         try await withStore(on: database) { store, other in
             try other.run("LOCK TABLE topics IN ACCESS EXCLUSIVE MODE")
             let outcomes = try await store.whileWriterIsHeld {
-                (0..<40).map { _ in Task.immediate { await renew("held", in: store) } }
+                (0..<200).map { _ in Task.immediate { await renew("held", in: store) } }
             }
-            #expect(outcomes == Array(repeating: Self.blocked, count: 40))
-            #expect((2...10).contains(savepoints.all.count), "\(savepoints.all.count)")
+            #expect(outcomes == Array(repeating: Self.blocked, count: 200))
+            #expect((2...66).contains(savepoints.all.count), "\(savepoints.all.count)")
             try other.run("ROLLBACK")
             #expect(await renew("held", in: store) == nil)
         }
