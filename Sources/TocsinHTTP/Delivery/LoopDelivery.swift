@@ -28,7 +28,8 @@ final class LoopDelivery: Sendable {
 
     /// A write costs about as much as handling so many letters.
     private static let effortOfSink = 8
-    private static let effortOfTurn = 128
+    /// Less would spend much on coming back: between turns the loop looks through the timers of all its connections.
+    private static let effortOfTurn = 384
     /// What one owner gets before another is looked after.
     private static let sinksAtOnce = 8
     private let loop: any EventLoop
