@@ -31,13 +31,22 @@ struct LockedWriteTests {
     /// What becomes of a new version of a topic: nil when it is stored.
     private func renew(_ id: String, in store: SQLStore) async -> StoreError? {
         let models = models
-        do {
-            try await store.write { writer throws(StoreError) in
-                for var topic in try writer.records(models.topic, ids: [id], where: .always) {
-                    topic["_version"] = .int(topic.version + 1)
-                    try writer.update(topic)
-                }
-            }
+        return await failure { () throws(StoreError) in
+            try await store.write { writer throws(StoreError) in try Self.renew(id, models, writer) }
+        }
+    }
+
+    /// Stores a new version of a topic.
+    private static func renew(_ id: String, _ models: TestModels, _ writer: any StoreWriter) throws(StoreError) {
+        for var topic in try writer.records(models.topic, ids: [id], where: .always) {
+            topic["_version"] = .int(topic.version + 1)
+            try writer.update(topic)
+        }
+    }
+
+    private func failure(_ body: () async throws(StoreError) -> Void) async -> StoreError? {
+        do throws(StoreError) {
+            try await body()
             return nil
         } catch {
             return error
@@ -50,12 +59,7 @@ struct LockedWriteTests {
         let models: TestModels
 
         static func perform(_ batch: [Renewal], _ writer: any StoreWriter) throws(StoreError) -> [String] {
-            for renewal in batch {
-                for var topic in try writer.records(renewal.models.topic, ids: [renewal.id], where: .always) {
-                    topic["_version"] = .int(topic.version + 1)
-                    try writer.update(topic)
-                }
-            }
+            for renewal in batch { try LockedWriteTests.renew(renewal.id, renewal.models, writer) }
             return batch.map(\.id)
         }
     }
@@ -90,12 +94,9 @@ struct LockedWriteTests {
             let models = models
             let outcomes = try await store.whileWriterIsHeld {
                 ids.map { id in
-                    Task.immediate { () -> StoreError? in
-                        do throws(StoreError) {
+                    Task.immediate {
+                        await failure { () throws(StoreError) in
                             _ = try await store.write(Renewal(id: id, models: models))
-                            return nil
-                        } catch {
-                            return error
                         }
                     }
                 }
