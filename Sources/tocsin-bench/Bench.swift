@@ -11,8 +11,8 @@ enum Bench {
             }
             if arguments == ["live-readers"] { return try LiveReader().run() }
             let options = try BenchOptions(arguments)
-            if options.wantsHelp { return print(BenchOptions.usage) }
-            print(
+            if options.wantsHelp { return tell(BenchOptions.usage) }
+            tell(
                 "# tocsin-bench on \(ProcessInfo.processInfo.activeProcessorCount) cores, \(options.seconds) s a measurement"
             )
             for name in options.names {

@@ -12,7 +12,7 @@ struct CreateBenchmark {
 
     func run() async throws {
         let floor = try SQLiteFloor(group: options.connections, body: Self.body).run(seconds: options.seconds)
-        print(floor.printed())
+        tell(floor.printed())
         let server = try ServerProcess()
         defer { server.stop() }
         let topic =
@@ -36,7 +36,7 @@ struct CreateBenchmark {
                 cpuSeconds: try ProcessUsage.cpu(of: server.pid) - before,
                 memoryBytes: try ProcessUsage.peakMemory(of: server.pid)
             )
-            print(figures.printed(floor: floor))
+            tell(figures.printed(floor: floor))
         }
     }
 }

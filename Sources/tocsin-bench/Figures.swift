@@ -95,3 +95,9 @@ enum ProcessUsage {
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1_000_000
     }
 }
+
+/// Prints a line at once, through a pipe too: a measurement takes long.
+func tell(_ line: String) {
+    print(line)
+    fflush(nil)
+}

@@ -30,9 +30,9 @@ struct QueryBenchmark {
         }
         let health = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n".utf8)
         let floor = try await measure("floor: GET /healthz", server, health)
-        print(floor.printed())
+        tell(floor.printed())
         let request = server.request(Self.query, ["t": topic])
-        print(try await measure("query of 20 messages", server, request).printed(floor: floor))
+        tell(try await measure("query of 20 messages", server, request).printed(floor: floor))
     }
 
     private func measure(_ name: String, _ server: ServerProcess, _ request: [UInt8]) async throws -> Figures {

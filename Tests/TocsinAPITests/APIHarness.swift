@@ -28,6 +28,7 @@ final class APIHarness: Sendable {
         validationLimits: ValidationLimits = .standard,
         maximumWaitingCommits: Int? = nil,
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
+        restTime: Duration = .milliseconds(1),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -57,7 +58,8 @@ final class APIHarness: Sendable {
             sealer: sealer,
             hub: hub,
             maximumWaitingCommits: maximumWaitingCommits ?? 65_536,
-            waiting: waiting
+            waiting: waiting,
+            restTime: restTime
         )
         service = TocsinGraphQL(
             executor: executor,

@@ -106,6 +106,24 @@ struct LiveTurnsTests {
         #expect(try titles(await bobSink.takeResponses(1)) == ["x"])
     }
 
+    @Test("a group of many that rests keeps no other waiting")
+    func rest() async throws {
+        let api = try await APIHarness(restTime: .seconds(3600))
+        let topic = try await api.makeTopic()
+        let courier = TestCourier()
+        let many = (0..<32).map { _ in CourierSink(courier) }
+        for sink in many { _ = await api.subscribe(Self.follow, sink: sink) }
+        let few = CourierSink(courier)
+        let query = "subscription { onCreateMessage(filter: {type: {ne: 1000}}) { title } }"
+        _ = await api.subscribe(query, sink: few)
+        for title in ["a", "b"] {
+            try await api.publish(title, to: topic)
+            #expect(try titles(await few.inbox.takeResponses(1)) == [title])
+        }
+        // Those of the few alone.
+        #expect(courier.sizes.withLock { $0 } == [1, 1])
+    }
+
     @Test("a message that many groups are to hear counts once, and no more once they have heard it")
     func sharedBytes() async throws {
         let api = try await APIHarness(waiting: LiveBacklog.Bound(bytes: 8_000))

@@ -175,25 +175,6 @@ struct FanOutTests {
         }
     }
 
-    @Test("a request that takes long does not keep a fan-out waiting")
-    func held() async throws {
-        try await TestServer.with { server in
-            let follower = try await common(server, id: "1")
-            #expect(await server.service.wait(for: .subscribed))
-            let asking = try await server.connect()
-            asking.post("hang")
-            #expect(await server.service.wait(for: .hanging))
-            for number in 1...20 {
-                server.service.publishTogether([Array("\(number)".utf8)])
-                #expect(try await follower.next(follower.client) == "\(number)")
-            }
-            asking.close()
-            #expect(await server.service.wait(for: .cancelled))
-            server.service.publishTogether([Array("21".utf8)])
-            #expect(try await follower.next(follower.client) == "21")
-        }
-    }
-
     @Test("what a reader leaves in the system is little before it is cut off")
     func unread() async throws {
         try await TestServer.with { settings in

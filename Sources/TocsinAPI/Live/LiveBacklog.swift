@@ -22,8 +22,10 @@ package struct LiveBacklog {
         var events = Line<LiveEvent>()
         /// It stands in its owner's line.
         var isListed = false
-        /// It waits for room at a courier.
+        /// It waits for room at a courier, or rests.
         var isParked = false
+        /// It has rested since events were taken for it.
+        var hasRested = false
     }
 
     private struct Owner {
@@ -91,6 +93,7 @@ package struct LiveBacklog {
         let id = ObjectIdentifier(group)
         guard let events = groups[id]?.events.popFirst(count) else { return [] }
         settle(events, of: group.owner)
+        groups[id]?.hasRested = false
         if groups[id]?.events.isEmpty == true { groups[id] = nil }
         return events
     }
@@ -111,6 +114,14 @@ package struct LiveBacklog {
     mutating func unpark(_ group: LiveGroup) {
         groups[ObjectIdentifier(group)]?.isParked = false
         list(group)
+    }
+
+    /// Whether the group is to rest before its next events are taken: once for each time.
+    mutating func beginRest(of group: LiveGroup) -> Bool {
+        let id = ObjectIdentifier(group)
+        guard groups[id]?.hasRested == false else { return false }
+        groups[id]?.hasRested = true
+        return true
     }
 
     /// Forgets what waits for a group.

@@ -6,8 +6,9 @@ import TocsinCore
 extension LiveFeed {
     /// No more is handed over at once.
     private static let turnBytes = 262_144
-    private static let largeGroup = 1000
-    private static let answerTime = Duration.milliseconds(1)
+    /// Handing over to so many takes a good part of a millisecond of a core, and their readers want the others: first
+    /// those who published get their answers.
+    private static let largeGroup = 32
 
     /// Finds the groups that want the event and lets them wait for their turns: cheap, so that commits never pile up.
     func sort(_ event: DomainEvent, ofCommit commit: Int) {
@@ -51,9 +52,14 @@ extension LiveFeed {
         let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
         let rosters = group.rosters
         guard rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
-        if rosters.reduce(0, { $0 + $1.count }) >= Self.largeGroup {
-            // Handing over to many takes milliseconds of a core: first those who published get their answers.
-            try? await Task.sleep(for: Self.answerTime)
+        let isLarge = rosters.reduce(0) { $0 + $1.count } >= Self.largeGroup
+        if isLarge, state.withLock({ $0.backlog.beginRest(of: group) }) {
+            let time = restTime
+            Task {
+                try? await Task.sleep(for: time)
+                goesOn()
+            }
+            return
         }
         let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
         var rest = events[...]

@@ -41,6 +41,8 @@ package final class LiveFeed: Sendable {
     /// Rings when a group may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
+    /// So long a group of many rests before each of its turns.
+    let restTime: Duration
     let state: Mutex<State>
 
     /// A feed of what the hub tells.
@@ -54,8 +56,10 @@ package final class LiveFeed: Sendable {
         hub: EventHub,
         listeners: DeliveryListeners = DeliveryListeners(),
         maximumWaitingCommits: Int = 65_536,
-        waiting: LiveBacklog.Bound = LiveBacklog.Bound()
+        waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
+        restTime: Duration = .milliseconds(1)
     ) {
+        self.restTime = restTime
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
         cursors = sealer

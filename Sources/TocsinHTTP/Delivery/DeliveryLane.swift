@@ -69,9 +69,6 @@ final class DeliveryLane: ResponseCourier, Sendable {
         if state.withLock({ $0.append(.one(mailbox, letter)) }) { delivery.enlist(self) }
     }
 
-    /// Whether what waits is some milliseconds' work.
-    var isLarge: Bool { state.withLock { $0.writes >= Self.roomyWrites } }
-
     func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.joinable(sinks).map({ $0.hasRoom }) ?? (state.writes < Self.roomyWrites) { return true }

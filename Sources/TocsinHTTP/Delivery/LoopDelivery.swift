@@ -14,17 +14,7 @@ final class LoopDelivery: Sendable {
         /// Those with work, in their order.
         var listed = CircularBuffer<DeliveryLane>()
         var isTurnDue = false
-        /// The turn that is due waits for answers.
-        var isHeld = false
-        /// Ends the wait for answers that take long.
-        var timer: Scheduled<Void>?
     }
-
-    /// So long at most a fan-out waits for the answers to requests, of which one has caused it.
-    private static let holdTime = TimeAmount.milliseconds(2)
-    /// So much later a large fan-out begins: an answer that has been written still has to reach who waits for it, and
-    /// what many sockets get at once makes their readers want every core.
-    private static let lateness = TimeAmount.microseconds(400)
 
     /// A write costs about as much as handling so many letters.
     private static let effortOfSink = 8
@@ -33,10 +23,9 @@ final class LoopDelivery: Sendable {
     /// What one owner gets before another is looked after.
     private static let sinksAtOnce = 8
     private let loop: any EventLoop
-    private let answers: OpenAnswers
     private let state = Mutex(State())
 
-    init(_ loop: any EventLoop, _ answers: OpenAnswers) { (self.loop, self.answers) = (loop, answers) }
+    init(_ loop: any EventLoop) { self.loop = loop }
 
     /// The lane of an owner's connections.
     func lane(of owner: String) -> DeliveryLane {
@@ -65,36 +54,9 @@ final class LoopDelivery: Sendable {
             state.listed.append(lane)
             guard !state.isTurnDue else { return false }
             state.isTurnDue = true
-            state.isHeld = true
             return true
         }
-        guard isFirst else { return }
-        guard answers.holds(self) else { return releaseSoon() }
-        let timer = loop.scheduleTask(in: Self.holdTime) {
-            self.answers.forget(self)
-            self.release()
-        }
-        state.withLock { $0.timer = timer }
-    }
-
-    /// The answers have been written.
-    func releaseSoon() {
-        let isLarge = state.withLock { $0.listed.first?.isLarge ?? false }
-        if isLarge {
-            loop.scheduleTask(in: Self.lateness) { self.release() }
-        } else {
-            loop.execute { self.release() }
-        }
-    }
-
-    /// Takes the turn that was held; once.
-    private func release() {
-        let wasHeld = state.withLock { state in
-            defer { (state.isHeld, state.timer) = (false, nil) }
-            state.timer?.cancel()
-            return state.isHeld
-        }
-        if wasHeld { turn() }
+        if isFirst { loop.execute { self.turn() } }
     }
 
     private func turn() {
@@ -149,8 +111,6 @@ protocol LetterReceiver: AnyObject {
 
 /// The deliveries of a server's event loops.
 final class LoopDeliveries: Sendable {
-    /// The requests for whose answers deliveries wait.
-    let answers = OpenAnswers()
     private let loops = Mutex<[ObjectIdentifier: LoopDelivery]>([:])
 
     /// The delivery of a loop.
@@ -158,7 +118,7 @@ final class LoopDeliveries: Sendable {
         loops.withLock { loops in
             let key = ObjectIdentifier(loop)
             if let delivery = loops[key] { return delivery }
-            let delivery = LoopDelivery(loop, answers)
+            let delivery = LoopDelivery(loop)
             loops[key] = delivery
             return delivery
         }

@@ -171,12 +171,10 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard let loop = context?.eventLoop else { return }
         let handler = NIOLoopBound(self, eventLoop: loop)
-        let (responder, answers) = (parts.responder, parts.deliveries.answers)
-        answers.begin()
+        let responder = parts.responder
         let task = Task(executorPreference: executor) {
             let answer = await responder.respond(to: request)
             handler.value.finish(request, with: answer)
-            answers.end()
         }
         running = (request, task)
         waitFor(.answer)

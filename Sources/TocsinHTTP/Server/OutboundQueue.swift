@@ -47,8 +47,9 @@ final class OutboundQueue {
         appended(events)
     }
 
-    /// Appends what many get, whose bytes are not copied when nothing else is pending. Answers whether it is the first in
-    /// this turn: it is written when it is settled.
+    /// Appends what many get, whose bytes are not copied when nothing else is pending; written when it is settled.
+    ///
+    /// Answers whether it is the first in this turn.
     func append(_ batch: ResponseBatch, _ envelope: inout ResponseEnvelope) -> Bool {
         defer { appended(batch.count) }
         let bytes = batch.bytes(&envelope, framing)

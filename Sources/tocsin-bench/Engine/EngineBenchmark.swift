@@ -15,14 +15,14 @@ struct EngineBenchmark {
         defer { documents.remove() }
         let subjects = Subjects(documents, peers: options.peers)
         let pace = MeasurementRequest.Pace(seconds: options.seconds)
-        print(EngineReport.head(pace, programs: subjects.fullNames()))
-        for text in subjects.absent { print("# " + text) }
+        tell(EngineReport.head(pace, programs: subjects.fullNames()))
+        for text in subjects.absent { tell("# " + text) }
         var report = EngineReport(documents: documents)
         for row in EngineRow.allCases {
-            print(try report.printed(row, try measure(row, subjects, pace)))
+            tell(try report.printed(row, try measure(row, subjects, pace)))
         }
-        print(report.rowsWithoutAllocations())
-        print("\n" + report.summary(peers: subjects.peers.map(\.name)))
+        tell(report.rowsWithoutAllocations())
+        tell("\n" + report.summary(peers: subjects.peers.map(\.name)))
         guard report.disagreements.isEmpty else {
             throw BenchFailure(report.disagreements.joined(separator: "\n"))
         }

@@ -16,60 +16,51 @@ struct LiveBenchmark {
         let server = try LiveServer(sockets: options.subscribers)
         defer { server.stop() }
         try server.makeTopics(2)
-        let alone = try publisher(server, nil)
-        print(alone.printed("createMessage, nobody listens"))
-        for count in [1, 100] { try follow(server, count, alone) }
-        let (single, joined, frameBytes) = try everybody(server, alone)
+        for count in [1, 100] { try follow(server, count) }
+        let (single, joined, frameBytes) = try everybody(server)
         try floor(frameBytes, single, joined)
         try peer(frameBytes, single)
         try manyTopics(server)
         try slowReaders(server)
     }
 
-    /// How long answers take to a publisher who waits for each, and frames to their sockets.
-    ///
-    /// With `elsewhere` the answer is that to a message for nobody, a pause after one for all: what a machine's caches
-    /// forget over a fan-out.
-    private func publisher(
-        _ server: LiveServer,
-        _ readers: ReaderProcess?,
-        listening: Int = 0,
-        elsewhere: Bool = false
-    ) throws -> LiveLatency {
-        var answers: [Int64] = []
-        let before = try readers?.report().frames ?? 0
-        let (warmUp, rounds) = (20, listening > 1000 ? 60 : 200)
+    /// How long answers take to a publisher who waits for each, and frames to their sockets; and, in turn with these, the
+    /// answers to messages that nobody gets, on the same server in the same minute.
+    private func publisher(_ server: LiveServer, _ readers: ReaderProcess, listening: Int) throws -> LiveLatency {
+        var (answers, alone): ([Int64], [Int64]) = ([], [])
+        let before = try readers.report().frames
+        let (warmUp, rounds) = (20, listening > 1000 ? 100 : 200)
         for round in 1...(warmUp + rounds) {
             // A loop that has just worked for all would wait for its share of a busy machine's cores.
             usleep(Self.pauseMicroseconds)
-            var time = try server.publish()
-            try readers?.wait(until: before + round * listening)
-            if elsewhere {
-                usleep(Self.pauseMicroseconds)
-                time = try server.publish(to: 1)
-            }
-            if round == warmUp { _ = try readers?.report() }
-            if round > warmUp { answers.append(time) }
+            let time = try server.publish()
+            try readers.wait(until: before + round * listening)
+            usleep(Self.pauseMicroseconds)
+            let timeAlone = try server.publish(to: 1)
+            if round == warmUp { _ = try readers.report() }
+            guard round > warmUp else { continue }
+            answers.append(time)
+            alone.append(timeAlone)
         }
-        return LiveLatency(answers: answers.sorted(), seen: try readers?.report())
+        return LiveLatency(answers: answers.sorted(), alone: alone.sorted(), seen: try readers.report())
     }
 
-    private func follow(_ server: LiveServer, _ count: Int, _ alone: LiveLatency) throws {
+    private func follow(_ server: LiveServer, _ count: Int) throws {
         let readers = try ReaderProcess(server.order(count))
         defer { readers.stop() }
         let latency = try publisher(server, readers, listening: count)
-        print(latency.printed("createMessage, \(count) listening", alone: alone))
+        tell(latency.printed("createMessage, \(count) listening"))
     }
 
     /// All subscribers of one topic: memory, single frames, batches.
-    private func everybody(_ server: LiveServer, _ alone: LiveLatency) throws -> (Double, Double, Int) {
+    private func everybody(_ server: LiveServer) throws -> (Double, Double, Int) {
         let count = options.subscribers
         usleep(500_000)
         let before = try server.memory()
         let readers = try ReaderProcess(server.order(count))
         defer { readers.stop() }
         usleep(500_000)
-        print(
+        tell(
             String(
                 format: "%d idle subscribers: %.1f kB each",
                 count,
@@ -77,10 +68,8 @@ struct LiveBenchmark {
             )
         )
         let latency = try publisher(server, readers, listening: count)
-        print(latency.printed("createMessage, \(count) listening", alone: alone))
-        let elsewhere = try publisher(server, readers, listening: count, elsewhere: true)
-        print(elsewhere.printed("createMessage, nobody listens, after one to \(count)", alone: alone))
-        var frames = elsewhere.seen?.frames ?? 0
+        tell(latency.printed("createMessage, \(count) listening"))
+        var frames = latency.seen.frames
         let single = try measure("single frames to \(count)", server.process.pid) {
             for _ in 0..<Self.rounds {
                 try server.publish()
@@ -104,14 +93,14 @@ struct LiveBenchmark {
     private func floor(_ frameBytes: Int, _ single: Double, _ joined: Double) throws {
         let arguments = ["\(options.subscribers)", "\(frameBytes)"]
         guard let loop = try BroadcastPeer(options.peers?.appending(path: "send-loop"), arguments) else {
-            return print("floor: there is no C compiler")
+            return tell("floor: there is no C compiler")
         }
         defer { loop.stop() }
         let readers = try ReaderProcess(ReaderOrder(.raw, port: loop.port, count: options.subscribers))
         defer { readers.stop() }
         let name = "floor: C send loop, frames of \(frameBytes) bytes"
         let floors = try rounds(of: loop, readers, options.subscribers, name)
-        print(
+        tell(
             String(
                 format:
                     "CPU of a frame: %.2f times the C loop's (target 1.75); of a batch's frame %.2f times its own; a batch's frame costs %.1f times less than a single one (target 5; C loop %.1f)",
@@ -126,14 +115,14 @@ struct LiveBenchmark {
     private func peer(_ frameBytes: Int, _ single: Double) throws {
         let program = options.peers?.appending(path: "websockets-broadcast")
         guard let peer = try BroadcastPeer(program, ["\(frameBytes)"]) else {
-            return print("peer: Python's websockets is not installed")
+            return tell("peer: Python's websockets is not installed")
         }
         defer { peer.stop() }
         let readers = try ReaderProcess(ReaderOrder(.webSocket, port: peer.port, count: Self.peerSockets))
         defer { readers.stop() }
         let name = "peer: Python's websockets, \(Self.peerSockets) sockets"
         let figures = try rounds(of: peer, readers, Self.peerSockets, name)
-        print(String(format: "CPU of a frame: %.2f times ours", figures.single / single))
+        tell(String(format: "CPU of a frame: %.2f times ours", figures.single / single))
     }
 
     private func rounds(
@@ -178,7 +167,7 @@ struct LiveBenchmark {
             return topics * 10
         }
         let seen = try readers.report()
-        print(String(format: "  message to socket p50 %.2f ms, p99 %.2f ms", seen.p50, seen.p99))
+        tell(String(format: "  message to socket p50 %.2f ms, p99 %.2f ms", seen.p50, seen.p99))
     }
 
     /// A tenth of the readers stop reading: they are cut, the others get everything.
@@ -198,7 +187,7 @@ struct LiveBenchmark {
             }
             return bursts * Self.batch * reading
         }
-        print(
+        tell(
             String(
                 format: "  %d were cut; memory grew by %.1f MB at most, %.1f kB a slow reader",
                 try readers.drain(),
@@ -218,27 +207,25 @@ struct LiveBenchmark {
             cpuSeconds: try ProcessUsage.cpu(of: pid) - before,
             memoryBytes: try ProcessUsage.memory(of: pid)
         )
-        print(figures.printed())
+        tell(figures.printed())
         return figures
     }
 }
 
 /// What publishers and subscribers wait for.
 struct LiveLatency {
-    /// From request to answer, sorted, in nanoseconds.
+    /// From request to answer, sorted, in nanoseconds: of messages that are listened for, and of others.
     var answers: [Int64]
-    var seen: ReaderProcess.Seen?
+    var alone: [Int64]
+    var seen: ReaderProcess.Seen
 
-    func printed(_ name: String, alone: LiveLatency? = nil) -> String {
-        func milliseconds(_ part: Double) -> Double { Double(Percentile.of(answers, part)) / 1e6 }
-        var line = name + String(format: ": answer p50 %.2f ms, p99 %.2f ms", milliseconds(0.5), milliseconds(0.99))
-        if let alone {
-            line += String(
-                format: " (%.2f times alone)",
-                milliseconds(0.5) * 1e6 / Double(Percentile.of(alone.answers, 0.5))
-            )
-        }
-        if let seen { line += String(format: "; to the socket p50 %.2f ms, p99 %.2f ms", seen.p50, seen.p99) }
-        return line
+    func printed(_ name: String) -> String {
+        func milliseconds(_ times: [Int64], _ part: Double) -> Double { Double(Percentile.of(times, part)) / 1e6 }
+        let (here, elsewhere) = (milliseconds(answers, 0.5), milliseconds(alone, 0.5))
+        return name
+            + String(format: ": answer p50 %.2f ms, p99 %.2f ms", here, milliseconds(answers, 0.99))
+            + String(format: "; nobody listening p50 %.2f ms, p99 %.2f ms", elsewhere, milliseconds(alone, 0.99))
+            + String(format: " (%.2f times)", here / elsewhere)
+            + String(format: "; to the socket p50 %.2f ms, p99 %.2f ms", seen.p50, seen.p99)
     }
 }

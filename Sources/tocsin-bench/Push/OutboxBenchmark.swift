@@ -59,7 +59,7 @@ struct OutboxBenchmark {
         )
         let running = Task { await worker.run() }
         let figures = try await fanOut(seed, store, worker, counts, time)
-        print("  CPU of one by threads: " + figures.split)
+        tell("  CPU of one by threads: " + figures.split)
         worker.stop()
         await running.value
         await transport.shutdown()
@@ -98,7 +98,7 @@ struct OutboxBenchmark {
             memoryBytes: try ProcessUsage.peakMemory(of: getpid())
         )
         let split = ThreadUsage.now().split(since: threads, operations: published)
-        print("  memory at each \(Self.step) pushes, MB: " + memory.joined(separator: " "))
+        tell("  memory at each \(Self.step) pushes, MB: " + memory.joined(separator: " "))
         return (total, split)
     }
 

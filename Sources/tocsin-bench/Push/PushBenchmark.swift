@@ -19,17 +19,17 @@ struct PushBenchmark {
         defer { sink.stop() }
         let floor = try h2load(sink)
         if let floor {
-            print(floor.printed())
+            tell(floor.printed())
         } else {
-            print("floor: h2load is not installed (package nghttp2-client)")
+            tell("floor: h2load is not installed (package nghttp2-client)")
         }
         let transport = try await transport(sink)
-        print(transport.printed(floor: floor))
+        tell(transport.printed(floor: floor))
         let whole = try await OutboxBenchmark(options: options, sink: sink).run()
-        print(whole.printed(floor: floor))
+        tell(whole.printed(floor: floor))
         for peer in PushPeers(folder: options.peers).measure(sink) {
-            print(peer.printed(floor: floor))
-            print(
+            tell(peer.printed(floor: floor))
+            tell(
                 String(
                     format: "  CPU of one of its pushes: %.1f by our transport, %.1f by our whole way with ledger",
                     peer.cpuMicroseconds / transport.cpuMicroseconds,

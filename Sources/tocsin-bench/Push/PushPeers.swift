@@ -16,7 +16,7 @@ struct PushPeers {
             guard let program = folder?.appending(path: sender.file),
                 FileManager.default.isExecutableFile(atPath: program.path())
             else {
-                print("peer: \(sender.name) is not installed")
+                tell("peer: \(sender.name) is not installed")
                 continue
             }
             do {
@@ -25,7 +25,7 @@ struct PushPeers {
                 ]
                 figures.append(try run(program, arguments, sender.name))
             } catch {
-                print("peer: \(sender.name) failed: \(error)")
+                tell("peer: \(sender.name) failed: \(error)")
             }
         }
         return figures

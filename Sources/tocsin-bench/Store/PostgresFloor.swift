@@ -8,11 +8,25 @@ struct PostgresFloor {
     let rows: Int
     let body: String
 
-    enum Table {
+    enum Table: String {
         /// As few columns and indexes as a numbered message can have.
         case bare
         /// The server's own, which must be there, with its columns and indexes.
         case messages
+        /// The same, and the ledger of deliveries: all rows that a message to a member without a device leaves.
+        case messagesAndDeliveries
+
+        /// What the rows' ids and topic are, different for each.
+        var topic: String { "floor-\(rawValue)" }
+        var idHead: String { self == .messages ? "0197a000-" : "0197b000-" }
+
+        var name: String {
+            switch self {
+            case .bare: "a bare table"
+            case .messages: "the table of messages"
+            case .messagesAndDeliveries: "the tables of messages and deliveries"
+            }
+        }
     }
 
     func run(_ table: Table, seconds: Double, serverCPU: () -> Double) throws -> Figures {
@@ -38,11 +52,11 @@ struct PostgresFloor {
         let (start, cpu, serverStart) = (Date(), ProcessUsage.ownCPU(), serverCPU())
         var count = 0
         while Date().timeIntervalSince(start) < seconds {
-            try insert(connection, from: count)
+            try insert(connection, into: table, from: count)
             count += rows
         }
         return Figures(
-            name: "floor: \(rows) rows a statement, \(table == .bare ? "a bare table" : "the table of messages")",
+            name: "floor: \(rows) rows a statement, \(table.name)",
             operations: count,
             seconds: Date().timeIntervalSince(start),
             cpuSeconds: ProcessUsage.ownCPU() - cpu + serverCPU() - serverStart
@@ -50,10 +64,10 @@ struct PostgresFloor {
     }
 
     /// One statement is a transaction of its own.
-    private func insert(_ connection: OpaquePointer, from first: Int) throws {
+    private func insert(_ connection: OpaquePointer, into table: Table, from first: Int) throws {
         let texts = (first..<(first + rows)).flatMap { number in
             // Ids that grow with time, as the server's.
-            ["0197a000-" + String(format: "%012d-7abc-8def", number), String(number)]
+            [table.idHead + String(format: "%012d-7abc-8def", number), String(number)]
         }
         let result = body.withCString { body in
             withPointers(texts) { pointers in
@@ -84,23 +98,28 @@ struct PostgresFloor {
     private func statement(_ table: Table) -> String {
         let lists = (0..<rows).map { row in
             let (id, number, body) = ("$\(row * 3 + 1)::text", "$\(row * 3 + 2)::bigint", "$\(row * 3 + 3)::text")
-            switch table {
-            case .bare: return "(\(id), 'floor', \(number), 'Disk full', \(body), '2026-07-01T12:00:00.000Z')"
-            case .messages:
-                return """
-                    (\(id), 'floor', \(number), 'floor::bench', \(number), 1, 'Disk full', \(body),
-                    '2026-07-01T12:00:00.000Z', '2026-07-01T12:00:00.000Z', 1, 1782907200000, 1782907200000, 3)
-                    """
-            }
+            guard table == .bare else { return "(\(id), \(number), \(body))" }
+            return "(\(id), 'floor', \(number), 'Disk full', \(body), '2026-07-01T12:00:00.000Z')"
         }
-        let target =
-            switch table {
-            case .bare: "floor (id, topic, number, title, body, at)"
-            case .messages:
-                "messages (id, topic_id, number, owner, position, type, title, body, created_at, updated_at, version, "
-                    + "last_changed_at, made_at, priority)"
-            }
-        return "INSERT INTO \(target) VALUES \(lists.joined(separator: ", "))"
+        let values = lists.joined(separator: ", ")
+        let given = "WITH rows (id, number, body) AS (VALUES \(values))"
+        let messages = """
+            INSERT INTO messages (id, topic_id, number, owner, position, type, title, body, created_at, updated_at,
+                version, last_changed_at, made_at, priority)
+            SELECT id, '\(table.topic)', number, 'floor::bench', number, 1, 'Disk full', body, '2026-07-01T12:00:00.000Z',
+                '2026-07-01T12:00:00.000Z', 1, 1782907200000, 1782907200000, 3
+            FROM rows
+            """
+        switch table {
+        case .bare: return "INSERT INTO floor (id, topic, number, title, body, at) VALUES \(values)"
+        case .messages: return "\(given) \(messages)"
+        case .messagesAndDeliveries:
+            return """
+                \(given), made AS (\(messages))
+                INSERT INTO deliveries (message_id, device_id, id, platform, status, reason, attempts, updated_at)
+                SELECT id, 'floor::bench', id, 'none', 'skipped', 'NO_DEVICE', 0, 1782907200000 FROM rows
+                """
+        }
     }
 
     private func execute(_ connection: OpaquePointer, _ sql: String) throws {

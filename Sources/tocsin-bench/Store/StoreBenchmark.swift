@@ -31,13 +31,15 @@ struct StoreBenchmark {
         tell(bare.printed())
         // The first store makes the tables.
         _ = try await StoreAlone(url: postgres.url, seconds: 1).run(groupSize: 1)
-        let floor = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
-        tell(floor.printed(floor: bare))
-        try await measure(postgres, floor: floor)
+        let messages = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
+        tell(messages.printed(floor: bare))
+        let all = try rows.run(.messagesAndDeliveries, seconds: options.seconds) { postgres.cpu }
+        tell(all.printed(floor: messages))
+        try await measure(postgres, floor: messages, ofAllRows: all)
     }
 
     /// One node: the service alone with and without groups, then clients over HTTP.
-    private func measure(_ postgres: PostgresProcess?, floor: Figures) async throws {
+    private func measure(_ postgres: PostgresProcess?, floor: Figures, ofAllRows all: Figures? = nil) async throws {
         let store = StoreAlone(url: postgres?.url, seconds: options.seconds)
         let alone = try await store.run(groupSize: 1)
         tell(alone.printed(floor: floor))
@@ -49,7 +51,9 @@ struct StoreBenchmark {
             let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
             let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
             let ratio = measured.perSecond / alone.perSecond
-            tell(measured.printed(floor: floor) + String(format: ", %.1f times a commit a request", ratio))
+            var line = measured.printed(floor: floor)
+            if let all { line += String(format: " (%.2f of that of all rows)", measured.perSecond / all.perSecond) }
+            tell(line + String(format: ", %.1f times a commit a request", ratio))
         }
     }
 
@@ -85,12 +89,6 @@ struct StoreBenchmark {
         async let others = LoadMeasurement.run("\(clients.count) clients meanwhile", load, parts: parts)
         tell(try cross.run(seconds: options.seconds).printed("the same while \(clients.count) clients publish"))
         tell(try await others.printed())
-    }
-
-    /// Prints at once, through a pipe too.
-    private func tell(_ line: String) {
-        print(line)
-        fflush(nil)
     }
 
     private static func environment(_ postgres: PostgresProcess?) -> [String: String] {
