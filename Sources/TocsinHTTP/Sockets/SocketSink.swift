@@ -3,14 +3,17 @@ import Synchronization
 
 /// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
-    // The next three are confined to the loop of the connection. They come first: a fan-out reads them of every sink.
-    /// Where responses for many go; nil when nothing is wanted any more.
-    nonisolated(unsafe) private var outlet: OutboundQueue?
-    // Confined to the loop.
+    private struct Place {
+        /// Where responses for many go; nil when nothing is wanted any more.
+        var outlet: OutboundQueue?
+        /// Where in its stream the last response that was sent stands.
+        var lastCursor: String?
+    }
+
+    // Confined to the connection's loop, as the next. They come first: a fan-out reads them of every sink.
+    nonisolated(unsafe) private var place = Place()
+    // Confined to the loop; apart from the others, which may be read while it is lent.
     nonisolated(unsafe) private var envelope = ResponseEnvelope.event
-    /// Where in its stream the last response that was sent stands.
-    // Confined to the loop.
-    nonisolated(unsafe) private(set) var lastCursor: String?
     /// Whose subscription it is, where these are counted.
     let group: String?
     let number: Int
@@ -41,26 +44,29 @@ final class SocketSink: ResponseSink {
     func open(_ outlet: OutboundQueue?, _ envelope: ResponseEnvelope?) {
         guard let envelope else { return }
         self.envelope = envelope
-        self.outlet = outlet
+        place.outlet = outlet
     }
 
     /// Takes nothing more, so that a stream that goes on for a while takes no one else's place; on the loop.
     func close() {
-        outlet = nil
+        place.outlet = nil
         isClosed.store(true, ordering: .relaxed)
     }
 
     /// Passes on what many get, on the loop, and answers what is to be settled for it at the end of this turn.
     func pass(_ batch: ResponseBatch) -> OutboundQueue? {
-        guard let outlet else { return nil }
+        guard let outlet = place.outlet else { return nil }
         note(batch.lastCursor)
         return outlet.append(batch, &envelope) ? outlet : nil
     }
 
     /// The response with this cursor is sent now; on the loop.
     func note(_ cursor: String?) {
-        if let cursor { lastCursor = cursor }
+        if let cursor { place.lastCursor = cursor }
     }
+
+    /// Where in its stream the last response that was sent stands; on the loop.
+    var lastCursor: String? { place.lastCursor }
 
     private func post(_ content: SocketMailbox.Content) {
         guard !isClosed.load(ordering: .relaxed) else { return }
