@@ -31,11 +31,17 @@ extension Dialect {
     }
 
     /// Run after the start of a read that lasts until somebody has taken all of it.
+    ///
+    /// Months of messages that were closed before it began are dropped when it has ended: they would be missing from its
+    /// moment, of which nobody else reminds.
     var longReadSettings: [String] {
         switch self {
         case .sqlite: []
         case .postgres:
-            ["SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"]
+            [
+                "SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0",
+                "LOCK TABLE ONLY messages IN ACCESS SHARE MODE",
+            ]
         }
     }
 }
