@@ -117,7 +117,7 @@ extension SQLWriter {
                 first.month == month, let closing = first.closing, closing.isOver(at: now)
             else { return false }
             let isDelivered = try connection.first(SQL.isDelivered, month.bounds, { $0.int(0) }) != nil
-            guard try !isDelivered, try !isUnderWay(month), try !hasMore(month, than: closing) else {
+            guard !isDelivered, try !isUnderWay(month), try !hasMore(month, than: closing) else {
                 try connection.run(SQL.note(nil, on: month.name))
                 return false
             }
