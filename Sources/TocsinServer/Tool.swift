@@ -111,7 +111,7 @@ package struct Tool: Sendable {
     /// Lets messages stand in parts by month, once and for all, while servers may run; answers what it did in words.
     package func standInMonths() async throws(ServiceError) -> String {
         guard store.isShared else {
-            throw .badInput("SQLite keeps messages in one table. Parts by month are for PostgreSQL: see `tocsin export`.")
+            throw .badInput("SQLite keeps messages in one table; parts by month are for PostgreSQL.")
         }
         let now = SystemTime().now()
         let first = try await store.writing { writer throws(StoreError) in

@@ -15,7 +15,9 @@ struct MonthTests {
             #expect(MessageMonth(of: month.start) == month)
             #expect(MessageMonth(of: month.start.adding(seconds: -0.001)) < month)
             #expect(MessageMonth(of: month.next.start.adding(seconds: -0.001)) == month)
-            #expect((28...31).contains(month.start.milliseconds.distance(to: month.next.start.milliseconds) / 86_400_000))
+            #expect(
+                (28...31).contains(month.start.milliseconds.distance(to: month.next.start.milliseconds) / 86_400_000)
+            )
             month = month.next
         }
         #expect(month.name == "messages_2170_01")
@@ -48,7 +50,10 @@ struct MonthTests {
         }
     }
 
-    @Test("what is there stays, each row in its part, and to say it twice changes nothing", arguments: TestDatabase.postgres)
+    @Test(
+        "what is there stays, each row in its part, and to say it twice changes nothing",
+        arguments: TestDatabase.inOneTable
+    )
     func conversion(database: TestDatabase) async throws {
         try await MonthStore.with(database, isConverted: false) { months in
             let old = try await months.publish(at: MonthStore.november)
@@ -71,7 +76,7 @@ struct MonthTests {
         }
     }
 
-    @Test("indexes that a schema asks for are made and dropped on all parts", arguments: TestDatabase.postgres)
+    @Test("indexes that a schema asks for are made and dropped on all parts", arguments: TestDatabase.inOneTable)
     func indexes(database: TestDatabase) async throws {
         try await MonthStore.with(database, isConverted: false) { months in
             let model = TestModels.model(
@@ -100,7 +105,10 @@ struct MonthTests {
         }
     }
 
-    @Test("stores that have their statements prepared go on, and lose nothing meanwhile", arguments: TestDatabase.postgres)
+    @Test(
+        "stores that have their statements prepared go on, and lose nothing meanwhile",
+        arguments: TestDatabase.inOneTable
+    )
     func running(database: TestDatabase) async throws {
         try await MonthStore.with(database, isConverted: false) { months in
             let other = try await SQLStore.open(months.database, at: moment(0))
@@ -129,7 +137,7 @@ struct MonthTests {
         }
     }
 
-    @Test("a key is once in its topic, whichever parts the messages stand in", arguments: TestDatabase.postgres)
+    @Test("a key is once in its topic, whichever parts the messages stand in", arguments: TestDatabase.inOneTable)
     func keys(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             try await months.publish(at: MonthStore.november, key: "k")
@@ -145,7 +153,7 @@ struct MonthTests {
         }
     }
 
-    @Test("of nodes that store one key in different months at once, one does", arguments: TestDatabase.postgres)
+    @Test("of nodes that store one key in different months at once, one does", arguments: TestDatabase.inOneTable)
     func racingKeys(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let other = try await SQLStore.open(months.database, at: moment(0))
@@ -167,7 +175,7 @@ struct MonthTests {
         }
     }
 
-    @Test("with a message goes what refers to it", arguments: TestDatabase.postgres)
+    @Test("with a message goes what refers to it", arguments: TestDatabase.inOneTable)
     func references(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let gone = try await months.publish(at: MonthStore.december)
@@ -185,7 +193,7 @@ struct MonthTests {
         }
     }
 
-    @Test("pages of a topic go through all parts in order", arguments: TestDatabase.postgres)
+    @Test("pages of a topic go through all parts in order", arguments: TestDatabase.inOneTable)
     func pages(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             var ids: [String] = []
@@ -204,7 +212,7 @@ struct MonthTests {
         }
     }
 
-    @Test("a dump comes in and goes out as ever, but no number twice", arguments: TestDatabase.postgres)
+    @Test("a dump comes in and goes out as ever, but no number twice", arguments: TestDatabase.inOneTable)
     func moving(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let first = try await months.publish(at: MonthStore.december)

@@ -11,7 +11,7 @@ struct MonthUpkeepTests {
     private static let due = january.adding(seconds: 31 * MonthStore.day)
     private static let hour = 3600.0
 
-    @Test("months are made ahead, and take what stands in the part for later ids", arguments: TestDatabase.postgres)
+    @Test("months are made ahead, and take what stands in the part for later ids", arguments: TestDatabase.inOneTable)
     func making(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let march = Timestamp(year: 2027, month: 3)
@@ -32,7 +32,7 @@ struct MonthUpkeepTests {
 
     @Test(
         "a month is closed once all of it is past the bound, dropped later, and newer ones stay",
-        arguments: TestDatabase.postgres
+        arguments: TestDatabase.inOneTable
     )
     func wholeLife(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
@@ -62,7 +62,7 @@ struct MonthUpkeepTests {
         }
     }
 
-    @Test("several months go in their order, and the part before them grows", arguments: TestDatabase.postgres)
+    @Test("several months go in their order, and the part before them grows", arguments: TestDatabase.inOneTable)
     func several(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let end = Timestamp(year: 2027, month: 6)
@@ -87,7 +87,7 @@ struct MonthUpkeepTests {
 
     @Test(
         "a month stays while something in it, or before it, is on its way",
-        arguments: TestDatabase.postgres,
+        arguments: TestDatabase.inOneTable,
         Need.allCases
     )
     func needed(database: TestDatabase, need: Need) async throws {
@@ -120,7 +120,7 @@ struct MonthUpkeepTests {
         }
     }
 
-    @Test("what comes into a closed month keeps it until its own time is over", arguments: TestDatabase.postgres)
+    @Test("what comes into a closed month keeps it until its own time is over", arguments: TestDatabase.inOneTable)
     func reopened(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             try await months.publish(at: MonthStore.december)
@@ -137,7 +137,10 @@ struct MonthUpkeepTests {
         }
     }
 
-    @Test("by age, rows of a month wait for it; by count they go, and an empty month with them", arguments: TestDatabase.postgres)
+    @Test(
+        "by age, rows of a month wait for it; by count they go, and an empty month with them",
+        arguments: TestDatabase.inOneTable
+    )
     func rows(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let old = try await months.publish(at: MonthStore.november)
@@ -158,7 +161,7 @@ struct MonthUpkeepTests {
         }
     }
 
-    @Test("while an export reads, no month is dropped, and writes go on", arguments: TestDatabase.postgres)
+    @Test("while an export reads, no month is dropped, and writes go on", arguments: TestDatabase.inOneTable)
     func export(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
             let old = try await months.publish(at: MonthStore.december)

@@ -21,7 +21,7 @@ struct MonthParts {
     static let rest = "messages_rest"
     static let later = "messages_later"
     static let earlier = "messages_earlier"
-    /// Where the part for later ids ends: with the year 2099. The rest of all texts is not time.
+    /// Where the part for later ids ends: with the year 2099.
     static let end = DeliveryPartition.identifier(at: Timestamp(year: 2100, month: 1).milliseconds)
 
     private static let parts = """

@@ -152,7 +152,8 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> MonthStep {
         guard let turn = session.dialect.pruningTurn, try connection.first(turn, [], { $0.int(0) }) == 1,
-            let parts = try MonthParts(connection, session.dialect), parts.months.contains(where: { $0.month == month }),
+            let parts = try MonthParts(connection, session.dialect),
+            parts.months.contains(where: { $0.month == month }),
             let closing = try closing(of: month, bounds, at: now), try !isUnderWay(month)
         else { return .kept }
         switch place {

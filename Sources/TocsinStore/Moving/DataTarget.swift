@@ -140,7 +140,8 @@ package final class DataTarget {
         for row in chunk.rows {
             guard let other = try connection.first(taken, [row[id]], { $0.text(0) }) else { continue }
             throw .mismatch(
-                reason: "Message \(row[id].shown) has the number of message \"\(other)\" in its topic. Nothing of its chunk "
+                reason:
+                    "Message \(row[id].shown) has the number of message \"\(other)\" in its topic. Nothing of its chunk "
                     + "was taken in."
             )
         }
