@@ -17,7 +17,7 @@ package struct MonthConversion {
     }
 
     private enum SQL {
-        static let lock = "LOCK TABLE deliveries, fanouts, messages IN ACCESS EXCLUSIVE MODE"
+        static let lock = "LOCK TABLE messages, fanouts, deliveries IN ACCESS EXCLUSIVE MODE"
         static let references = """
             SELECT conrelid::regclass::text, conname::text FROM pg_constraint
             WHERE confrelid = 'messages'::regclass AND contype = 'f' AND conparentid = 0
