@@ -38,7 +38,10 @@ struct MigrationTests {
         }
     }
 
-    @Test("pending files are applied in order, once, and listed with their time", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
+    @Test(
+        "pending files are applied in order, once, and listed with their time",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func applying(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -73,7 +76,10 @@ struct MigrationTests {
         #expect(try connection.all(tables) { $0.text(0) }.isEmpty)
     }
 
-    @Test("an edited file stops the start and says what to do", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
+    @Test(
+        "an edited file stops the start and says what to do",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func tampering(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -119,7 +125,10 @@ struct MigrationTests {
         #expect(reason.contains("0004_four.sql") && reason.contains("newer version"), "\(reason)")
     }
 
-    @Test("a database of a newer program is refused with advice", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
+    @Test(
+        "a database of a newer program is refused with advice",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func newerDatabase(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -136,7 +145,10 @@ struct MigrationTests {
         #expect(try old.status().map(\.name) == ["0001_one.sql", "0002_two.sql"])
     }
 
-    @Test("a store that must not migrate refuses a database that lacks migrations", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
+    @Test(
+        "a store that must not migrate refuses a database that lacks migrations",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func requiring(database: TestDatabase) async throws {
         let database = try database.make()
         var strict = StoreSettings()
