@@ -23,7 +23,7 @@ struct MovedTableTests {
 
     @Test(
         "what was never migrated is not exported, and it is said why",
-        arguments: TestDatabase.sqlite.suffix(1) + TestDatabase.inOneTable
+        arguments: TestDatabase.inOneTable
     )
     func unmigrated(database: TestDatabase) throws {
         let database = try database.make()

@@ -34,18 +34,19 @@ package struct MonthConversion {
         static let triggers = """
             CREATE OR REPLACE FUNCTION messages_refuse_taken_key() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-                PERFORM 1 FROM topics WHERE id = NEW.topic_id FOR NO KEY UPDATE;
-                IF EXISTS (SELECT 1 FROM messages
-                    WHERE topic_id = NEW.topic_id AND key = NEW.key AND id <> NEW.id) THEN
+                IF NOT EXISTS (SELECT 1 FROM made WHERE key IS NOT NULL) THEN RETURN NULL; END IF;
+                PERFORM 1 FROM topics WHERE id IN (SELECT topic_id FROM made WHERE key IS NOT NULL)
+                    ORDER BY id FOR NO KEY UPDATE;
+                IF EXISTS (SELECT 1 FROM made JOIN messages AS other
+                    ON other.topic_id = made.topic_id AND other.key = made.key AND other.id <> made.id) THEN
                     RAISE unique_violation USING MESSAGE = 'a message of the topic has this key already';
                 END IF;
                 RETURN NULL;
             END $$;
-            CREATE TRIGGER messages_key_made AFTER INSERT ON messages
-                FOR EACH ROW WHEN (NEW.key IS NOT NULL) EXECUTE FUNCTION messages_refuse_taken_key();
-            CREATE TRIGGER messages_key_changed AFTER UPDATE ON messages
-                FOR EACH ROW WHEN (NEW.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key)
-                EXECUTE FUNCTION messages_refuse_taken_key();
+            CREATE TRIGGER messages_made AFTER INSERT ON messages REFERENCING NEW TABLE AS made
+                FOR EACH STATEMENT EXECUTE FUNCTION messages_refuse_taken_key();
+            CREATE TRIGGER messages_changed AFTER UPDATE ON messages REFERENCING NEW TABLE AS made
+                FOR EACH STATEMENT EXECUTE FUNCTION messages_refuse_taken_key();
             CREATE OR REPLACE FUNCTION messages_remove_outbox() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 DELETE FROM fanouts WHERE message_id IN (SELECT id FROM gone);
