@@ -5,7 +5,7 @@ package import TocsinStore
 /// Databases of PostgreSQL in which messages stand in months, for all suites: what works on one table is to work there.
 ///
 /// Ids of tests are mostly names and numbers, not time; so the rest is divided too, and hardly two messages of a test stand
-/// together. Tests of the migrations themselves need an empty database, and fail so.
+/// together.
 package enum MonthsOfTests {
     package static let variable = "TOCSIN_TEST_MONTHS"
 
@@ -24,8 +24,6 @@ package enum MonthsOfTests {
         // So long ago that what is made now stands in a month.
         let moment = Timestamp(milliseconds: Int64(time(nil)) * 1000).adding(seconds: -40 * 86_400)
         _ = try MonthConversion(connection, database.dialect).run(at: moment)
-        // Texts from "03" on belong to the part for later ids.
-        try connection.run("ALTER TABLE messages_rest DROP CONSTRAINT messages_rest_ids")
         for (number, cut) in zip(cuts, cuts.dropFirst()).enumerated() {
             try connection.run("CREATE TABLE messages_cut\(number) (LIKE messages_rest INCLUDING ALL)")
             let range = "FROM ('\(cut.0)') TO ('\(cut.1)')"

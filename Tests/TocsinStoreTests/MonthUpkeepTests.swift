@@ -161,6 +161,33 @@ struct MonthUpkeepTests {
         }
     }
 
+    @Test("nodes that make months at the same time get along, and so do writes", arguments: TestDatabase.inOneTable)
+    func together(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            let other = try await SQLStore.open(months.database, at: moment(0))
+            let twin = MonthStore(database: months.database, store: other)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<40 {
+                    for (node, topic) in [(months, "a"), (twin, "b")] {
+                        let begin = Timestamp(year: 2027, month: 1 + Int64(index % 6))
+                        let (id, key) = (MonthStore.id(begin, "\(topic)\(index)"), "k\(index)")
+                        group.addTask { try await node.publish(to: topic, at: begin, id: id, key: key) }
+                    }
+                    guard index % 10 == 0 else { continue }
+                    for node in [months, twin] {
+                        let end = Timestamp(year: 2027, month: 3 + Int64(index / 10))
+                        group.addTask { _ = try await node.keep(at: end) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await months.page("a").count == 40)
+            #expect(try await months.page("b").count == 40)
+            #expect(try months.counts()["messages_2027_06"] ?? 0 > 0)
+            await other.close()
+        }
+    }
+
     @Test("while an export reads, no month is dropped, and writes go on", arguments: TestDatabase.inOneTable)
     func export(database: TestDatabase) async throws {
         try await MonthStore.with(database) { months in
