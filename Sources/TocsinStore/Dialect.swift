@@ -17,7 +17,7 @@ extension Dialect {
         case tables = 7_401_002
         /// Taken by the one node that removes old messages.
         case pruning = 7_401_003
-        /// Taken by the one node that makes and drops parts of the ledger.
+        /// Taken by the one node that makes and drops parts of tables.
         case partitions = 7_401_004
     }
 
@@ -76,8 +76,8 @@ extension Dialect {
         }
     }
 
-    /// Selects 1 for the one that may make and drop parts of the ledger until its transaction ends, 0 for others; nil where
-    /// it has none.
+    /// Selects 1 for the one that may make and drop parts of tables until its transaction ends, 0 for others; nil where they
+    /// have none.
     var partitionTurn: String? {
         switch self {
         case .sqlite: nil

@@ -29,7 +29,12 @@ package struct PostgresServer: Sendable {
     /// - Parameters:
     ///   - waitMilliseconds: How long writes wait for locks, where not as long as usual.
     ///   - options: What sessions are told at their begin, as it stands in a URL.
-    package func makeDatabase(waitMilliseconds: Int? = nil, options: String? = nil) throws -> TemporaryDatabase {
+    ///   - inMonths: Whether its tables are made already and messages stand in many parts; as `MonthsOfTests` says, unless given.
+    package func makeDatabase(
+        waitMilliseconds: Int? = nil,
+        options: String? = nil,
+        inMonths: Bool = MonthsOfTests.areAsked
+    ) throws -> TemporaryDatabase {
         let database = try OwnDatabase(self)
         let url = url(of: database.name)
         var base = PostgresDatabase(
@@ -39,6 +44,7 @@ package struct PostgresServer: Sendable {
             base.options.writeLimitMilliseconds = waitMilliseconds
             base.options.writerLockLimitMilliseconds = waitMilliseconds
         }
+        if inMonths { try MonthsOfTests.make(in: base) }
         return TemporaryDatabase(server: self, database: database, base: base)
     }
 

@@ -38,7 +38,10 @@ struct MigrationTests {
         }
     }
 
-    @Test("pending files are applied in order, once, and listed with their time", arguments: TestDatabase.available)
+    @Test(
+        "pending files are applied in order, once, and listed with their time",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func applying(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -53,7 +56,7 @@ struct MigrationTests {
         try both.requireCurrent()
     }
 
-    @Test("a file that fails leaves the database as it was", arguments: TestDatabase.available)
+    @Test("a file that fails leaves the database as it was", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
     func failing(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -73,7 +76,10 @@ struct MigrationTests {
         #expect(try connection.all(tables) { $0.text(0) }.isEmpty)
     }
 
-    @Test("an edited file stops the start and says what to do", arguments: TestDatabase.available)
+    @Test(
+        "an edited file stops the start and says what to do",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func tampering(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -94,7 +100,7 @@ struct MigrationTests {
 
     @Test(
         "what a newer program only added hinders an older one not, what it changed does",
-        arguments: TestDatabase.available
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
     )
     func rollingUpgrade(database: TestDatabase) throws {
         let scene = try Scene(database)
@@ -119,7 +125,10 @@ struct MigrationTests {
         #expect(reason.contains("0004_four.sql") && reason.contains("newer version"), "\(reason)")
     }
 
-    @Test("a database of a newer program is refused with advice", arguments: TestDatabase.available)
+    @Test(
+        "a database of a newer program is refused with advice",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func newerDatabase(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -136,7 +145,10 @@ struct MigrationTests {
         #expect(try old.status().map(\.name) == ["0001_one.sql", "0002_two.sql"])
     }
 
-    @Test("a store that must not migrate refuses a database that lacks migrations", arguments: TestDatabase.available)
+    @Test(
+        "a store that must not migrate refuses a database that lacks migrations",
+        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+    )
     func requiring(database: TestDatabase) async throws {
         let database = try database.make()
         var strict = StoreSettings()

@@ -21,6 +21,17 @@ struct MovedTableTests {
         #expect(found == Set(MovedTable.all.map(\.name)).union(MovedTable.staying))
     }
 
+    @Test(
+        "what was never migrated is not exported, and it is said why",
+        arguments: TestDatabase.inOneTable
+    )
+    func unmigrated(database: TestDatabase) throws {
+        let database = try database.make()
+        #expect {
+            try DataSnapshot(of: database).close()
+        } throws: { "\($0)".contains("lacks migrations: 0001") }
+    }
+
     @Test("the keys by which tables are read are theirs, and hold no nulls", arguments: MovedTable.all)
     func keys(table: MovedTable) throws {
         let connection = try Self.migrated(try TestDatabase.available[0].make())

@@ -1,3 +1,4 @@
+import TestDatabases
 import Testing
 import TocsinCore
 import TocsinStore
@@ -230,7 +231,7 @@ struct QueryPlanTests {
             _ = try writer.prune(due, of: TopicID("t"), limit: 10)
         }
         expectIndexed(steps, "pruning", by: planner)
-        if planner == .postgres {
+        if planner == .postgres, !MonthsOfTests.areAsked {
             #expect(steps.contains { $0.contains("messages_by_number on messages m") }, "\(steps)")
         }
     }

@@ -24,13 +24,14 @@ package protocol Store: Sendable {
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading, ReadMarkReading, RetentionReading, PartitionReading, NodeReading
+    AccountReading, ReadMarkReading, RetentionReading, PartitionReading, MonthReading,
+    NodeReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
-    ReadMarkWriting, RetentionWriting, PartitionWriting, NodeWriting
+    ReadMarkWriting, RetentionWriting, PartitionWriting, MonthWriting, NodeWriting
 {
     /// Tells the observer of commits about this event once it is durable.
     func note(_ event: DomainEvent)

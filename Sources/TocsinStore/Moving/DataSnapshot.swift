@@ -17,9 +17,9 @@ package final class DataSnapshot {
         self.connection = connection
         do throws(StoreError) {
             let migrations = try Migration.embedded(for: dialect)
+            try Migrator(connection: connection, dialect: dialect, migrations: migrations).requireCurrent()
             try connection.run(dialect.beginReading)
             for setting in dialect.longReadSettings { try connection.run(setting) }
-            try Migrator(connection: connection, dialect: dialect, migrations: migrations).requireCurrent()
             migration = migrations.count
         } catch {
             connection.close()

@@ -92,7 +92,7 @@ private enum SQL {
         """
     }
     /// Before anything is looked at or made: what comes then finds all it needs in its hands.
-    static let lock = "LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE"
+    static func lock(_ table: String) -> String { "LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE" }
     static let lockLimit = "SELECT current_setting('lock_timeout'), set_config('lock_timeout', '1000', true)"
     static let restoreLockLimit = "SELECT set_config('lock_timeout', $1, true)"
 }
@@ -147,32 +147,43 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    /// Locks the tables whole, and gives up after a second where a long read, such as an export's, holds them.
+    /// Does what needs a table whole, its parts included; nil where another node does such work just now.
     ///
-    /// The next round tries again. Others write meanwhile, as no fence is held, and the connection's limits stay. Where another
-    /// node is at it nothing is to be done.
+    /// It gives up after a second where a long read, such as an export's, holds the table: the next round tries again. Others
+    /// write meanwhile, as no fence is held, and the connection's limits stay.
+    func holding<Value>(
+        whole table: String,
+        _ body: () throws(StoreError) -> Value
+    ) throws(StoreError) -> Value? {
+        guard let turn = session.dialect.partitionTurn else { return nil }
+        guard try connection.first(turn, [], { $0.int(0) }) == 1 else { return nil }
+        let limit = try connection.first(SQL.lockLimit) { $0.text(0) } ?? "0"
+        try connection.run(SQL.lock(table))
+        let value = try body()
+        try connection.run(SQL.restoreLockLimit, [.text(limit)])
+        return value
+    }
+
     func keepPartitions(
         at now: Timestamp,
         spanDays: Int,
         dropping old: [String]
     ) throws(StoreError) -> PartitionUpkeep {
-        var upkeep = PartitionUpkeep()
-        guard let turn = session.dialect.partitionTurn else { return upkeep }
-        guard try connection.first(turn, [], { $0.int(0) }) == 1 else { return upkeep }
-        let limit = try connection.first(SQL.lockLimit) { $0.text(0) } ?? "0"
-        try connection.run(SQL.lock)
-        let known = try partitions()
-        for part in try free(now, spanDays, known) {
-            try connection.run(SQL.make(part))
-            upkeep.made += 1
+        let done = try holding(whole: "deliveries") { () throws(StoreError) in
+            var upkeep = PartitionUpkeep()
+            let known = try partitions()
+            for part in try free(now, spanDays, known) {
+                try connection.run(SQL.make(part))
+                upkeep.made += 1
+            }
+            for part in known where old.contains(part.name) {
+                guard try connection.first(SQL.isOpen(part.name), [], { $0.int(0) }) == nil else { continue }
+                try connection.run("DROP TABLE \(part.name)")
+                upkeep.dropped += 1
+            }
+            return upkeep
         }
-        for part in known where old.contains(part.name) {
-            guard try connection.first(SQL.isOpen(part.name), [], { $0.int(0) }) == nil else { continue }
-            try connection.run("DROP TABLE \(part.name)")
-            upkeep.dropped += 1
-        }
-        try connection.run(SQL.restoreLockLimit, [.text(limit)])
-        return upkeep
+        return done ?? PartitionUpkeep()
     }
 }
 

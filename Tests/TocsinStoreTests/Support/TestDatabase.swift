@@ -20,6 +20,11 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
             [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
         } ?? []
     static let available = sqlite + postgres
+    /// PostgreSQL as it is at first, whatever the suites are asked to run on.
+    static let inOneTable =
+        PostgresServer.named.map { server in
+            [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase(inMonths: false) }]
+        } ?? []
 
     /// Opens an empty store, runs the body and closes it.
     func withStore(
