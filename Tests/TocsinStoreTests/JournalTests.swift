@@ -158,6 +158,8 @@ struct JournalTests {
     func signals(database: TestDatabase) async throws {
         let signals: [DomainEvent] = [
             .outboxFilled, .webhooksFilled, .deviceEnded(DeviceID("d 1"), reason: "UNREGISTERED"),
+            .pushesUnwanted(UserID("a\tb"), nil, .notificationsOff),
+            .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic),
             .accessEnded(UserID("ann"), nil), .accessEnded(UserID("ben"), TokenID("t\\1")),
         ]
         try await withNodes(["a", "b"], on: database) { nodes, _ in
