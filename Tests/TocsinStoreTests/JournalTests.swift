@@ -276,6 +276,23 @@ struct DutyTests {
         }
     }
 
+    @Test("a node that signs off leaves its duties to others at once", arguments: TestDatabase.available)
+    func signingOff(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            let taken = try await store.write { writer throws(StoreError) -> [Bool] in
+                var taken = [
+                    try writer.takeDuty("x", node: "a", now: moment(0), until: moment(10)),
+                    try writer.takeDuty("y", node: "b", now: moment(0), until: moment(10)),
+                ]
+                try writer.removeNode(instance: "a")
+                taken.append(try writer.takeDuty("x", node: "c", now: moment(1), until: moment(11)))
+                taken.append(try writer.takeDuty("y", node: "c", now: moment(1), until: moment(11)))
+                return taken
+            }
+            #expect(taken == [true, true, true, false])
+        }
+    }
+
     @Test("nodes are known while they are heard of", arguments: TestDatabase.available)
     func nodes(database: TestDatabase) async throws {
         try await database.withStore { store in
