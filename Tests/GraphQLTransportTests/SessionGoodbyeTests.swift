@@ -26,7 +26,7 @@ struct SessionGoodbyeTests {
             Step(.next(1, Self.event("{}", "c1")), #"{"id":"a",\#(next)"#),
             Step(.next(1, Self.event("{}", "c2")), #"{"id":"a",\#(next)"#),
             Step(
-                .overflowed,
+                .overflowed(lastCursors: [1: "c2"]),
                 #"{"id":"a",\#(error),"cursor":"c2"}}]}"#,
                 #"{"id":"b",\#(error)}}]}"#,
                 Self.slow
@@ -51,7 +51,7 @@ struct SessionGoodbyeTests {
             to: [
                 Step(.next(1, Self.event("{}", "c1")), #"{"id":"a","type":"data","payload":{}}"#),
                 Step(
-                    .overflowed,
+                    .overflowed(lastCursors: [1: "c1"]),
                     #"{"id":"a","type":"error","payload":{"errors":\#(errors)}}"#,
                     Self.slow
                 ),
@@ -68,7 +68,7 @@ struct SessionGoodbyeTests {
             to: [
                 Step(.opened, "start 1 s", "keepAlive 15000"),
                 Step(.next(1, Self.event("{}", "c1")), "event: next\nid: c1\ndata: {}\n\n"),
-                Step(.overflowed, "event: next\ndata: {\"errors\":\(errors)}\n\n", Self.slow),
+                Step(.overflowed(lastCursors: [1: "c1"]), "event: next\ndata: {\"errors\":\(errors)}\n\n", Self.slow),
                 Step(.ended(1, .completed)),
             ]
         )

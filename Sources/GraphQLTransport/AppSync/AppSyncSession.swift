@@ -51,15 +51,15 @@ public struct AppSyncSession: SocketSession {
         case (_, .timer(let timer)): ranOut(timer)
         case (_, .authenticated(let outcome)): authenticated(outcome)
         case (_, .tokenEnded): tokenEnded()
-        case (_, .overflowed): overflowed()
+        case (_, .overflowed(let lastCursors)): overflowed(lastCursors)
         case (_, .lifetimeEnded): close(.goingAway, SessionGoodbye.lifetime)
         default: ofOperation(event)
         }
     }
 
     /// The head of `data` with the operation's id.
-    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
-        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    public func envelope(of number: Int) -> ResponseEnvelope? {
+        slots[number].map { .message(head: $0.nextHead) }
     }
 
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
@@ -135,9 +135,9 @@ extension AppSyncSession {
     }
 
     /// Ends each operation with the place to go on from, for clients that read on after all.
-    private mutating func overflowed() -> [SessionAction] {
+    private mutating func overflowed(_ lastCursors: [Int: String]) -> [SessionAction] {
         let goodbyes = slots.inOrder.map { operation in
-            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            let errors = SessionGoodbye.overflow(lastCursor: lastCursors[operation.number])
             return SessionAction.send(AppSyncMessage.error(id: operation.id, errors: errors))
         }
         return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
@@ -193,7 +193,7 @@ extension AppSyncSession {
     }
 
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let envelope = envelope(of: number, upTo: response) else { return [] }
+        guard let envelope = envelope(of: number) else { return [] }
         return [.send(envelope.message(of: response))]
     }
 

@@ -17,7 +17,6 @@ public struct EventStreamSession: SocketSession {
     private let resumeAfter: String?
     private let limits: SocketSessionLimits
     private var isOver = false
-    private var lastCursor: String?
     private static let number = 1
 
     /// A session that has not begun; `lastEventID` is what a client that comes again has seen last.
@@ -33,7 +32,7 @@ public struct EventStreamSession: SocketSession {
         switch event {
         case .opened: return opened()
         case .next(let number, let response):
-            guard let envelope = envelope(of: number, upTo: response) else { return [] }
+            guard let envelope = envelope(of: number) else { return [] }
             return [.send(envelope.message(of: response))]
         case .replied(_, let reply): return finish(SharedResponse(body: reply.body))
         case .refused(_, let errors), .ended(_, .failed(let errors)): return finish(Self.response(errors))
@@ -41,9 +40,9 @@ public struct EventStreamSession: SocketSession {
         case .ended(_, .unauthorized), .tokenEnded: return tokenEnded()
         case .ended(_, .shuttingDown), .shutdown: return leave(.goingAway, "The server is stopping")
         case .lifetimeEnded: return leave(.goingAway, SessionGoodbye.lifetime)
-        case .overflowed:
+        case .overflowed(let lastCursors):
             // Without a cursor of its own: it is no event of the stream, whose last one the client names when it comes.
-            let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursor))
+            let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursors[Self.number]))
             return [.send(Self.next(last))] + leave(.tryAgainLater, SessionGoodbye.tooSlow)
         case .subscribed: return [.send(SocketMessage(prefix: Self.live))]
         case .timer(.keepAlive): return [.send(SocketMessage(prefix: Self.comment)), keepAlive]
@@ -54,11 +53,7 @@ public struct EventStreamSession: SocketSession {
     }
 
     /// The one operation's, until the stream is over.
-    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
-        guard !isOver else { return nil }
-        lastCursor = last.cursor ?? lastCursor
-        return .event
-    }
+    public func envelope(of number: Int) -> ResponseEnvelope? { isOver ? nil : .event }
 
     private mutating func opened() -> [SessionAction] {
         switch content {

@@ -9,8 +9,6 @@ struct OperationSlots: Sendable {
         /// Whether it runs for somebody else than the connection's caller.
         let hasOwnCredentials: Bool
         var isRegistering = true
-        /// Where in its stream the last response that was sent stands.
-        var lastCursor: String?
     }
 
     enum Fault: Error, Equatable {
@@ -47,12 +45,6 @@ struct OperationSlots: Sendable {
 
     /// All running operations in their order.
     var inOrder: [Operation] { operations.values.sorted { $0.number < $1.number } }
-
-    /// Notes what an operation's client gets next; answers the operation if it has a slot.
-    mutating func note(_ response: SharedResponse, of number: Int) -> Operation? {
-        if let cursor = response.cursor { operations[number]?.lastCursor = cursor }
-        return operations[number]
-    }
 
     /// Takes a slot; the number is never used again.
     mutating func open(_ id: String, nextHead: [UInt8], hasOwnCredentials: Bool = false) throws(Fault) -> Int {

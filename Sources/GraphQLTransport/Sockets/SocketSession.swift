@@ -8,15 +8,15 @@ public import GraphQL
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
     mutating func handle(_ event: SessionEvent) -> [SessionAction]
-    /// What comes around responses of this operation, which its client gets now up to `last`; `nil` when it gets none.
+    /// What comes around all responses of this operation as long as it runs; `nil` when it gets none.
     ///
-    /// A performer that has responses for many sessions asks for this instead of telling each of them `next`.
-    mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope?
+    /// A performer that has responses for many sessions asks for this once instead of telling each of them `next`.
+    func envelope(of number: Int) -> ResponseEnvelope?
 }
 
 extension SocketSession {
     /// None: the session serves no subscriptions.
-    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? { nil }
+    public func envelope(of number: Int) -> ResponseEnvelope? { nil }
 }
 
 /// What can happen to a session.
@@ -51,8 +51,9 @@ public enum SessionEvent: Sendable, Hashable {
     case tokenEnded
     /// The performer has judged the credentials of the last `reauthenticate`.
     case reauthenticated(SessionReauthentication)
-    /// More waits to be read than may: what has been sent so far is all that operations bring.
-    case overflowed
+    /// More waits to be read than may: what has been sent so far is all that operations bring. Where in the streams of
+    /// the operations with these numbers the last response that was sent stands.
+    case overflowed(lastCursors: [Int: String])
     /// The connection has lived as long as one may.
     case lifetimeEnded
     /// The server stops.

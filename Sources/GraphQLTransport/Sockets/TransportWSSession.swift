@@ -50,7 +50,7 @@ public struct TransportWSSession: SocketSession {
         case .authenticated(let outcome): return authenticated(outcome)
         case .tokenEnded: return close(.forbidden, "Forbidden: the token has expired")
         case .reauthenticated(let outcome): return reauthenticated(outcome)
-        case .overflowed: return overflowed()
+        case .overflowed(let lastCursors): return overflowed(lastCursors)
         case .lifetimeEnded: return close(.goingAway, SessionGoodbye.lifetime)
         case .shutdown: return close(.goingAway, "The server is stopping")
         case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
@@ -64,8 +64,8 @@ public struct TransportWSSession: SocketSession {
     }
 
     /// The head of `next` with the operation's id.
-    public mutating func envelope(of number: Int, upTo last: SharedResponse) -> ResponseEnvelope? {
-        slots.note(last, of: number).map { .message(head: $0.nextHead) }
+    public func envelope(of number: Int) -> ResponseEnvelope? {
+        slots[number].map { .message(head: $0.nextHead) }
     }
 
     mutating func close(_ code: SocketCloseCode, _ reason: String) -> [SessionAction] {
@@ -75,9 +75,9 @@ public struct TransportWSSession: SocketSession {
     }
 
     /// Ends each operation with the place to go on from, for clients that read on after all.
-    private mutating func overflowed() -> [SessionAction] {
+    private mutating func overflowed(_ lastCursors: [Int: String]) -> [SessionAction] {
         let goodbyes = slots.inOrder.map { operation in
-            let errors = SessionGoodbye.overflow(lastCursor: operation.lastCursor)
+            let errors = SessionGoodbye.overflow(lastCursor: lastCursors[operation.number])
             return SessionAction.send(TransportWSMessage.message(.error, id: operation.id, payload: errors))
         }
         return goodbyes + close(.tryAgainLater, SessionGoodbye.tooSlow)
@@ -103,7 +103,7 @@ public struct TransportWSSession: SocketSession {
 // What operations bring.
 extension TransportWSSession {
     private mutating func next(_ number: Int, _ response: SharedResponse) -> [SessionAction] {
-        guard let envelope = envelope(of: number, upTo: response) else { return [] }
+        guard let envelope = envelope(of: number) else { return [] }
         return [.send(envelope.message(of: response))]
     }
 

@@ -98,42 +98,36 @@ final class LoopDelivery: Sendable {
     }
 
     private func turn() {
-        var touched: [any LetterReceiver] = []
+        var receivers: [any LetterReceiver] = []
+        var outlets: [OutboundQueue] = []
         var effort = 0
         while effort < Self.effortOfTurn, let lane = state.withLock({ $0.listed.popFirst() }) {
             guard let work = lane.take(sinks: Self.sinksAtOnce) else { continue }
             switch work {
             case .one(let mailbox, let letter):
                 effort += 1
-                if let receiver = mailbox.taken(letter) { Self.hand(to: receiver, &touched) { $0.receive(letter) } }
+                guard let receiver = mailbox.taken(letter) else { break }
+                if !receiver.isReceiving {
+                    receiver.isReceiving = true
+                    receivers.append(receiver)
+                }
+                receiver.receive(letter)
             case .some(let batch, let sinks):
                 effort += Self.effortOfSink * sinks.count
                 for sink in sinks {
-                    guard let sink = sink as? SocketSink, let receiver = sink.receiver else { continue }
-                    Self.hand(to: receiver, &touched) { $0.receive(batch, for: sink.number) }
+                    if let outlet = (sink as? SocketSink)?.pass(batch) { outlets.append(outlet) }
                 }
             }
             state.withLock { $0.listed.append(lane) }
         }
-        for receiver in touched { receiver.settle() }
+        // What one connection has received in this turn is one write.
+        for receiver in receivers { receiver.settle() }
+        for outlet in outlets { outlet.settle() }
         let goesOn = state.withLock { state in
             state.isTurnDue = !state.listed.isEmpty
             return state.isTurnDue
         }
         if goesOn { continueSoon() }
-    }
-
-    /// Notes who has received something in this turn: what it writes is one write at the turn's end.
-    private static func hand(
-        to receiver: any LetterReceiver,
-        _ touched: inout [any LetterReceiver],
-        _ receive: (any LetterReceiver) -> Void
-    ) {
-        if !receiver.isReceiving {
-            receiver.isReceiving = true
-            touched.append(receiver)
-        }
-        receive(receiver)
     }
 
     /// A loop runs everything that is due before it looks at its sockets again: what shall not keep them waiting is due
@@ -149,8 +143,6 @@ protocol LetterReceiver: AnyObject {
     var isReceiving: Bool { get set }
     /// Takes what one subscription brought.
     func receive(_ letter: SocketMailbox.Letter)
-    /// Takes what many subscriptions brought together.
-    func receive(_ batch: ResponseBatch, for number: Int)
     /// All of this turn has been received: it may be written.
     func settle()
 }

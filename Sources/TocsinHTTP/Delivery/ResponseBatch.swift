@@ -16,19 +16,28 @@ final class ResponseBatch: Sendable {
     }
 
     let responses: [SharedResponse]
+    /// Where in its stream the last of them stands.
+    let lastCursor: String?
     private let made = Mutex([Frames]())
     /// Clients that choose the same ids share frames; where each chooses its own, there is nothing to keep.
     private static let maximumKept = 4
 
-    init(_ responses: [SharedResponse]) { self.responses = responses }
+    init(_ responses: [SharedResponse]) {
+        self.responses = responses
+        lastCursor = responses.last { $0.cursor != nil }?.cursor
+    }
 
     /// How many messages it is.
     var count: Int { responses.count }
 
-    /// All responses, framed one after the other.
-    func bytes(_ envelope: ResponseEnvelope, _ framing: Framing) -> ByteBuffer {
+    /// All responses, framed one after the other. Of equal envelopes one becomes the other, so that to compare them again
+    /// reads neither.
+    func bytes(_ envelope: inout ResponseEnvelope, _ framing: Framing) -> ByteBuffer {
         made.withLock { made in
-            if let kept = made.first(where: { $0.framing == framing && $0.envelope == envelope }) { return kept.bytes }
+            if let kept = made.first(where: { $0.framing == framing && $0.envelope == envelope }) {
+                envelope = kept.envelope
+                return kept.bytes
+            }
             let bytes = makeBytes(envelope, framing)
             if made.count < Self.maximumKept {
                 made.append(Frames(envelope: envelope, framing: framing, bytes: bytes))

@@ -83,6 +83,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         stopStream()
         waiting.removeAll()
         deadline.cancel()
+        writer.stop()
         context.fireChannelInactive()
     }
 

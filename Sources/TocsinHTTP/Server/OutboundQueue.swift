@@ -1,3 +1,4 @@
+import GraphQLTransport
 import NIOCore
 
 /// What waits for one peer to read, and its bound; the same for sockets and event streams.
@@ -6,14 +7,19 @@ import NIOCore
 final class OutboundQueue {
     /// The handler that writes; without one nothing is written.
     var context: ChannelHandlerContext?
-    /// Told each time when everything has been taken by the system.
+    /// Told when everything has been taken by the system, unless that is only what many get.
     var drained: () -> Void = {}
+    /// Told when more waits than may.
+    var exceeded: () -> Void = {}
     /// What among all that waits has waited for room before: it is bounded already.
     var stored: () -> SocketMailbox.Load = { SocketMailbox.Load() }
     /// Whoever appends will flush too, in this turn.
     var isHeld = false
+    /// It was given what many get, and is to be settled at the end of this turn.
+    private var isTouched = false
 
     private let writer: WatchedWriter
+    private let framing: ResponseBatch.Framing
     private let maximumBytes: Int
     private let maximumEvents: Int
     /// Bytes not yet given to the channel.
@@ -21,9 +27,12 @@ final class OutboundQueue {
     private var pendingEvents = 0
     private var inFlightEvents = 0
     private var isFlushScheduled = false
+    /// Something is pending for which `drained` is to be told.
+    private var tellsDrained = false
 
-    init(_ writer: WatchedWriter, settings: HTTPServerSettings) {
+    init(_ writer: WatchedWriter, _ framing: ResponseBatch.Framing, settings: HTTPServerSettings) {
         self.writer = writer
+        self.framing = framing
         maximumBytes = settings.maximumQueueBytes
         maximumEvents = settings.maximumQueueEvents
     }
@@ -31,27 +40,39 @@ final class OutboundQueue {
     /// Whether the system has taken everything.
     var isEmpty: Bool { pending.readableBytes == 0 && writer.inFlightBytes == 0 }
 
-    /// Appends and sees to it that it is written soon; false when more waits than may.
-    func append(events: Int = 0, _ write: (inout ByteBuffer) -> Void) -> Bool {
+    /// Appends and sees to it that it is written soon.
+    func append(events: Int = 0, _ write: (inout ByteBuffer) -> Void) {
         write(&pending)
-        return appended(events)
+        tellsDrained = true
+        appended(events)
     }
 
-    /// Appends bytes that others may share: they are not copied when nothing else is pending.
-    func append(_ bytes: ByteBuffer, events: Int) -> Bool {
+    /// Appends what many get, whose bytes are not copied when nothing else is pending. Answers whether it is the first in
+    /// this turn: it is written when it is settled.
+    func append(_ batch: ResponseBatch, _ envelope: inout ResponseEnvelope) -> Bool {
+        defer { appended(batch.count) }
+        let bytes = batch.bytes(&envelope, framing)
         if pending.readableBytes == 0 {
             pending = bytes
         } else {
             pending.writeImmutableBuffer(bytes)
         }
-        return appended(events)
+        guard !isTouched else { return false }
+        isTouched = true
+        return true
     }
 
-    private func appended(_ events: Int) -> Bool {
+    /// All that many get in this turn is there.
+    func settle() {
+        isTouched = false
+        flush()
+    }
+
+    private func appended(_ events: Int) {
         pendingEvents += events
         if pending.readableBytes >= 262_144 { flush() }
-        if !isHeld { scheduleFlush() }
-        return isWithinBounds
+        if !isHeld, !isTouched { scheduleFlush() }
+        if !isWithinBounds { exceeded() }
     }
 
     /// Gives the channel all that is pending, unless it still holds the last write.
@@ -63,21 +84,28 @@ final class OutboundQueue {
         pending = ByteBuffer()
         if writer.writeAtOnce(&buffer) {
             pendingEvents = 0
-            return drained()
+            return tellDrained()
         }
         inFlightEvents = pendingEvents
         pendingEvents = 0
         writer.write(buffer, context) { [self] isWritten in
             inFlightEvents = 0
             guard isWritten else { return }
-            pending.readableBytes > 0 ? scheduleFlush() : drained()
+            pending.readableBytes > 0 ? scheduleFlush() : tellDrained()
         }
+    }
+
+    private func tellDrained() {
+        guard tellsDrained else { return }
+        tellsDrained = false
+        drained()
     }
 
     /// Forgets what has not been written and writes nothing more.
     func stop() {
         context = nil
         drained = {}
+        exceeded = {}
         stored = { SocketMailbox.Load() }
         pending = ByteBuffer()
     }

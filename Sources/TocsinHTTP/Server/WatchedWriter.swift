@@ -14,6 +14,7 @@ final class WatchedWriter {
     private let isPlain: Bool
     /// The system has taken everything written so far.
     private var hasWrittenAll = false
+    private var isStopped = false
     private var socket: Socket = .unknown
     private let deadline: ConnectionDeadline
     private var leftAtLastLook = 0
@@ -52,10 +53,10 @@ final class WatchedWriter {
     /// Gives the socket what it takes at once and answers whether that was all; the rest is to be written.
     ///
     /// A fan-out is many small writes, and the way through the channel, with its promise and its list of what waits, costs
-    /// a third of what the system's own part does. It is taken past only while nothing is on it; an open channel, on its
-    /// loop, has an open socket.
+    /// a third of what the system's own part does. It is taken past only while nothing is on it, and until the channel is
+    /// inactive, which its handler is told in the same turn of the loop that closes the socket.
     func writeAtOnce(_ buffer: inout ByteBuffer) -> Bool {
-        guard isPlain, hasWrittenAll, channel.isActive, let number = socketNumber else { return false }
+        guard isPlain, hasWrittenAll, !isStopped, let number = socketNumber else { return false }
         let taken = buffer.withUnsafeReadableBytes { bytes in
             send(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
         }
@@ -72,8 +73,11 @@ final class WatchedWriter {
         return number
     }
 
-    /// Forgets the timer.
-    func stop() { deadline.cancel() }
+    /// The channel is inactive: nothing is written any more.
+    func stop() {
+        isStopped = true
+        deadline.cancel()
+    }
 
     private func watch() {
         leftAtLastLook = bytesLeft

@@ -107,9 +107,6 @@ final class SocketMailbox: Sendable {
             return receiver.value
         }
     }
-
-    /// Who takes letters, on the loop; nil before the start and after the end.
-    var receiver: (any LetterReceiver)? { state.withLock { $0.receiver?.value } }
 }
 
 extension SocketMailbox.Letter {

@@ -104,6 +104,7 @@ extension SocketPerformer {
             return handle(.refused(number, errors: errors))
         }
         let sink = SocketSink(number: number, group: group, mailbox: mailbox, lane: lane(of: caller))
+        sink.open(outlet, session.envelope(of: number))
         let renewal = renewals
         let task = Task(executorPreference: executor) {
             let outcome = await service.subscribe(

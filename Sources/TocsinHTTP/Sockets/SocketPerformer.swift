@@ -11,9 +11,7 @@ final class SocketPerformer<Service: GraphQLService> {
         case binary([UInt8])
         case pong([UInt8])
         case close(code: UInt16, reason: String)
-        /// What many subscriptions share, in this one's envelope.
-        case batch(ResponseBatch, ResponseEnvelope)
-        /// All that subscriptions brought in this turn has been sent.
+        /// All that subscriptions brought one by one in this turn has been sent.
         case settled
     }
 
@@ -53,7 +51,9 @@ final class SocketPerformer<Service: GraphQLService> {
     var renewals = 0
     var authentication: Task<Void, Never>?
     private(set) var output: ((Output) -> Void)?
-    private var session: any SocketSession
+    /// Where responses for many go, past the session.
+    private(set) var outlet: OutboundQueue?
+    private(set) var session: any SocketSession
     private var timers: [SessionTimer: ConnectionDeadline] = [:]
     private var socketGroup: String?
     private var lane: DeliveryLane?
@@ -72,9 +72,10 @@ final class SocketPerformer<Service: GraphQLService> {
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
 
-    /// Begins the session; what it sends goes to `output`, on the loop.
-    func start(output: @escaping (Output) -> Void) {
+    /// Begins the session; what it sends goes to `output`, on the loop, and what many get straight to `outlet`.
+    func start(_ outlet: OutboundQueue, output: @escaping (Output) -> Void) {
         self.output = output
+        self.outlet = outlet
         mailbox.open(NIOLoopBound<any LetterReceiver>(self, eventLoop: loop))
         handle(.opened)
         if let caller { watchExpiry(of: caller) }
@@ -84,6 +85,7 @@ final class SocketPerformer<Service: GraphQLService> {
     /// Cancels everything; nothing is sent any more.
     func stop() {
         output = nil
+        outlet = nil
         if let socketGroup { parts.socketGroups.leave(socketGroup) }
         socketGroup = nil
         mailbox.close()
@@ -121,6 +123,11 @@ final class SocketPerformer<Service: GraphQLService> {
         }
     }
 
+    /// More waits to be read than may: ends everything, with the places to go on from.
+    func overflowed() {
+        handle(.overflowed(lastCursors: operations.compactMapValues { $0.sink?.lastCursor }))
+    }
+
     /// What waited for room before it was sent and is not out yet.
     var stored: SocketMailbox.Load { mailbox.stored }
 
@@ -146,18 +153,14 @@ extension SocketPerformer: LetterReceiver {
 
     func receive(_ letter: SocketMailbox.Letter) {
         switch letter.content {
-        case .next(let response): handle(.next(letter.number, response))
+        case .next(let response):
+            operations[letter.number]?.sink?.note(response.cursor)
+            handle(.next(letter.number, response))
         case .end(let reason):
             _ = remove(letter.number)
             handle(.ended(letter.number, reason))
-        case .overflow: handle(.overflowed)
+        case .overflow: overflowed()
         }
-    }
-
-    func receive(_ batch: ResponseBatch, for number: Int) {
-        guard let output, let last = batch.responses.last else { return }
-        guard let envelope = session.envelope(of: number, upTo: last) else { return }
-        output(.batch(batch, envelope))
     }
 
     func settle() {
@@ -251,6 +254,7 @@ extension SocketPerformer {
     func remove(_ number: Int) -> Operation? {
         expiries.forget(.operation(number))
         let operation = operations.removeValue(forKey: number)
+        operation?.sink?.close()
         if let operation { leaveSubscriptions(operation) }
         return operation
     }

@@ -3,6 +3,14 @@ import Synchronization
 
 /// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
+    // The next three are confined to the loop of the connection. They come first: a fan-out reads them of every sink.
+    /// Where responses for many go; nil when nothing is wanted any more.
+    nonisolated(unsafe) private var outlet: OutboundQueue?
+    // Confined to the loop.
+    nonisolated(unsafe) private var envelope = ResponseEnvelope.event
+    /// Where in its stream the last response that was sent stands.
+    // Confined to the loop.
+    nonisolated(unsafe) private(set) var lastCursor: String?
     /// Whose subscription it is, where these are counted.
     let group: String?
     let number: Int
@@ -29,11 +37,30 @@ final class SocketSink: ResponseSink {
         await mailbox.room(for: SocketMailbox.Letter(number: number, content: .next(response)))
     }
 
-    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place.
-    func close() { isClosed.store(true, ordering: .relaxed) }
+    /// From now on responses for many go there in this envelope; on the loop.
+    func open(_ outlet: OutboundQueue?, _ envelope: ResponseEnvelope?) {
+        guard let envelope else { return }
+        self.envelope = envelope
+        self.outlet = outlet
+    }
 
-    /// Who takes what comes by the lane, on the loop; nil when nothing is wanted any more.
-    var receiver: (any LetterReceiver)? { isClosed.load(ordering: .relaxed) ? nil : mailbox.receiver }
+    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place; on the loop.
+    func close() {
+        outlet = nil
+        isClosed.store(true, ordering: .relaxed)
+    }
+
+    /// Passes on what many get, on the loop, and answers what is to be settled for it at the end of this turn.
+    func pass(_ batch: ResponseBatch) -> OutboundQueue? {
+        guard let outlet else { return nil }
+        note(batch.lastCursor)
+        return outlet.append(batch, &envelope) ? outlet : nil
+    }
+
+    /// The response with this cursor is sent now; on the loop.
+    func note(_ cursor: String?) {
+        if let cursor { lastCursor = cursor }
+    }
 
     private func post(_ content: SocketMailbox.Content) {
         guard !isClosed.load(ordering: .relaxed) else { return }

@@ -37,7 +37,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         self.id = id
         performer = SocketPerformer(parts, session, loop: channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
-        queue = OutboundQueue(writer, settings: parts.settings)
+        queue = OutboundQueue(writer, .webSocket, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
         rate = MessageRate(perSecond: parts.settings.messagesPerSecond, burst: parts.settings.messageBurst)
         reader = FrameReader(maximumBytes: parts.settings.maximumMessageBytes)
@@ -47,9 +47,10 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         self.context = context
         queue.context = context
         queue.drained = { [self] in drained() }
+        queue.exceeded = { [self] in exceeded() }
         queue.stored = { [performer] in performer.stored }
         schedulePing()
-        performer.start { [self] in send($0) }
+        performer.start(queue) { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
     }
 
@@ -120,26 +121,21 @@ extension WebSocketHandler {
     private func send(_ output: SocketPerformer<Service>.Output) {
         guard case .open = phase else { return }
         queue.isHeld = performer.isReceiving
-        let isWithinBounds =
-            switch output {
-            case .text(let message): queue.append(events: 1) { $0.writeTextFrame(message) }
-            case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
-            case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
-            case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
-            case .batch(let batch, let envelope):
-                queue.append(batch.bytes(envelope, .webSocket), events: batch.count)
-            case .settled: settled()
-            }
-        guard !isWithinBounds, !isGivingUp else { return }
-        isGivingUp = true
-        performer.handle(.overflowed)
-        // A session that has no words for it.
-        close(code: SocketCloseCode.tryAgainLater.rawValue, reason: "Too much is waiting to be read", awaitsPeer: true)
+        switch output {
+        case .text(let message): queue.append(events: 1) { $0.writeTextFrame(message) }
+        case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
+        case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
+        case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
+        case .settled: queue.isEmpty ? performer.allWritten() : queue.flush()
+        }
     }
 
-    private func settled() -> Bool {
-        queue.isEmpty ? performer.allWritten() : queue.flush()
-        return true
+    private func exceeded() {
+        guard case .open = phase, !isGivingUp else { return }
+        isGivingUp = true
+        performer.overflowed()
+        // A session that has no words for it.
+        close(code: SocketCloseCode.tryAgainLater.rawValue, reason: "Too much is waiting to be read", awaitsPeer: true)
     }
 
     /// Everything is out; a closing socket waits for the peer, but not for long.
@@ -150,16 +146,14 @@ extension WebSocketHandler {
     }
 
     /// Begins the closing handshake, or ends the peer's.
-    @discardableResult
-    private func close(code: UInt16?, reason: String, awaitsPeer: Bool) -> Bool {
-        guard case .open = phase else { return true }
+    private func close(code: UInt16?, reason: String, awaitsPeer: Bool) {
+        guard case .open = phase else { return }
         phase = .closing(awaitsPeer: awaitsPeer)
-        _ = queue.append { $0.writeCloseFrame(code: code, reason: reason) }
+        queue.append { $0.writeCloseFrame(code: code, reason: reason) }
         performer.stop()
         // A peer that takes a little now and then does not keep what waits for ever.
         deadline.set(milliseconds: 6 * parts.settings.writeMilliseconds) { [self] in closeChannel() }
         queue.flush()
-        return true
     }
 
     private func closeChannel() {
@@ -177,7 +171,7 @@ extension WebSocketHandler {
     private func ping() {
         guard case .open = phase else { return }
         awaitsPong = true
-        _ = queue.append { $0.writeControlFrame(.ping, []) }
+        queue.append { $0.writeControlFrame(.ping, []) }
         deadline.set(milliseconds: parts.settings.pongMilliseconds) { [self] in closeChannel() }
     }
 

@@ -26,7 +26,7 @@ final class EventStream<Service: GraphQLService> {
             limits: parts.settings.session
         )
         performer = SocketPerformer(parts, session, loop: loop)
-        queue = OutboundQueue(writer, settings: parts.settings)
+        queue = OutboundQueue(writer, isChunked ? .chunks : .plain, settings: parts.settings)
         self.isChunked = isChunked
     }
 
@@ -38,10 +38,11 @@ final class EventStream<Service: GraphQLService> {
         self.ended = ended
         queue.context = context
         queue.drained = { [performer] in performer.allWritten() }
+        queue.exceeded = { [self] in exceeded() }
         queue.stored = { [performer] in performer.stored }
         var head = head
-        _ = queue.append { $0.writeBuffer(&head) }
-        performer.start { [self] in send($0) }
+        queue.append { $0.writeBuffer(&head) }
+        performer.start(queue) { [self] in send($0) }
     }
 
     /// The server stops.
@@ -58,13 +59,9 @@ final class EventStream<Service: GraphQLService> {
         guard ended != nil else { return }
         queue.isHeld = performer.isReceiving
         switch output {
-        case .text(let message):
-            let isWithinBounds = queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
-            sent(isWithinBounds)
-        case .batch(let batch, let envelope):
-            sent(queue.append(batch.bytes(envelope, isChunked ? .chunks : .plain), events: batch.count))
+        case .text(let message): queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
         case .close:
-            if isChunked { _ = queue.append { $0.writeLastChunk() } }
+            if isChunked { queue.append { $0.writeLastChunk() } }
             queue.drained = { [self] in finish() }
             queue.flush()
         case .settled:
@@ -75,10 +72,10 @@ final class EventStream<Service: GraphQLService> {
         }
     }
 
-    private func sent(_ isWithinBounds: Bool) {
-        guard !isWithinBounds, !isGivingUp else { return }
+    private func exceeded() {
+        guard !isGivingUp else { return }
         isGivingUp = true
-        performer.handle(.overflowed)
+        performer.overflowed()
     }
 
     private func finish() {
