@@ -176,7 +176,8 @@ struct Flight: Sendable {
         return board.isAbandoned ? .abandoned : nil
     }
 
-    private func withdrawal(_ index: Int) -> DeliveryReason? {
+    /// Why an entry is not to be sent any more, if that was heard of since it was read.
+    func withdrawal(_ index: Int) -> DeliveryReason? {
         guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { return nil }
         return context.withdrawals.reason(against: entries[index], in: payload.topicID)
     }

@@ -132,6 +132,30 @@ struct LedgerTests {
         }
     }
 
+    @Test(
+        "what its user does not want any more while Apple has it is not tried again, and its row says so",
+        arguments: [DeliveryReason.topicMuted, .notificationsOff, .leftTopic]
+    )
+    func mutedUnderWay(reason: DeliveryReason) async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, _ in nil }
+            try await harness.add([Device.sample("d1", token: "aa", user: "bob")])
+            try await harness.publish("m1")
+            try await harness.running { worker in
+                try await harness.wait { !harness.transport.sent.isEmpty }
+                let (user, topic) = (UserID("bob"), TopicID("topic-1"))
+                try await harness.want(reason, of: user, in: topic)
+                worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
+                harness.transport.release(.unknown(reason: "cut"))
+                let rows = try await harness.deliveries(movingTime: false) {
+                    $0.are(1, reason == .leftTopic ? .ended : .skipped)
+                }
+                #expect(rows.map(\.reason) == [reason.rawValue] && rows.map(\.attempts) == [1])
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
     @Test("a device signed out while Apple has its push is not tried again, and its row says so")
     func signedOutUnderWay() async throws {
         try await OutboxHarness.with { harness in
