@@ -9,27 +9,28 @@ package struct PostgresDatabase: SQLDatabase {
     package var options = PostgresOptions()
     /// Told of lost and regained connections, on any thread; must return at once.
     package var news: @Sendable (ConnectionNews) -> Void = { _ in }
-    /// libpq's connection URL or string; may hold a password.
-    private let url: String
+    /// With libpq's connection URL or string, which may hold a password.
     private let hosts: PostgresHosts
-    private let state = PostgresState()
+    private let state: PostgresState
+    private let surroundings: PostgresSurroundings
     private static let oldestVersion: Int32 = 130_000
 
     /// The database at this URL, as libpq reads it.
-    package init(url: String) {
-        self.url = url
+    package init(url: String, in surroundings: PostgresSurroundings = .system) {
         hosts = PostgresHosts(url: url)
+        state = PostgresState(now: surroundings.now)
+        self.surroundings = surroundings
     }
 
-    /// Why libpq cannot read a URL, without the URL; nil when it can.
+    /// Why a URL cannot be used, without the URL; nil when it can.
     package static func problem(inURL url: String) -> String? {
         var message: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(url, &message) else {
+        guard let options = PQconninfoParse(LoadBalance.divide(url).url, &message) else {
             PQfreemem(message)
             return "it is no connection URL that libpq can read"
         }
         PQconninfoFree(options)
-        return nil
+        return LoadBalance.problem(url)
     }
 
     package var version: String { state.version }
@@ -61,7 +62,7 @@ package struct PostgresDatabase: SQLDatabase {
     /// A bare connection, without the settings of a session, to the first server that will do; those that were silent
     /// are tried last.
     func link() throws(StoreError) -> PostgresLink {
-        let attempts = state.ordered(hosts.attempts)
+        let attempts = state.ordered(hosts.attempts(surroundings.randomUnit))
         let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
         var failures: [String] = []
         for (place, attempt) in attempts.enumerated() {
@@ -120,7 +121,7 @@ package struct PostgresDatabase: SQLDatabase {
             // A dead peer is found within half a minute, whichever side waits.
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "10000"),
-            ("dbname", url),
+            ("dbname", hosts.url),
             ("client_encoding", "UTF8"),
         ] + attempt.keywords
     }

@@ -4,14 +4,19 @@ import CPostgres
 ///
 /// libpq goes on to a URL's next server only when one fails, and its `connect_timeout` holds for its blocking functions
 /// alone: a server that takes a connection and says nothing would be waited for until all time is over. So each is tried by
-/// itself, with a limit of its own. `target_session_attrs` means the same for one server.
+/// itself, with a limit of its own. `target_session_attrs` means the same for one server; that the URL wants its servers
+/// in a random order is left to do here.
 struct PostgresHosts: Sendable {
-    /// One for each server, in the URL's order, and for each wish; one without keywords where there is nothing to divide.
-    let attempts: [Attempt]
+    /// The URL as libpq takes it.
+    let url: String
+    /// One for each server, in the URL's order, for each wish in turn; one without keywords where there is nothing to divide.
+    let rounds: [[Attempt]]
     /// How many servers are named.
     let count: Int
     /// The URL's own limit for each server.
     let limitMilliseconds: Int?
+    /// Whether each round begins anywhere and goes on anywhere.
+    private let isShuffled: Bool
 
     struct Attempt: Sendable {
         /// The server's place in the URL.
@@ -21,17 +26,30 @@ struct PostgresHosts: Sendable {
     }
 
     init(url: String) {
-        let values = Self.values(url)
+        let balance: String?
+        (self.url, balance) = LoadBalance.divide(url)
+        isShuffled = balance == LoadBalance.random
+        let values = Self.values(self.url)
         let limit = values["connect_timeout"].flatMap { Int($0) } ?? 0
         limitMilliseconds = limit > 0 ? min(max(2, limit), 3600) * 1000 : nil
         let servers = Self.servers(values)
         count = servers.count
         guard values["target_session_attrs"] == "prefer-standby", count > 1 else {
-            attempts = servers
+            rounds = [servers]
             return
         }
-        attempts = ["standby", "any"].flatMap { wish in
+        rounds = ["standby", "any"].map { wish in
             servers.map { Attempt(server: $0.server, keywords: $0.keywords + [("target_session_attrs", wish)]) }
+        }
+    }
+
+    /// All attempts in the order in which they are made, `randomUnit` being a number in 0..<1.
+    func attempts(_ randomUnit: () -> Double) -> [Attempt] {
+        guard isShuffled else { return rounds.flatMap { $0 } }
+        return rounds.flatMap { round in
+            var (rest, shuffled) = (round, [Attempt]())
+            while !rest.isEmpty { shuffled.append(rest.remove(at: Int(randomUnit() * Double(rest.count)))) }
+            return shuffled
         }
     }
 
@@ -65,5 +83,34 @@ struct PostgresHosts: Sendable {
             option += 1
         }
         return values
+    }
+}
+
+/// `load_balance_hosts`, which a URL may hold that libpq knows from version 16 on.
+enum LoadBalance {
+    static let random = "random"
+    private static let name = "load_balance_hosts"
+
+    /// The URL, without the word where this libpq does not know it, and its last value.
+    static func divide(_ url: String) -> (url: String, value: String?) {
+        guard let mark = url.firstIndex(of: "?") else { return (url, nil) }
+        let parts = url[mark...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+        let rest = parts.filter { !$0.hasPrefix(name + "=") }
+        guard rest.count < parts.count else { return (url, nil) }
+        let value = parts.last { $0.hasPrefix(name + "=") }?.dropFirst(name.utf8.count + 1)
+        let bare = url[..<mark] + (rest.isEmpty ? "" : "?" + rest.joined(separator: "&"))
+        return (isKnown ? url : String(bare), value.map { String($0) })
+    }
+
+    /// What is wrong with the URL's value; nil when nothing is.
+    static func problem(_ url: String) -> String? {
+        guard let value = divide(url).value, ![random, "disable"].contains(value) else { return nil }
+        return "\(name) is random or disable"
+    }
+
+    private static var isKnown: Bool {
+        guard let options = PQconninfoParse("postgres:///?\(name)=\(random)", nil) else { return false }
+        PQconninfoFree(options)
+        return true
     }
 }

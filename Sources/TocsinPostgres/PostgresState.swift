@@ -19,6 +19,11 @@ final class PostgresState: Sendable {
     }
 
     private let found = Mutex(Found())
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        self.now = now
+    }
 
     var version: String { found.withLock { $0.version } }
 
@@ -27,9 +32,10 @@ final class PostgresState: Sendable {
     /// After failures attempts keep a distance that grows to two seconds, whoever makes them; a database that only reads
     /// holds up writers alone.
     func checkPause(_ use: ConnectionUse) throws(StoreError) {
+        let now = now()
         let error = found.withLock { found in
             let pauses = use == .reader ? [found.connecting] : [found.connecting, found.writing]
-            return pauses.first { $0.nextAttempt > ContinuousClock.now }?.lastError
+            return pauses.first { $0.isPausing(at: now) }?.lastError
         }
         if let error { throw error }
     }
@@ -39,7 +45,7 @@ final class PostgresState: Sendable {
 
     /// The attempts in the order in which they are made: servers that were silent just now come last.
     func ordered(_ attempts: [PostgresHosts.Attempt]) -> [PostgresHosts.Attempt] {
-        let now = ContinuousClock.now
+        let now = now()
         let silent = found.withLock { $0.silent.filter { $0.value + Self.silence > now } }
         return attempts.filter { silent[$0.server] == nil } + attempts.filter { silent[$0.server] != nil }
     }
@@ -48,15 +54,17 @@ final class PostgresState: Sendable {
     var silentCount: Int { found.withLock { $0.silent.count } }
 
     func note(server number: Int, isSilent: Bool) {
+        let now = now()
         found.withLock { found in
-            found.silent[number] = isSilent ? .now : nil
+            found.silent[number] = isSilent ? now : nil
         }
     }
 
     /// Notes what keeps a connection from being made, while others are tried.
     func note(trouble reason: String) {
+        let now = now()
         found.withLock { found in
-            found.awaySince = found.awaySince ?? .now
+            found.awaySince = found.awaySince ?? now
             found.reason = reason
         }
     }
@@ -66,15 +74,18 @@ final class PostgresState: Sendable {
 
     func end(at deadline: Deadline) { found.withLock { $0.end = deadline } }
 
-    var trouble: ConnectionTrouble? { found.withLock { Self.trouble($0) } }
+    var trouble: ConnectionTrouble? {
+        let now = now()
+        return found.withLock { Self.trouble($0, at: now) }
+    }
 
-    private static func trouble(_ found: Found) -> ConnectionTrouble? {
+    private static func trouble(_ found: Found, at now: ContinuousClock.Instant) -> ConnectionTrouble? {
         guard let since = found.awaySince else { return nil }
         return ConnectionTrouble(
             reason: found.reason,
-            awayMilliseconds: milliseconds(since.duration(to: .now)),
+            awayMilliseconds: milliseconds(since.duration(to: now)),
             attempts: found.connecting.failures,
-            retryMilliseconds: max(0, milliseconds(ContinuousClock.now.duration(to: found.connecting.nextAttempt)))
+            retryMilliseconds: max(0, found.connecting.nextAttempt.map { milliseconds(now.duration(to: $0)) } ?? 0)
         )
     }
 
@@ -84,17 +95,19 @@ final class PostgresState: Sendable {
 
     /// A connection was lost; others may be well.
     func lost(_ detail: String) {
+        let now = now()
         found.withLock { found in
             guard found.awaySince == nil else { return }
-            found.awaySince = .now
+            found.awaySince = now
             found.reason = "the connection to the database was lost"
         }
     }
 
     /// A connection was made; answers what is to be told.
     func succeeded(_ use: ConnectionUse) -> [ConnectionNews] {
-        found.withLock { found in
-            var news = Self.reached(&found)
+        let now = now()
+        return found.withLock { found in
+            var news = Self.reached(&found, at: now)
             if use != .reader {
                 if found.writing.failures > 0 { news.append(.writable(failedAttempts: found.writing.failures)) }
                 found.writing = Attempts()
@@ -103,29 +116,30 @@ final class PostgresState: Sendable {
         }
     }
 
-    private static func reached(_ found: inout Found) -> [ConnectionNews] {
-        let trouble = trouble(found)
+    private static func reached(_ found: inout Found, at now: ContinuousClock.Instant) -> [ConnectionNews] {
+        let trouble = trouble(found, at: now)
         (found.connecting, found.awaySince) = (Attempts(), nil)
         return trouble.map { [.back(afterMilliseconds: $0.awayMilliseconds, failedAttempts: $0.attempts)] } ?? []
     }
 
     /// A connection could not be made; answers what is to be told: the first failure, the second, the fourth and so on.
     func failed(_ error: StoreError) -> [ConnectionNews] {
-        found.withLock { found in
+        let now = now()
+        return found.withLock { found in
             if case .unavailable(PostgresFailure.readOnly, _) = error {
-                let isTold = found.writing.add(error)
+                let isTold = found.writing.add(error, at: now)
                 let refused = ConnectionNews.readOnly(error, failedAttempts: found.writing.failures)
-                return Self.reached(&found) + (isTold ? [refused] : [])
+                return Self.reached(&found, at: now) + (isTold ? [refused] : [])
             }
-            let isTold = found.connecting.add(error)
-            found.awaySince = found.awaySince ?? .now
+            let isTold = found.connecting.add(error, at: now)
+            found.awaySince = found.awaySince ?? now
             if case .unavailable(let reason, _) = error {
                 found.reason = reason
             } else {
                 found.reason = "it does not fit"
             }
             guard isTold else { return [] }
-            return Self.trouble(found).map { [.away(error, $0)] } ?? []
+            return Self.trouble(found, at: now).map { [.away(error, $0)] } ?? []
         }
     }
 }
@@ -134,16 +148,18 @@ final class PostgresState: Sendable {
 private struct Attempts {
     private(set) var failures = 0
     private(set) var lastError: StoreError?
-    private(set) var nextAttempt = ContinuousClock.now
+    private(set) var nextAttempt: ContinuousClock.Instant?
     private static let firstPause = 50
     private static let longestPause = 2000
 
+    func isPausing(at now: ContinuousClock.Instant) -> Bool { nextAttempt.map { $0 > now } ?? false }
+
     /// Counts one more; answers whether it is told.
-    mutating func add(_ error: StoreError) -> Bool {
+    mutating func add(_ error: StoreError, at now: ContinuousClock.Instant) -> Bool {
         let pause = min(Self.longestPause, Self.firstPause << min(failures, 6))
         failures += 1
         lastError = error
-        nextAttempt = ContinuousClock.now + .milliseconds(pause)
+        nextAttempt = now + .milliseconds(pause)
         return failures & (failures - 1) == 0
     }
 }

@@ -50,10 +50,14 @@ final class Outbox: Sendable {
     /// What explanations of deliveries ask.
     var forecast: any PushForecast { worker }
 
-    /// Tells the worker that something waits, or that a device was signed out; never blocks.
+    /// Tells the worker that something waits, or that something is not to be sent any more; never blocks.
     func hear(_ events: [DomainEvent]) {
         for event in events {
-            if case .deviceEnded(let device, let reason) = event { worker.withdraw(device, reason: reason) }
+            switch event {
+            case .deviceEnded(let device, let reason): worker.withdraw(device, reason: reason)
+            case .pushesUnwanted(let user, let topic, let reason): worker.withdraw(user, from: topic, reason: reason)
+            default: break
+            }
         }
         if events.contains(.outboxFilled) { worker.wake() }
     }

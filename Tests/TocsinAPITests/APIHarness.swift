@@ -26,7 +26,7 @@ final class APIHarness: Sendable {
         database: (any SQLDatabase)? = nil,
         identifiers: any IdentifierSource = CountingIdentifiers(),
         validationLimits: ValidationLimits = .standard,
-        maximumWaitingCommits: Int? = nil,
+        unsorted: LiveFeed.CommitBound? = nil,
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         restTime: Duration = .milliseconds(1),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
@@ -57,7 +57,7 @@ final class APIHarness: Sendable {
             executor: executor,
             sealer: sealer,
             hub: hub,
-            maximumWaitingCommits: maximumWaitingCommits ?? 65_536,
+            unsorted: unsorted ?? LiveFeed.CommitBound(),
             waiting: waiting,
             restTime: restTime
         )
@@ -71,7 +71,7 @@ final class APIHarness: Sendable {
             documents: documents(executor)
         )
         // A feed that is to overflow begins when the test says so.
-        if maximumWaitingCommits == nil { startFeed() }
+        if unsorted == nil { startFeed() }
     }
 
     deinit { feeding.withLock { $0 }?.cancel() }

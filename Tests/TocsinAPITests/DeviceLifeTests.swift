@@ -183,7 +183,7 @@ struct DeviceLifeTests {
     @Test("signing out by token and device id removes both rows, ends what waits, and is told to the outbox")
     func signsOut() async throws {
         let api = try await APIHarness()
-        let ended = EndedDevices()
+        let ended = Told()
         api.hub.add { events in
             for case .deviceEnded(let id, let reason) in events { ended.add("\(id) \(reason)") }
         }
@@ -200,9 +200,15 @@ struct DeviceLifeTests {
         #expect(try await devices(api, of: Self.bob).count == 1)
     }
 
-    @Test("muting a topic skips what waits and keeps the membership, leaving ends it")
+    @Test("muting a topic skips what waits and keeps the membership, leaving ends it, and the outbox is told of both")
     func topicPushes() async throws {
         let api = try await APIHarness()
+        let told = Told()
+        api.hub.add { events in
+            for case .pushesUnwanted(let user, let topic, let reason) in events {
+                told.add("\(user) \(topic.map { "\($0)" } ?? "all") \(reason.rawValue)")
+            }
+        }
         let id = try await register(api, "aa11bb22")["id"]?.stringValue ?? ""
         let (muted, left) = (try await wait(api, for: id), try await wait(api, for: id))
         func topic(_ message: MessageID) async throws -> JSONValue {
@@ -219,14 +225,20 @@ struct DeviceLifeTests {
             ["t": try await topic(left)]
         )
         #expect(try await rows(api, left) == ["ended LEFT_TOPIC"])
+        // Wanting them again is nothing that anybody on the way must know.
+        _ = try await api.run(mute.replacing("false", with: "true"), ["t": try await topic(muted)])
+        let names = [try await topic(muted), try await topic(left)].map { $0.stringValue ?? "" }
+        #expect(
+            told.all == ["\(Self.alice.userID) \(names[0]) TOPIC_MUTED", "\(Self.alice.userID) \(names[1]) LEFT_TOPIC"]
+        )
     }
 }
 
-/// What the hub told of devices that ended.
-private final class EndedDevices: Sendable {
+/// What the hub told of devices and users that get no more.
+private final class Told: Sendable {
     private let seen = Mutex<Set<String>>([])
 
     var all: Set<String> { seen.withLock { $0 } }
 
-    func add(_ device: String) { seen.withLock { _ = $0.insert(device) } }
+    func add(_ words: String) { seen.withLock { _ = $0.insert(words) } }
 }

@@ -1,6 +1,7 @@
 import GraphQLTransport
 import JSON
 import Synchronization
+import TocsinAPI
 import TocsinCore
 import TocsinSQLite
 import TocsinStore
@@ -135,13 +136,13 @@ private final class FailingConnection: SQLConnection {
 
 extension FeedScene {
     /// An API over a database of its own, which the scene can reach.
-    init(model: String? = nil, fails: FailureSwitch? = nil, maximumWaitingCommits: Int? = nil) async throws {
+    init(model: String? = nil, fails: FailureSwitch? = nil, unsorted: LiveFeed.CommitBound? = nil) async throws {
         let database = try SQLiteDatabase.temporary()
         self.database = database
         api = try await APIHarness(
             model: model,
             database: fails.map { FailingDatabase(base: database, fails: $0) } ?? database,
-            maximumWaitingCommits: maximumWaitingCommits
+            unsorted: unsorted
         )
     }
 }

@@ -82,15 +82,17 @@ struct FeedSeamTests {
 
     @Test(
         "a feed that cannot keep up ends its subscribers with their cursors, and nothing is missed",
-        arguments: [true, false]
+        arguments: [true, false],
+        // Three commits, or as many as hold two kilobytes.
+        [(3, 67_108_864), (65_536, 2000)]
     )
-    func overflow(namesTopic: Bool) async throws {
-        let scene = try await FeedScene(maximumWaitingCommits: 3)
+    func overflow(namesTopic: Bool, bound: (Int, Int)) async throws {
+        let scene = try await FeedScene(unsorted: LiveFeed.CommitBound(commits: bound.0, bytes: bound.1))
         let topic = try await scene.api.makeTopic()
         try await scene.publish(["1", "2"], to: [topic])
         let name = namesTopic ? topic : nil
         let (sink, _) = await scene.follow(name, after: nil)
-        // The topic and two messages wait already; of these at least one is dropped.
+        // The topic and two messages wait already, or what fits of them; of these at least one is dropped.
         try await scene.publish(["3", "4", "5"], to: [topic])
         #expect(try await sink.take(1).isEmpty)
         let failure = try #require(try sink.failure())

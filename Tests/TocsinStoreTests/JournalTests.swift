@@ -158,6 +158,8 @@ struct JournalTests {
     func signals(database: TestDatabase) async throws {
         let signals: [DomainEvent] = [
             .outboxFilled, .webhooksFilled, .deviceEnded(DeviceID("d 1"), reason: "UNREGISTERED"),
+            .pushesUnwanted(UserID("a\tb"), nil, .notificationsOff),
+            .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic),
             .accessEnded(UserID("ann"), nil), .accessEnded(UserID("ben"), TokenID("t\\1")),
         ]
         try await withNodes(["a", "b"], on: database) { nodes, _ in
@@ -271,6 +273,23 @@ struct DutyTests {
                 ]
             }
             #expect(taken == [true, false, true, true, false, true, false])
+        }
+    }
+
+    @Test("a node that signs off leaves its duties to others at once", arguments: TestDatabase.available)
+    func signingOff(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            let taken = try await store.write { writer throws(StoreError) -> [Bool] in
+                var taken = [
+                    try writer.takeDuty("x", node: "a", now: moment(0), until: moment(10)),
+                    try writer.takeDuty("y", node: "b", now: moment(0), until: moment(10)),
+                ]
+                try writer.removeNode(instance: "a")
+                taken.append(try writer.takeDuty("x", node: "c", now: moment(1), until: moment(11)))
+                taken.append(try writer.takeDuty("y", node: "c", now: moment(1), until: moment(11)))
+                return taken
+            }
+            #expect(taken == [true, true, true, false])
         }
     }
 

@@ -6,6 +6,20 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
+    /// How much may wait to be sorted, which takes microseconds an event; beyond it subscribers are ended, to resume by
+    /// cursor, and publishers go on.
+    package struct CommitBound: Sendable {
+        package var commits: Int
+        /// Bytes of their records, but for the last commit's.
+        package var bytes: Int
+
+        /// What is ample for any who have a processor.
+        package init(commits: Int = 65_536, bytes: Int = 67_108_864) {
+            self.commits = commits
+            self.bytes = bytes
+        }
+    }
+
     struct State {
         var groups: [GroupKey: LiveGroup] = [:]
         var byInterest: [InterestKey: [LiveGroup]] = [:]
@@ -15,6 +29,8 @@ package final class LiveFeed: Sendable {
         var isStopped = false
         /// Commits that have been handed to the feed so far.
         var commits = 0
+        /// Bytes of the records of those that wait to be sorted.
+        var unsortedBytes = 0
         /// Events that have been sorted so far.
         private var events = 0
 
@@ -31,6 +47,7 @@ package final class LiveFeed: Sendable {
     private struct Commit {
         var number: Int
         var events: [DomainEvent]
+        var bytes: Int
     }
 
     let deliveries: DeliveryFeed
@@ -38,6 +55,7 @@ package final class LiveFeed: Sendable {
     let cursors: any Sealer
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
+    private let unsorted: CommitBound
     /// Rings when a group may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
@@ -47,15 +65,13 @@ package final class LiveFeed: Sendable {
 
     /// A feed of what the hub tells.
     ///
-    /// - Parameter maximumWaitingCommits: how many may wait to be looked at; beyond it subscribers are ended, to resume by
-    ///   cursor, and publishers go on.
     /// - Parameter waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
         listeners: DeliveryListeners = DeliveryListeners(),
-        maximumWaitingCommits: Int = 65_536,
+        unsorted: CommitBound = CommitBound(),
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         restTime: Duration = .milliseconds(1)
     ) {
@@ -65,16 +81,24 @@ package final class LiveFeed: Sendable {
         cursors = sealer
         state = Mutex(State(backlog: LiveBacklog(waiting)))
         (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(maximumWaitingCommits))
-        let feeder = feeder
-        hub.add { [weak self] events in
-            guard let self else { return }
-            let number = self.state.withLock { state in
-                state.commits += 1
-                return state.commits
-            }
-            if case .dropped = feeder.yield(Commit(number: number, events: events)) { self.failAll(Self.overflow) }
+        (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
+        self.unsorted = unsorted
+        hub.add { [weak self] events in self?.take(events) }
+    }
+
+    /// Lets a commit wait to be sorted; never waits itself.
+    private func take(_ events: [DomainEvent]) {
+        let bytes = events.reduce(0) { $0 + ($1.record?.approximateBytes ?? 0) }
+        let commit = state.withLock { state -> Commit? in
+            state.commits += 1
+            guard state.unsortedBytes < unsorted.bytes else { return nil }
+            state.unsortedBytes += bytes
+            return Commit(number: state.commits, events: events, bytes: bytes)
         }
+        guard let commit else { return failAll(Self.overflow) }
+        guard case .dropped = feeder.yield(commit) else { return }
+        state.withLock { $0.unsortedBytes -= bytes }
+        failAll(Self.overflow)
     }
 
     /// Delivers events until `stop` or cancellation.
@@ -83,6 +107,7 @@ package final class LiveFeed: Sendable {
         async let turns: Void = takeTurns()
         for await commit in events {
             for event in commit.events { sort(event, ofCommit: commit.number) }
+            state.withLock { $0.unsortedBytes -= commit.bytes }
             bell.yield()
         }
         bell.finish()

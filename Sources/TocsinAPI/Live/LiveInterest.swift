@@ -9,7 +9,7 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
         case .created: self = .created
         case .updated: self = .updated
         case .deleted: self = .deleted
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: return nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: return nil
         }
     }
 }
@@ -54,7 +54,7 @@ extension DomainEvent {
     var record: Record? {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: nil
         }
     }
 }

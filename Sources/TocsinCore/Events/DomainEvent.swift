@@ -10,6 +10,8 @@ package enum DomainEvent: Sendable, Hashable {
     case deliveryChanged(Delivery)
     /// A device was removed: nothing more goes to its token for its former owner, for this reason.
     case deviceEnded(DeviceID, reason: String)
+    /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.
+    case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     /// A local token was revoked or its user disabled.
     case accessEnded(UserID, TokenID?)
 }

@@ -6,6 +6,7 @@ package protocol NodeReading {
 package protocol NodeWriting {
     /// Inserts or replaces by instance.
     func save(_ node: NodeEntry) throws(StoreError)
+    /// Forgets a node that has stopped, and gives its duties back.
     func removeNode(instance: String) throws(StoreError)
     /// Forgets nodes that have not been heard of since the moment.
     func removeNodes(seenBefore moment: Timestamp) throws(StoreError)

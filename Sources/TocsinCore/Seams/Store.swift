@@ -193,7 +193,8 @@ package protocol DeviceWriting {
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError)
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered), and notes each.
     func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
-    /// Makes the waiting deliveries of a topic's messages to a user's devices final, and notes each.
+    /// Makes the waiting deliveries of a topic's messages to a user's devices final, and notes each, and that the user wants
+    /// none that are on their way.
     func settleDeliveries(
         to user: UserID,
         of topic: TopicID,
@@ -201,7 +202,7 @@ package protocol DeviceWriting {
         reason: DeliveryReason,
         now: Timestamp
     ) throws(StoreError)
-    /// Notes whether a user wants no pushes.
+    /// Keeps whether a user wants no pushes, and notes it if so.
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }
 

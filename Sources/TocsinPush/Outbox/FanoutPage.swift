@@ -92,6 +92,8 @@ extension FanoutPage {
         /// To be divided at these devices first.
         var large: [(job: FanoutJob, cuts: [String])] = []
         var roomless: [FanoutJob] = []
+        /// Wishes of users that were heard of before.
+        var heardWishes: Int
     }
 
     /// Reads the jobs' next devices, in their order, as far as there is room.
@@ -99,6 +101,7 @@ extension FanoutPage {
         guard !held.isEmpty else { return nil }
         let until = held.compactMap(\.fanout.leaseUntil).min() ?? lease
         let (settings, room) = (context.settings, limit)
+        let heardWishes = context.withdrawals.heardWishes
         let read = await context.reading(until: until) { reader throws(StoreError) in
             var found: [(job: FanoutJob, devices: [Device], limit: Int)] = []
             var large: [(job: FanoutJob, cuts: [String])] = []
@@ -118,7 +121,7 @@ extension FanoutPage {
             return (found, large, reached)
         }
         guard let (found, large, reached) = read else { return nil }
-        var reading = Reading(large: large, roomless: Array(held[reached...]))
+        var reading = Reading(large: large, roomless: Array(held[reached...]), heardWishes: heardWishes)
         for (job, devices, limit) in found { add(devices, of: job, limit: limit, to: &reading) }
         return reading
     }
@@ -149,7 +152,14 @@ extension FanoutPage {
                 status: .sending,
                 updatedAt: now
             )
-            reading.entries.append(OutboxEntry(device: device, delivery: delivery, lane: lanes.lane(of: device)))
+            reading.entries.append(
+                OutboxEntry(
+                    device: device,
+                    delivery: delivery,
+                    lane: lanes.lane(of: device),
+                    heardWishes: reading.heardWishes
+                )
+            )
         }
         reading.shares.append(
             Share(

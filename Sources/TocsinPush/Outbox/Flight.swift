@@ -68,7 +68,7 @@ struct Flight: Sendable {
                 since: key.redrivenAt
             )
         )
-        order.withdrawal = { context.withdrawals[entries[$0].device.id] }
+        order.withdrawal = { context.withdrawals.reason(against: entries[$0], in: payload.topicID) }
         return order
     }
 
@@ -140,8 +140,9 @@ struct Flight: Sendable {
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
-            if let reason = context.withdrawals[entry.device.id] { return .ended(reason: reason.rawValue) }
-            if let reason = wish(against: entry.device, context, now) {
+            let withdrawal = context.withdrawals.reason(against: entry, in: payload.topicID)
+            if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal.rawValue) }
+            if let reason = withdrawal ?? wish(against: entry.device, context, now) {
                 return .result(.skipped(reason: reason.rawValue))
             }
             guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
@@ -167,12 +168,18 @@ struct Flight: Sendable {
         if let fate = fates[index] { return fate }
         if let result = board[index] {
             // What was withdrawn has ended, whoever noticed.
-            if case .skipped = result, let reason = context.withdrawals[entries[index].device.id] {
+            if case .skipped = result, let reason = withdrawal(index), !reason.isWish {
                 return .ended(reason: reason.rawValue)
             }
             return .result(result)
         }
         return board.isAbandoned ? .abandoned : nil
+    }
+
+    /// Why an entry is not to be sent any more, if that was heard of since it was read.
+    func withdrawal(_ index: Int) -> DeliveryReason? {
+        guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { return nil }
+        return context.withdrawals.reason(against: entries[index], in: payload.topicID)
     }
 
     /// Waits until all have fates or the moment has come.

@@ -48,16 +48,14 @@ struct FlightLog: Sendable {
         }
         let abandoned = settled.count { $0.fate == .abandoned }
         if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
-        return Settled(rows: rows.map(withdrawn), places: places, open: open)
+        return Settled(rows: zip(rows, places).map(withdrawn), places: places, open: open)
     }
 
-    /// What would be tried again, of a device that was signed out meanwhile, ends for that reason.
-    private func withdrawn(_ row: SettledEntry) -> SettledEntry {
-        guard row.delivery.status == .waiting, let reason = context.withdrawals[row.delivery.deviceID] else {
-            return row
-        }
+    /// What would be tried again, and is not to be sent any more since, is final for that reason.
+    private func withdrawn(_ row: SettledEntry, at place: Int) -> SettledEntry {
+        guard row.delivery.status == .waiting, let reason = flight.withdrawal(place) else { return row }
         var ended = row
-        (ended.delivery.status, ended.delivery.reason) = (.ended, reason.rawValue)
+        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason.rawValue)
         ended.delivery.nextAttemptAt = nil
         return ended
     }

@@ -18,6 +18,8 @@ struct OutboxClaim: Sendable {
     var retries: [Retry] = []
     var messages: [MessageID: LoadedMessage] = [:]
     var lease: Timestamp
+    /// Wishes of users that were heard of before it was taken.
+    var heardWishes: Int
     /// When there will be more to take.
     var nextDue: Timestamp?
     /// Whether more may be due already.
@@ -61,6 +63,7 @@ struct OutboxClaim: Sendable {
         let now = context.time.now()
         let lease = now.adding(seconds: context.settings.leaseSeconds)
         let node = context.settings.node
+        let heardWishes = context.withdrawals.heardWishes
         let (fanouts, retries) = try await context.store.write {
             writer throws(StoreError) -> ([Fanout], [Retry]) in
             let fanouts = try Self.claimed(wish) { limit, urgentOnly throws(StoreError) in
@@ -74,7 +77,7 @@ struct OutboxClaim: Sendable {
             }
             return (fanouts, retries)
         }
-        var claim = OutboxClaim(retries: retries, lease: lease)
+        var claim = OutboxClaim(retries: retries, lease: lease, heardWishes: heardWishes)
         claim.mayHaveMore =
             (wish.fanouts > 0 && fanouts.count >= wish.fanouts)
             || (wish.deliveries > 0 && retries.count >= wish.deliveries)

@@ -7,6 +7,8 @@ struct OutboxEntry: Sendable {
     var delivery: Delivery
     /// Nil when nothing can be sent to the device.
     var lane: PushLane?
+    /// Wishes of users that were heard of before the device was read, which shows those.
+    var heardWishes: Int
 
     /// As the provider needs it.
     var target: PushTarget {

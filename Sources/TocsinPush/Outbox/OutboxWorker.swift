@@ -58,6 +58,14 @@ package final class OutboxWorker: Sendable {
         context.withdrawals.add(device, DeliveryReason(rawValue: reason) ?? .unregistered, now: context.time.now())
     }
 
+    /// Says that a user wants no pushes any more, of a topic or of all: what was claimed for them and has not left is not
+    /// sent.
+    ///
+    /// May be called from any thread, once what the user wants can be read.
+    package func withdraw(_ user: UserID, from topic: TopicID?, reason: DeliveryReason) {
+        context.withdrawals.add(user, topic, reason, now: context.time.now())
+    }
+
     /// Asks `run` to stop, as cancelling its task does.
     package func stop() {
         inbox.yield(.stopping)
@@ -150,7 +158,12 @@ package final class OutboxWorker: Sendable {
     private static func fly(_ claim: OutboxClaim, _ context: OutboxContext) async {
         var lanes = LaneNames(context)
         let entries = claim.retries.map { retry in
-            OutboxEntry(device: retry.device, delivery: retry.delivery, lane: lanes.lane(of: retry.device))
+            OutboxEntry(
+                device: retry.device,
+                delivery: retry.delivery,
+                lane: lanes.lane(of: retry.device),
+                heardWishes: claim.heardWishes
+            )
         }
         let flight = Flight(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)

@@ -25,9 +25,11 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
             return .success(.sqlite(path: String(path)))
         }
         if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
-            guard PostgresDatabase.problem(inURL: text) == nil else {
+            if let problem = PostgresDatabase.problem(inURL: text) {
                 return .failure(
-                    "write postgres://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, special characters as %XX"
+                    """
+                    \(problem): write postgres://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, special characters as %XX
+                    """
                 )
             }
             return .success(.postgres(url: Secret(text)))

@@ -93,7 +93,7 @@ extension DomainEvent {
     var recordOfChange: Record? {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .accessEnded: nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: nil
         }
     }
 }

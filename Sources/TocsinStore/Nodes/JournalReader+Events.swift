@@ -38,7 +38,7 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .accessEnded, .deliveries: true
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: true
         }
     }
 
@@ -78,6 +78,7 @@ extension JournalReader {
         case .outboxFilled: return [.outboxFilled]
         case .webhooksFilled: return [.webhooksFilled]
         case .deviceEnded(let device, let reason): return [.deviceEnded(device, reason: reason)]
+        case .pushesUnwanted(let user, let topic, let reason): return [.pushesUnwanted(user, topic, reason)]
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
         case .deliveries(let message, let devices):
             return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }

@@ -11,6 +11,7 @@ enum JournalEntry: Hashable, Sendable {
     case outboxFilled
     case webhooksFilled
     case deviceEnded(DeviceID, reason: String)
+    case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
     case deliveries(MessageID, [DeviceID])
 }
@@ -37,6 +38,8 @@ struct JournalText {
         case .outboxFilled: addOnce("o")
         case .webhooksFilled: addOnce("w")
         case .deviceEnded(let device, let reason): addLine(["e", Self.escaped(device.text), Self.escaped(reason)])
+        case .pushesUnwanted(let user, let topic, let reason):
+            addLine(["p", Self.escaped(user.text), topic.map { Self.escaped($0.text) } ?? Self.null, reason.rawValue])
         case .accessEnded(let user, let token):
             addLine(["a", Self.escaped(user.text), token.map { Self.escaped($0.text) } ?? Self.null])
         case .deliveryChanged(let delivery):
@@ -127,6 +130,9 @@ extension JournalText {
         case ("o", 0): return .outboxFilled
         case ("w", 0): return .webhooksFilled
         case ("e", 2): return .deviceEnded(DeviceID(texts[0]), reason: texts[1])
+        case ("p", 3):
+            let topic = fields[2].map { TopicID($0) }
+            return DeliveryReason(rawValue: texts[2]).map { .pushesUnwanted(UserID(texts[0]), topic, $0) }
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break

@@ -97,6 +97,7 @@ extension SQLWriter {
             Delivery.init
         )
         try settle(open, as: status, reason: reason.rawValue, now: now)
+        note(.pushesUnwanted(user, topic, reason))
     }
 
     private func settle(

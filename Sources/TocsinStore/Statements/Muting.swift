@@ -18,5 +18,6 @@ extension SQLWriter {
             isMuted ? SQL.mute : SQL.unmute,
             isMuted ? [.text(user.text), SQLValue(now)] : [.text(user.text)]
         )
+        if isMuted { note(.pushesUnwanted(user, nil, .notificationsOff)) }
     }
 }

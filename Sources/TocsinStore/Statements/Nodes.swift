@@ -8,6 +8,7 @@ private enum SQL {
         ON CONFLICT (instance) DO UPDATE SET wants_deliveries = excluded.wants_deliveries, seen_at = excluded.seen_at
         """
     static let remove = "DELETE FROM nodes WHERE instance = $1"
+    static let endDuties = "DELETE FROM duties WHERE node = $1"
     static let removeOld = "DELETE FROM nodes WHERE seen_at < $1"
     static let takeDuty = """
         INSERT INTO duties (name, node, lease_until) VALUES ($1, $2, $3)
@@ -45,6 +46,7 @@ extension SQLWriter {
 
     func removeNode(instance: String) throws(StoreError) {
         try connection.run(SQL.remove, [.text(instance)])
+        try connection.run(SQL.endDuties, [.text(instance)])
     }
 
     func removeNodes(seenBefore moment: Timestamp) throws(StoreError) {

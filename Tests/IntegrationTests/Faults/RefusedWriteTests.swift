@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import TestDatabases
 import Testing
@@ -83,6 +84,47 @@ struct RefusedWriteTests {
             }
             #expect(try await scene.readName() == "calls")
             _ = try? connection.run("ROLLBACK")
+        }
+    }
+
+    /// Nobody can take back what PostgreSQL may be about to commit: so the answer promises neither, and says how to find out.
+    @Test("a write that the database is slow over may be stored after its answer, which says so; sent again it is one")
+    func slow() async throws {
+        try await Cluster.run(1, environment: ["TOCSIN_EXECUTION_SECONDS": "3"]) { cluster in
+            let token = try await cluster.addUser("ada")
+            let topicID = try await cluster.client(0, token).makeTopic(named: "calls")
+            let connection = try cluster.database.connect(.tool)
+            defer { connection.close() }
+            // Slow, and not locked: it ends when the test says so.
+            try connection.execute(
+                script: """
+                    CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        WHILE NOT pg_try_advisory_xact_lock_shared(4711) LOOP PERFORM pg_sleep(0.02); END LOOP;
+                        RETURN NULL;
+                    END $$;
+                    CREATE TRIGGER slowness BEFORE INSERT ON messages EXECUTE FUNCTION dawdle();
+                    """
+            )
+            func count() throws -> Int64? { try connection.first("SELECT count(*) FROM messages") { $0.int(0) } }
+            try connection.run("SELECT pg_advisory_lock(4711)")
+            let client = try cluster.impatientClient(0, token)
+            var draft = MessageDraft(title: "late", body: "but once")
+            draft.id = UUID().uuidString.lowercased()
+            do throws(ClientError) {
+                let published = try await client.publish(topic: .id(topicID), draft)
+                Issue.record("It was answered: \(published).")
+            } catch {
+                let words = "may be carried out all the same: repeat it with the same id"
+                #expect(error.code == .timeout && error.message.contains(words), "\(error)")
+            }
+            #expect(try count() == 0)
+            try connection.run("SELECT pg_advisory_unlock(4711)")
+            try await eventually("what took too long is stored all the same") { try count() == 1 }
+            for _ in 0..<2 {
+                let again = try await client.publish(topic: .id(topicID), draft)
+                #expect(again.number == 1)
+            }
+            #expect(try count() == 1)
         }
     }
 }

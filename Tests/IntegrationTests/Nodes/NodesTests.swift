@@ -2,6 +2,7 @@ import JSON
 import TestDatabases
 import Testing
 import TocsinClient
+import TocsinStore
 
 @Suite("Nodes on one PostgreSQL", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(10)))
 struct NodesTests {
@@ -164,6 +165,18 @@ struct NodesTests {
             }
             let reached = Set(try await cluster.simulator.pushes().filter(\.isAccepted).map(\.token))
             #expect(reached.count == phones.count)
+        }
+    }
+
+    @Test("a node that is stopped leaves the upkeep to others at once")
+    func upkeep() async throws {
+        try await Cluster.run(1) { cluster in
+            let connection = try cluster.database.connect(.tool)
+            defer { connection.close() }
+            func holders() throws -> Int64? { try connection.first("SELECT count(*) FROM duties") { $0.int(0) } }
+            try await eventually("the node has its duty") { try holders() == 1 }
+            #expect(try await cluster.stop(0) == 0)
+            #expect(try holders() == 0)
         }
     }
 

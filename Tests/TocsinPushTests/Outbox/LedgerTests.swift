@@ -97,6 +97,65 @@ struct LedgerTests {
         }
     }
 
+    @Test(
+        "a user who wants no pushes any more after they were claimed, but before they were handed over, gets none of those",
+        arguments: [DeliveryReason.topicMuted, .notificationsOff, .leftTopic]
+    )
+    func mutedBeforeHandOver(reason: DeliveryReason) async throws {
+        try await OutboxHarness.with { harness in
+            let gate = HeldTokenEndpoint()
+            harness.providers.tokenEndpoint.hold(gate)
+            defer { gate.open() }
+            try await harness.add([
+                Device.sample("stays", token: "stays", platform: .android, user: "ann"),
+                Device.sample("mutes", token: "mutes", platform: .android, user: "bob"),
+            ])
+            try await harness.publish("m1")
+            try await harness.running { worker in
+                // The pushes wait for the access token: they are claimed, and nothing has left.
+                try await harness.wait { gate.isAsked }
+                let (user, topic) = (UserID("bob"), TopicID("topic-1"))
+                try await harness.want(reason, of: user, in: topic)
+                worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
+                gate.open()
+                let end: DeliveryStatus = reason == .leftTopic ? .ended : .skipped
+                let rows = try await harness.deliveries { $0.are(2, .accepted, end) }
+                let row = try #require(rows.first { $0.deviceID == DeviceID("mutes") })
+                #expect(row.status == end && row.reason == reason.rawValue && row.attempts == 0)
+                // Who wants them again gets the next.
+                try await harness.want(nil, of: user, in: topic)
+                try await harness.publish("m2", number: 2)
+                worker.wake()
+                try await harness.deliveries("m2") { $0.are(2, .accepted) }
+            }
+            #expect(harness.transport.sent.map(\.token).sorted() == ["mutes", "stays", "stays"])
+        }
+    }
+
+    @Test(
+        "what its user does not want any more while Apple has it is not tried again, and its row says so",
+        arguments: [DeliveryReason.topicMuted, .notificationsOff, .leftTopic]
+    )
+    func mutedUnderWay(reason: DeliveryReason) async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, _ in nil }
+            try await harness.add([Device.sample("d1", token: "aa", user: "bob")])
+            try await harness.publish("m1")
+            try await harness.running { worker in
+                try await harness.wait { !harness.transport.sent.isEmpty }
+                let (user, topic) = (UserID("bob"), TopicID("topic-1"))
+                try await harness.want(reason, of: user, in: topic)
+                worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
+                harness.transport.release(.unknown(reason: "cut"))
+                let rows = try await harness.deliveries(movingTime: false) {
+                    $0.are(1, reason == .leftTopic ? .ended : .skipped)
+                }
+                #expect(rows.map(\.reason) == [reason.rawValue] && rows.map(\.attempts) == [1])
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
     @Test("a device signed out while Apple has its push is not tried again, and its row says so")
     func signedOutUnderWay() async throws {
         try await OutboxHarness.with { harness in
@@ -161,6 +220,20 @@ struct LedgerTests {
                     #expect(harness.notedDeliveries == (index == 0 ? 0 : 1))
                 }
             }
+        }
+    }
+}
+
+extension OutboxHarness {
+    /// Writes down what a user does not want, or that they want everything.
+    fileprivate func want(_ less: DeliveryReason?, of user: UserID, in topic: TopicID) async throws {
+        let now = time.now()
+        try await store.write { writer throws(StoreError) in
+            if less == .leftTopic { return try writer.removeMembership(of: user, in: topic) }
+            try writer.save(
+                Membership(topicID: topic, userID: user, push: less != .topicMuted, createdAt: now)
+            )
+            try writer.setMuted(less == .notificationsOff, of: user, now: now)
         }
     }
 }

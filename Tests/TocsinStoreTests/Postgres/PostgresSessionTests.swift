@@ -177,51 +177,6 @@ struct PostgresSessionTests {
         #expect(try connection.first("SELECT $1", [.text("ab")]) { $0.text(0) } == "ab")
     }
 
-    @Test("a server that takes connections and says nothing is given up")
-    func silentServer() throws {
-        let listener = try SilentListener()
-        defer { listener.close() }
-        var database = PostgresDatabase(url: "postgres://u@127.0.0.1:\(listener.port)/d?sslmode=disable")
-        database.options.connectMilliseconds = 200
-        let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
-        #expect(error?.description.contains("cannot be reached") == true)
-    }
-
-    @Test("a silent server of several is passed over, and tried last from then on")
-    func silentFirstServer() throws {
-        let listener = try SilentListener()
-        defer { listener.close() }
-        let port = try PostgresProxy.port(in: try server().url)
-        let both = "127.0.0.1:\(listener.port),127.0.0.1:\(port)"
-        var database = PostgresDatabase(
-            url: "postgres://tocsin@\(both)/postgres?target_session_attrs=read-write"
-        )
-        // Half of it is the silent one's.
-        database.options.connectMilliseconds = 12_000
-        let news = Collected<ConnectionNews>()
-        database.news = { news.append([$0]) }
-        for _ in 0..<2 {
-            let connection = try database.connect(.writer)
-            defer { connection.close() }
-            #expect(try connection.first("SELECT inet_server_port()") { $0.int(0) } == Int64(port))
-            #expect(database.trouble == nil)
-        }
-        #expect(news.all.count { $0 == .passed(server: 1, of: 2) } == 1, "\(news.all)")
-    }
-
-    @Test("when no server answers it is said how many there are, and each has its share of the time")
-    func silentServers() throws {
-        let listeners = try [SilentListener(), SilentListener()]
-        defer { for listener in listeners { listener.close() } }
-        let places = listeners.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        var database = PostgresDatabase(url: "postgres://u@\(places)/d?target_session_attrs=prefer-standby")
-        database.options.connectMilliseconds = 200
-        let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
-        let words = "the database cannot be reached: 2 of its 2 servers did not answer in time"
-        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
-        #expect(database.trouble?.reason == words)
-    }
-
     @Test(
         "TLS is as the URL says: the server's certificate is checked, and a wrong authority refused",
         .enabled(if: PostgresServer.authorityFile != nil)
@@ -246,29 +201,4 @@ struct PostgresSessionTests {
         }
         #expect(error?.description.contains("secret") == false)
     }
-}
-
-/// Accepts connections, as the kernel does, and never answers.
-private struct SilentListener {
-    private let descriptor: Int32
-    let port: UInt16
-
-    init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = descriptor
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 8) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        try #require(isBound)
-        port = UInt16(bigEndian: address.sin_port)
-    }
-
-    func close() { _ = Glibc.close(descriptor) }
 }
