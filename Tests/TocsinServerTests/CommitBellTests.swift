@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
-
-@testable import TocsinServer
+import TocsinServer
 
 @Suite("Bell of commits")
 struct CommitBellTests {

@@ -39,7 +39,7 @@ struct OwnNode: Sendable {
 }
 
 /// Rings whoever is to hear of commits; they come later than the store that rings.
-final class CommitBell: Sendable {
+package final class CommitBell: Sendable {
     /// A closure that is a mutex's whole value is wrapped anew by each access, and kept so.
     private struct State {
         var listener: (@Sendable () -> Void)?
@@ -47,7 +47,9 @@ final class CommitBell: Sendable {
 
     private let state = Mutex(State())
 
-    func ring() { state.withLock { $0.listener }?() }
+    package init() {}
 
-    func connect(_ listener: @escaping @Sendable () -> Void) { state.withLock { $0.listener = listener } }
+    package func ring() { state.withLock { $0.listener }?() }
+
+    package func connect(_ listener: @escaping @Sendable () -> Void) { state.withLock { $0.listener = listener } }
 }
