@@ -246,7 +246,11 @@ extension SQLWriter {
         return Dictionary(uniqueKeysWithValues: last.map { ($0, $1 - Int64(counts[$0] ?? 0) + 1) })
     }
 
-    func takePlaces(_ positions: [String: Int], _ numbers: [TopicID: Int]) throws(StoreError) -> TakenPlaces {
+    func takePlaces(
+        _ positions: [String: Int],
+        _ numbers: [TopicID: Int],
+        fewMembers: Int
+    ) throws(StoreError) -> TakenPlaces {
         guard session.dialect.hasManyWriters else {
             return TakenPlaces(
                 firstPositions: positions.isEmpty ? [:] : try takePositions(positions),
@@ -255,12 +259,14 @@ extension SQLWriter {
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
         let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
-        var taken = TakenPlaces()
-        try connection.runTogether([
+        var (taken, members) = (TakenPlaces(), FewMembers(of: Set(numbers.keys), limit: fewMembers))
+        let statements = [
             (positions.count == 1 ? Self.raiseOwner : Counters.positions.raiseListed, owners),
             (numbers.count == 1 ? Self.raiseTopic : Counters.numbers.raiseListed, topics),
             (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
-        ]) { statement, row in
+        ]
+        try connection.runTogether(statements + members.questions(session.dialect)) { statement, row in
+            guard statement < statements.count else { return members.add(FewMembers.Row(row)) }
             let name = statement < 2 ? row.text(0) : ""
             switch statement {
             case 0: taken.firstPositions[name] = row.int(1) - Int64(positions[name] ?? 0) + 1
@@ -268,6 +274,7 @@ extension SQLWriter {
             default: taken.latestMaking = row.optionalMoment(0)
             }
         }
+        taken.deviceless = members.withoutDevice
         return taken
     }
 
