@@ -137,6 +137,34 @@ struct MonthUpkeepTests {
         }
     }
 
+    @Test("what comes while a month is being closed is not counted to it", arguments: TestDatabase.inOneTable)
+    func overtaken(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            for topic in ["a", "b"] { try await months.publish(to: topic, at: MonthStore.december) }
+            let late = MonthStore.id(MonthStore.december, "late")
+            let connection = try months.database.connect(.tool)
+            defer { connection.close() }
+            // As another node would, between the looks at the two topics.
+            try connection.execute(
+                script: """
+                    CREATE FUNCTION publish_late() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN
+                        INSERT INTO messages (id, topic_id, number, owner, position, made_at)
+                            VALUES ('\(late)', 'b', 2, 'u::ann', 3, \(Self.due.milliseconds));
+                        RETURN NULL;
+                    END $$;
+                    CREATE TRIGGER late AFTER UPDATE ON topics FOR EACH ROW
+                        WHEN (new.id = 'a' AND new.first_number <> old.first_number) EXECUTE FUNCTION publish_late();
+                    """
+            )
+            for hour in 0..<3 {
+                #expect(try await months.keep(at: Self.due.adding(seconds: Double(hour) * Self.hour), days: 30) == 0)
+            }
+            #expect(try await months.bounds("b") == [2, 3])
+            #expect(try await months.page("b").contains(late))
+        }
+    }
+
     @Test(
         "by age, rows of a month wait for it; by count they go, and an empty month with them",
         arguments: TestDatabase.inOneTable

@@ -94,31 +94,3 @@ extension MessageMonth {
     /// Its range of ids.
     var bounds: [SQLValue] { [.text(firstID), .text(next.firstID)] }
 }
-
-/// The note on a month's table that the bounds of topics and feeds were raised past all that was in it.
-struct MonthClosing: Hashable {
-    var closedAt: Timestamp
-    /// All that was in it was made before; zero: nothing was in it.
-    var madeBefore: Timestamp
-    /// Longer than any read of an earlier moment lasts, but for exports, which hold the table.
-    private static let graceSeconds = 600.0
-
-    init(closedAt: Timestamp, madeBefore: Timestamp) {
-        self.closedAt = closedAt
-        self.madeBefore = madeBefore
-    }
-
-    /// The note in a table's comment; nil for another comment.
-    init?(_ comment: String) {
-        let numbers = comment.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 2 else { return nil }
-        self.init(closedAt: Timestamp(milliseconds: numbers[0]), madeBefore: Timestamp(milliseconds: numbers[1]))
-        guard comment == self.comment else { return nil }
-    }
-
-    var comment: String {
-        "closed at \(closedAt.milliseconds), all was made before \(madeBefore.milliseconds); to be dropped"
-    }
-
-    func isOver(at now: Timestamp) -> Bool { closedAt.adding(seconds: Self.graceSeconds) <= now }
-}
