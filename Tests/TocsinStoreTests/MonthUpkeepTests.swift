@@ -31,6 +31,35 @@ struct MonthUpkeepTests {
     }
 
     @Test(
+        "a month of which too many are there already is the table they stand in; too many of several are told",
+        arguments: TestDatabase.inOneTable
+    )
+    func crowded(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            let (march, may) = (Timestamp(year: 2027, month: 3), Timestamp(year: 2027, month: 5))
+            func crowd(_ month: Timestamp, _ numbers: ClosedRange<Int>) async throws {
+                for number in numbers { try await months.publish(at: month, id: MonthStore.id(month, "\(number)")) }
+            }
+            try await crowd(march, 1...201)
+            try await crowd(may, 1...200)
+            _ = try await months.keep(at: Self.january)
+            var counts = try months.counts()
+            #expect(["messages_2027_02", "messages_2027_03", "messages_later"].map { counts[$0] } == [0, 201, 200])
+            let made = try await months.publish(at: march, key: "k")
+            #expect(try months.counts()["messages_2027_03"] == 202)
+            await #expect(throws: StoreError.self, "a key is once in its topic, there too") {
+                try await months.publish(at: may, key: "k")
+            }
+            try await crowd(may, 201...201)
+            try await crowd(Timestamp(year: 2027, month: 7), 1...201)
+            await #expect { try await months.keep(at: march) } throws: { "\($0)".contains("too many messages") }
+            counts = try months.counts()
+            #expect([counts["messages_2027_04"], counts["messages_later"]] == [nil, 402])
+            #expect(try await months.page(limit: 1000).contains(made))
+        }
+    }
+
+    @Test(
         "a month is closed once all of it is past the bound, dropped later, and newer ones stay",
         arguments: TestDatabase.inOneTable
     )

@@ -59,17 +59,35 @@ struct MonthParts {
 
     /// What makes a part for ids from one to another like that of the rest, with all its indexes.
     static func making(_ name: String, from start: String, to end: String) -> [String] {
+        [making(name), attaching(name, from: start, to: end)]
+    }
+
+    private static func making(_ name: String) -> String {
+        "CREATE TABLE \(name) (LIKE \(rest) INCLUDING ALL EXCLUDING CONSTRAINTS)"
+    }
+
+    /// What makes a month.
+    static func making(_ month: MessageMonth) -> [String] {
+        making(month.name, from: month.firstID, to: month.next.firstID) + [makingIndex(month)]
+    }
+
+    /// What makes a month that has those of its messages that stand in a table.
+    static func making(_ month: MessageMonth, outOf table: String) -> [String] {
+        making(month) + [moving(outOf: table, from: month.firstID, to: month.next.firstID)]
+    }
+
+    /// What makes the part for later ids, detached, that of a month, and another one for what else it has.
+    static func turningLater(into month: MessageMonth) -> [String] {
         [
-            "CREATE TABLE \(name) (LIKE \(rest) INCLUDING ALL EXCLUDING CONSTRAINTS)",
-            attaching(name, from: start, to: end),
+            "ALTER TABLE \(later) RENAME TO \(month.name)", making(later),
+            moving(outOf: month.name, from: month.next.firstID, to: end, into: later), makingIndex(month),
+            attaching(month.name, from: month.firstID, to: month.next.firstID),
         ]
     }
 
-    /// What makes a month, with an index that says whether anything in it is younger than a time, at hardly any cost.
-    static func making(_ month: MessageMonth) -> [String] {
-        making(month.name, from: month.firstID, to: month.next.firstID) + [
-            "CREATE INDEX ON \(month.name) USING brin (made_at) WITH (autosummarize = on)"
-        ]
+    /// Says whether anything in a month is younger than a time, at hardly any cost.
+    private static func makingIndex(_ month: MessageMonth) -> String {
+        "CREATE INDEX ON \(month.name) USING brin (made_at) WITH (autosummarize = on)"
     }
 
     static func attaching(_ name: String, from start: String, to end: String) -> String {
@@ -78,11 +96,16 @@ struct MonthParts {
 
     static func detaching(_ name: String) -> String { "ALTER TABLE messages DETACH PARTITION \(name)" }
 
-    /// Moves the rows of ids from one to another out of a table, into the parts.
-    static func moving(outOf table: String, from start: String, to end: String) -> String {
+    /// Moves the rows of ids from one to another out of a table, into the parts or into another table.
+    static func moving(
+        outOf table: String,
+        from start: String,
+        to end: String,
+        into target: String = "messages"
+    ) -> String {
         """
         WITH moved AS (DELETE FROM \(table) WHERE id >= '\(start)' AND id < '\(end)' RETURNING *)
-        INSERT INTO messages SELECT * FROM moved
+        INSERT INTO \(target) SELECT * FROM moved
         """
     }
 }

@@ -3,6 +3,7 @@ import TocsinCore
 private enum SQL {
     static func isYoung(_ part: String) -> String { "SELECT 1 FROM \(part) WHERE made_at >= $1 LIMIT 1" }
     static func isFilled(_ part: String) -> String { "SELECT 1 FROM \(part) LIMIT 1" }
+    static let isCrowded = "SELECT 1 FROM \(MonthParts.later) WHERE id >= $1 AND id < $2 OFFSET $3 LIMIT 1"
     static let isUnderWay = """
         SELECT 1 WHERE EXISTS (SELECT 1 FROM fanouts WHERE message_id >= $1 AND message_id < $2)
             OR EXISTS (SELECT 1 FROM deliveries WHERE message_id >= $1 AND message_id < $2 AND status = 'waiting')
@@ -72,20 +73,40 @@ extension SQLReading {
 // MARK: Making and dropping
 
 extension SQLWriter {
-    func makeMonths(at now: Timestamp) throws(StoreError) -> Int {
+    func makeMonths(at now: Timestamp, moving limit: Int) throws(StoreError) -> Int {
         try holding(whole: "messages") { () throws(StoreError) in
-            guard let parts = try MonthParts(connection, session.dialect), let last = parts.months.last?.month else {
-                return 0
-            }
-            let missing = parts.missing(at: now)
-            guard let newest = missing.last else { return 0 }
-            let (start, end) = (last.next.firstID, newest.next.firstID)
-            var statements = [MonthParts.detaching(MonthParts.later)] + missing.flatMap { MonthParts.making($0) }
-            statements.append(MonthParts.moving(outOf: MonthParts.later, from: start, to: end))
-            statements.append(MonthParts.attaching(MonthParts.later, from: end, to: MonthParts.end))
-            for statement in statements { try connection.run(statement) }
+            guard let missing = try MonthParts(connection, session.dialect)?.missing(at: now), let newest = missing.last
+            else { return 0 }
+            try connection.run(MonthParts.detaching(MonthParts.later))
+            for month in missing { try make(month, moving: limit) }
+            let (start, end) = (newest.next.firstID, MonthParts.end)
+            try connection.run(MonthParts.attaching(MonthParts.later, from: start, to: end))
             return missing.count
         } ?? 0
+    }
+
+    /// Makes a month while the part for later ids is detached: moves what that has of it, or all else.
+    private func make(_ month: MessageMonth, moving limit: Int) throws(StoreError) {
+        let statements: [String]
+        if try !isCrowded(month.firstID, month.next.firstID, limit) {
+            statements = MonthParts.making(month, outOf: MonthParts.later)
+        } else if try !isCrowded(month.next.firstID, MonthParts.end, limit) {
+            statements = MonthParts.turningLater(into: month)
+        } else {
+            throw .mismatch(
+                reason: """
+                    \(MonthParts.later) has too many messages with ids of a time to come, both of \(month.name) and of later \
+                    months, to move them while all others wait; no month is made until it has fewer
+                    """
+            )
+        }
+        for statement in statements { try connection.run(statement) }
+    }
+
+    /// Whether the part for later ids has more of these than may be moved while all others wait.
+    private func isCrowded(_ start: String, _ end: String, _ limit: Int) throws(StoreError) -> Bool {
+        let bindings: [SQLValue] = [.text(start), .text(end), .int(Int64(limit))]
+        return try connection.first(SQL.isCrowded, bindings, { $0.int(0) }) != nil
     }
 
     func dropMonth(_ month: MessageMonth, at now: Timestamp) throws(StoreError) -> Bool {
