@@ -194,6 +194,26 @@ struct MonthUpkeepTests {
         }
     }
 
+    @Test("what keeps a month for long keeps nothing else of it", arguments: TestDatabase.inOneTable)
+    func held(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            for _ in 0..<3 { try await months.publish(at: MonthStore.december) }
+            // A client's, whose clock is behind: without it the month would go.
+            let late = try await months.publish(to: "b", at: Self.due, id: MonthStore.id(MonthStore.december, "late"))
+            func prune(_ days: Double) async throws -> Int {
+                let clock = MonthStore.Clock(moment: Self.due.adding(seconds: days * MonthStore.day))
+                let retention = MessageRetention(keptSeconds: 30 * MonthStore.day)
+                return try await MessageReaper(store: months.store, time: clock, retention: retention).runOnce()
+            }
+            #expect(try await months.keep(at: Self.due, days: 30) == 0)
+            #expect(try await prune(6) == 0)
+            #expect(try await prune(7) == 3)
+            #expect(try await months.page("a").isEmpty)
+            #expect(try await months.page("b") == [late])
+            #expect(try await months.bounds("a") == [4, 4])
+        }
+    }
+
     @Test(
         "by age, rows of a month wait for it; by count they go, and an empty month with them",
         arguments: TestDatabase.inOneTable
@@ -207,7 +227,7 @@ struct MonthUpkeepTests {
                 let clock = MonthStore.Clock(moment: Self.january.adding(seconds: 20 * MonthStore.day))
                 return try await MessageReaper(store: months.store, time: clock, retention: retention).runOnce()
             }
-            #expect(try await prune(MessageRetention(keptSeconds: 5 * MonthStore.day)) == 1)
+            #expect(try await prune(MessageRetention(keptSeconds: 15 * MonthStore.day)) == 1)
             #expect(try await !months.page().contains(old))
             #expect(try await prune(MessageRetention(keptPerTopic: 1)) == 3)
             #expect(try await months.page() == [kept])

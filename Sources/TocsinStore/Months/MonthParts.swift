@@ -21,6 +21,8 @@ struct MonthParts {
     static let rest = "messages_rest"
     static let later = "messages_later"
     static let earlier = "messages_earlier"
+    /// So long what is to go with its month waits for what keeps that.
+    static let patienceSeconds = 604_800.0
     /// Where the part for later ids ends: with the year 2099.
     static let end = DeliveryPartition.identifier(at: Timestamp(year: 2100, month: 1).milliseconds)
 
@@ -113,6 +115,9 @@ struct MonthParts {
 extension MessageMonth {
     /// The lowest id that is made in it.
     var firstID: String { DeliveryPartition.identifier(at: start.milliseconds) }
+
+    /// When all its time is over, with a day for clocks that are not right.
+    var end: Timestamp { next.start.adding(seconds: 86_400) }
 
     /// Its range of ids.
     var bounds: [SQLValue] { [.text(firstID), .text(next.firstID)] }

@@ -13,12 +13,17 @@ private enum SQL {
 }
 
 extension SQLReading {
-    /// From the lowest id of the months in which messages stand to that behind them; nil where they stand in none.
-    func idsInMonths() throws(StoreError) -> Range<String>? {
-        guard let months = try MonthParts(connection, session.dialect)?.months, let first = months.first,
-            let last = months.last
-        else { return nil }
-        return first.month.firstID..<last.month.next.firstID
+    /// From the lowest id of the months that are to go as a whole to that behind them; nil where there are none.
+    ///
+    /// A month that should have gone long ago is kept by something in it, perhaps a single message of somebody whose clock is
+    /// behind: what else is in it goes row by row.
+    func idsInMonths(_ bounds: PruningBounds) throws(StoreError) -> Range<String>? {
+        let months = try MonthParts(connection, session.dialect)?.months.map(\.month) ?? []
+        let whole = months.drop { month in
+            bounds.madeBefore.map { month.end.adding(seconds: MonthParts.patienceSeconds) <= $0 } ?? false
+        }
+        guard let first = whole.first, let last = whole.last else { return nil }
+        return first.firstID..<last.next.firstID
     }
 
     func monthsToKeep(at now: Timestamp, _ bounds: PruningBounds) throws(StoreError) -> MonthPlan? {
@@ -39,19 +44,17 @@ extension SQLReading {
         return plan
     }
 
-    /// How a month may be closed: where all its time is over, with a day for clocks that are not right, and nothing in it is
-    /// to be kept.
+    /// How a month may be closed: where all its time is over, and nothing in it is to be kept.
     func closing(
         of month: MessageMonth,
         _ bounds: PruningBounds,
         at now: Timestamp
     ) throws(StoreError) -> MonthClosing? {
-        let end = month.next.start.adding(seconds: 86_400)
-        guard end <= now else { return nil }
+        guard month.end <= now else { return nil }
         if try connection.first(SQL.isFilled(month.name), [], { $0.int(0) }) == nil {
             return MonthClosing(closedAt: now, madeBefore: Timestamp(milliseconds: 0))
         }
-        guard let madeBefore = bounds.madeBefore, end <= madeBefore else { return nil }
+        guard let madeBefore = bounds.madeBefore, month.end <= madeBefore else { return nil }
         let closing = MonthClosing(closedAt: now, madeBefore: madeBefore)
         return try hasMore(month, than: closing) ? nil : closing
     }
