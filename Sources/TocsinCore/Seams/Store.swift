@@ -131,8 +131,13 @@ package protocol ModelWriting {
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
-    /// Does both, positions first, and asks what was made before, without waiting in between where that saves time.
-    func takePlaces(_ positions: [String: Int], _ numbers: [TopicID: Int]) throws(StoreError) -> TakenPlaces
+    /// Does both, positions first, and asks what was made before and, of topics of so many members at most,
+    /// `membersIfNoneHasDevice`, without waiting in between where that saves time.
+    func takePlaces(
+        _ positions: [String: Int],
+        _ numbers: [TopicID: Int],
+        fewMembers: Int
+    ) throws(StoreError) -> TakenPlaces
 }
 
 /// Places of new messages, which no other writer gets.
@@ -144,6 +149,8 @@ package struct TakenPlaces: Sendable {
     /// The latest time at which the messages before them in their topics were made; nil where one writer makes all messages,
     /// in order.
     package var latestMaking: Timestamp?
+    /// The members of the topics that are few and have no device; nil where it saves nothing to ask for them together.
+    package var deviceless: [TopicID: [UserID]]?
 
     package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {
         self.firstPositions = firstPositions

@@ -16,8 +16,8 @@ struct MessageBatch {
     private var storedByKey: [MessageKey: Record] = [:]
 
     private static let urgentPriority: Int64 = 5
-    /// Topics of so many members are looked through for devices when a message is created.
-    private static let fewMembers = 8
+    /// The members of topics of few, who have no device, where that was asked for with the places.
+    private var deviceless: [TopicID: [UserID]]?
 
     private enum Verdict {
         case settled(Result<Record, ServiceError>)
@@ -142,6 +142,7 @@ extension MessageBatch {
             )
         }
         if let latest = taken.latestMaking, latest > now { follow(latest) }
+        deviceless = taken.deviceless
     }
 
     /// Moves the time of the batch behind that of the messages before it in their topics.
@@ -165,7 +166,7 @@ extension MessageBatch {
     /// Where nobody has a device, what a fan-out would find out is written at once.
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
         let topics = topicsOfCreated()
-        let deviceless = try writer.membersIfNoneHasDevice(of: Set(topics), atMost: Self.fewMembers)
+        let deviceless = try deviceless(of: Set(topics), writer)
         var deliveries: [Delivery] = []
         var fanouts: [Fanout] = []
         for (record, topic) in zip(created, topics) {
@@ -185,6 +186,14 @@ extension MessageBatch {
             try writer.addFanouts(fanouts)
             writer.note(.outboxFilled)
         }
+    }
+
+    private func deviceless(
+        of topics: Set<TopicID>,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [TopicID: [UserID]] {
+        if let deviceless { return deviceless }
+        return try reader.membersIfNoneHasDevice(of: topics, atMost: MessagePlaces.fewMembers)
     }
 
     private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {

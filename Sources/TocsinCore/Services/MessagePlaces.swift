@@ -29,7 +29,12 @@ enum MessagePlaces {
         var absent: TopicID?
         /// When the latest of the messages before these was made, where that is not known anyway.
         var latestMaking: Timestamp?
+        /// The topics' members, where they are few, have no device and were asked for.
+        var deviceless: [TopicID: [UserID]]?
     }
+
+    /// Members of a topic up to which it is asked whether any has a device.
+    static let fewMembers = 8
 
     /// Gives records of one model their places, each in the topic beside it, in their order.
     static func take(
@@ -41,7 +46,8 @@ enum MessagePlaces {
         let owners = records.reduce(into: [String: Int]()) { counts, record in
             if let owner = record.owner { counts[owner, default: 0] += 1 }
         }
-        let places = try writer.takePlaces(owners, topics.reduce(into: [:]) { $0[$1, default: 0] += 1 })
+        let numbers = topics.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        let places = try writer.takePlaces(owners, numbers, fewMembers: fewMembers)
         var (nextPosition, nextNumber) = (places.firstPositions, places.firstNumbers)
         for (place, topic) in topics.enumerated() {
             guard let taken = nextNumber[topic] else { return Taken(absent: topic) }
@@ -53,6 +59,6 @@ enum MessagePlaces {
             records[place].values[field] = .int(position)
             nextPosition[owner] = position + 1
         }
-        return Taken(latestMaking: places.latestMaking)
+        return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless)
     }
 }

@@ -39,10 +39,17 @@ struct OwnNode: Sendable {
 }
 
 /// Rings whoever is to hear of commits; they come later than the store that rings.
-final class CommitBell: Sendable {
-    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
+package final class CommitBell: Sendable {
+    /// A closure that is a mutex's whole value is wrapped anew by each access, and kept so.
+    private struct State {
+        var listener: (@Sendable () -> Void)?
+    }
 
-    func ring() { listener.withLock { $0 }?() }
+    private let state = Mutex(State())
 
-    func connect(_ listener: @escaping @Sendable () -> Void) { self.listener.withLock { $0 = listener } }
+    package init() {}
+
+    package func ring() { state.withLock { $0.listener }?() }
+
+    package func connect(_ listener: @escaping @Sendable () -> Void) { state.withLock { $0.listener = listener } }
 }

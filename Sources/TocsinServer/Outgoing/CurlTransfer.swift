@@ -7,10 +7,14 @@ import TocsinCore
 /// What has arrived is touched by the loop's thread alone, from when the transfer is submitted until it is done; hence
 /// `@unchecked Sendable`.
 final class CurlTransfer: @unchecked Sendable {
+    private struct Waiting {
+        var waiter: (@Sendable (OutgoingAnswer) -> Void)?
+    }
+
     private static let maximumHeadBytes = 64 * 1024
 
     let request: OutgoingRequest
-    private let waiter = Mutex<(@Sendable (OutgoingAnswer) -> Void)?>(nil)
+    private let waiting = Mutex(Waiting())
     /// Set when the caller's task was cancelled, which may be before the transfer was submitted.
     let isCancelled = Atomic(false)
     private var handle: UnsafeMutableRawPointer?
@@ -32,14 +36,14 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     func whenDone(_ answered: @escaping @Sendable (OutgoingAnswer) -> Void) {
-        waiter.withLock { $0 = answered }
+        waiting.withLock { $0.waiter = answered }
     }
 
     /// Answers the waiter, once; later answers go nowhere.
     func finish(_ answer: OutgoingAnswer) {
-        let answered = waiter.withLock { waiter in
-            defer { waiter = nil }
-            return waiter
+        let answered = waiting.withLock { waiting in
+            defer { waiting.waiter = nil }
+            return waiting.waiter
         }
         answered?(answer)
     }

@@ -172,16 +172,15 @@ extension JournalReader {
         for waiter in waiters { waiter.waiter.resume() }
     }
 
-    /// One look: everything new, in pages of one cursor.
+    /// One look: everything new, in pages of one snapshot; few looks find more than a page.
     private func read(_ hand: inout JournalHand) throws(StoreError) {
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
         try session.connection.run(session.dialect.beginReading)
-        try session.lookInJournal(since: since, lastID: hand.lastID)
         let asked = now()
-        var page = try session.journalPage(limit: settings.pageSize)
+        var page = try session.lookInJournal(since: since, lastID: hand.lastID, limit: settings.pageSize)
         let (snapshot, moment) = (page.snapshot, page.moment)
-        var lastID = hand.lastID
+        var (lastID, pages) = (hand.lastID, 0)
         listeners.measured(.init(asked: asked, database: moment, answered: now()))
         try checkGap(page, hand)
         while let last = page.rows.last {
@@ -191,6 +190,8 @@ extension JournalReader {
             // Streams end with this run of the server: nobody waits for what is not read yet.
             if isClosed { return hand.close() }
             if page.rows.count < settings.pageSize { break }
+            if pages == 0 { try session.lookFurther(since: since, lastID: hand.lastID, behind: settings.pageSize) }
+            pages += 1
             page = try session.journalPage(limit: settings.pageSize)
         }
         try noteListeners(session, at: moment, &hand)

@@ -71,7 +71,7 @@ private enum SQL {
         ORDER BY m.user_id
         """
     static let firstMembers = """
-        SELECT m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
+        SELECT m.topic_id, m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
         FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $2
         """
     /// The same of each topic of a list, on databases that have lists.
@@ -85,6 +85,45 @@ private enum SQL {
     static let nextCut = "SELECT id FROM devices WHERE id > $1 ORDER BY id LIMIT 1 OFFSET $2"
     /// Members of a topic up to which going from them to their devices is the shorter way.
     static let fewMembers: Int64 = 4096
+}
+
+/// The first members of topics, and which topics have few of them, none with a device.
+struct FewMembers {
+    struct Row {
+        let topic: TopicID
+        let user: UserID
+        let hasDevice: Bool
+
+        init(_ row: any SQLRow) {
+            (topic, user, hasDevice) = (TopicID(row.text(0)), UserID(row.text(1)), row.int(2) != 0)
+        }
+    }
+
+    private(set) var withoutDevice: [TopicID: [UserID]]
+    private let limit: Int
+
+    /// Topics of so many members at most are meant.
+    init(of topics: Set<TopicID>, limit: Int) {
+        withoutDevice = Dictionary(uniqueKeysWithValues: topics.map { ($0, []) })
+        self.limit = limit
+    }
+
+    /// What to ask: one statement for all topics where there are lists.
+    func questions(_ dialect: Dialect) -> [(sql: String, bindings: [SQLValue])] {
+        let topics = withoutDevice.keys
+        let most = SQLValue.int(Int64(limit + 1))
+        guard dialect.hasManyWriters, topics.count > 1 else {
+            return topics.map { (SQL.firstMembers, [.text($0.text), most]) }
+        }
+        let list = ParameterLists(count: 1)
+        for topic in topics { list.bind(topic.text, at: 1) }
+        return [(SQL.firstMembersOfEach, list.bindings + [most])]
+    }
+
+    mutating func add(_ row: Row) {
+        guard let users = withoutDevice[row.topic] else { return }
+        withoutDevice[row.topic] = row.hasDevice || users.count == limit ? nil : users + [row.user]
+    }
 }
 
 extension SQLReading {
@@ -109,36 +148,11 @@ extension SQLReading {
         of topics: Set<TopicID>,
         atMost limit: Int
     ) throws(StoreError) -> [TopicID: [UserID]] {
-        if topics.count > 1, session.dialect.hasManyWriters {
-            return try membersIfNoneHasDevice(ofListed: topics, atMost: limit)
+        var members = FewMembers(of: topics, limit: limit)
+        for question in members.questions(session.dialect) {
+            for row in try connection.all(question.sql, question.bindings, FewMembers.Row.init) { members.add(row) }
         }
-        var members: [TopicID: [UserID]] = [:]
-        for topic in topics { members[topic] = try membersIfNoneHasDevice(of: topic, atMost: limit) }
-        return members
-    }
-
-    /// The same for all topics with one statement.
-    private func membersIfNoneHasDevice(
-        ofListed topics: Set<TopicID>,
-        atMost limit: Int
-    ) throws(StoreError) -> [TopicID: [UserID]] {
-        let list = ParameterLists(count: 1)
-        for topic in topics { list.bind(topic.text, at: 1) }
-        let rows = try connection.all(SQL.firstMembersOfEach, list.bindings + [.int(Int64(limit + 1))]) { row in
-            (topic: TopicID(row.text(0)), user: UserID(row.text(1)), hasDevice: row.int(2) != 0)
-        }
-        var members = Dictionary(uniqueKeysWithValues: topics.map { ($0, [UserID]()) })
-        for row in rows { members[row.topic]?.append(row.user) }
-        for (topic, users) in members where users.count > limit { members[topic] = nil }
-        for row in rows where row.hasDevice { members[row.topic] = nil }
-        return members
-    }
-
-    private func membersIfNoneHasDevice(of topic: TopicID, atMost limit: Int) throws(StoreError) -> [UserID]? {
-        let members = try connection.all(SQL.firstMembers, [.text(topic.text), .int(Int64(limit + 1))]) { row in
-            (user: UserID(row.text(0)), hasDevice: row.int(1) != 0)
-        }
-        return members.count > limit || members.contains(where: \.hasDevice) ? nil : members.map(\.user)
+        return members.withoutDevice
     }
 
     /// A large topic's pages walk over all devices, so all devices are cut.

@@ -7,8 +7,8 @@ private enum SQL {
     ///
     /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
     /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill.
-    static let look = """
-        DECLARE look NO SCROLL CURSOR FOR WITH new AS MATERIALIZED (
+    private static let new = """
+        WITH new AS MATERIALIZED (
             SELECT id, node, serial, made_at, body FROM node_events WHERE id > $2
             UNION ALL
             SELECT id, node, serial, made_at, body FROM node_events
@@ -22,6 +22,11 @@ private enum SQL {
             LEFT JOIN new AS e ON true
         ORDER BY e.id
         """
+    static let look = new + " LIMIT $3"
+    /// The same rows, however many: planned each time.
+    static let cursor = "DECLARE look NO SCROLL CURSOR FOR " + new
+    /// The tables' sizes, which are of no use here, would have the look planned each time too.
+    static let keepPlans = "SET LOCAL plan_cache_mode = force_generic_plan"
     static let begin = """
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
             coalesce((SELECT max(id) FROM node_events), 0),
@@ -82,15 +87,27 @@ extension SQLSession {
         return start
     }
 
-    /// Begins, in the open transaction, to read rows that are new since a look that saw the snapshot and no id above `lastID`.
-    func lookInJournal(since snapshot: String, lastID: Int64) throws(StoreError) {
-        try connection.queue(SQL.look, [.text(snapshot), .int(lastID)])
+    /// Reads, in the open transaction, the first rows that are new since a look that saw the snapshot and no id above
+    /// `lastID`.
+    func lookInJournal(since snapshot: String, lastID: Int64, limit: Int) throws(StoreError) -> JournalPage {
+        try connection.queue(SQL.keepPlans, [])
+        return try journalPage(SQL.look, [.text(snapshot), .int(lastID), .int(Int64(limit))])
     }
 
-    /// The next rows of the look, by id; one that has none says nothing else either, unless it is the first.
+    /// Makes ready to read on behind so many rows of the same look.
+    func lookFurther(since snapshot: String, lastID: Int64, behind count: Int) throws(StoreError) {
+        try connection.queue(SQL.cursor, [.text(snapshot), .int(lastID)])
+        try connection.queue("MOVE \(count) FROM look", [])
+    }
+
+    /// The next rows of the look, by id; none of them says anything else either.
     func journalPage(limit: Int) throws(StoreError) -> JournalPage {
+        try journalPage("FETCH \(limit) FROM look", [])
+    }
+
+    private func journalPage(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) -> JournalPage {
         var page = JournalPage()
-        _ = try connection.run("FETCH \(limit) FROM look", []) { row in
+        _ = try connection.run(sql, bindings) { row in
             (page.snapshot, page.moment, page.isOlder) = (row.text(0), row.moment(1), row.int(2) != 0)
             guard !row.isNull(3) else { return }
             page.rows.append(

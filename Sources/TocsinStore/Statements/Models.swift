@@ -11,11 +11,22 @@ private enum SQL {
         """
     /// When the messages were made that stand before the last so many of each topic.
     ///
-    /// Each is looked up by itself: joined, they were found by reading all of the topic, by a plan from when it had none.
+    /// Each is looked up by itself: joined, they were found by reading all of the topic, by a plan from when it had none. And
+    /// in order, which one index has: without, such a plan took whichever begins with the topic.
     static let latestMaking = """
-        SELECT max((SELECT m.made_at FROM messages AS m WHERE m.topic_id = t.id AND m.number = t.last_number - n.count))
-        FROM unnest($1::text[], $2::bigint[]) AS n (topic, count) JOIN topics AS t ON t.id = n.topic
+        SELECT max((\(making("n.count")))) FROM unnest($1::text[], $2::bigint[]) AS n (topic, count)
+            JOIN topics AS t ON t.id = n.topic
         """
+    /// The same for one topic, `$1`.
+    ///
+    /// Of lists PostgreSQL thinks too highly to keep a plan for what one topic needs, and plans each time.
+    static let latestMakingOfOne = "SELECT (\(making("$2"))) FROM topics AS t WHERE t.id = $1"
+    private static func making(_ count: String) -> String {
+        """
+        SELECT m.made_at FROM messages AS m WHERE m.topic_id = t.id AND m.number <= t.last_number - \(count)
+        ORDER BY m.number DESC NULLS LAST LIMIT 1
+        """
+    }
     static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
     static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
 }
@@ -24,6 +35,8 @@ private enum SQL {
 private struct Counters: Sendable {
     /// Raises the one named `$1` by `$2`.
     let raise: String
+    /// Answers the name and the new value of what `raise` has raised, on databases that have lists.
+    let answer: String
     /// Names and values of those with these names.
     let selection: @Sendable (_ names: String) -> String
     /// Raises those named by the list `$1` by the list `$2`, and answers their names and new values, on databases that have
@@ -36,6 +49,7 @@ private struct Counters: Sendable {
     /// topic counts, since what was read of it before was not locked.
     static let numbers = Counters(
         raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1 AND coalesce(deleted, 0) = 0",
+        answer: " RETURNING id, last_number",
         selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0)) AND coalesce(deleted, 0) = 0" },
         raiseListed: """
             WITH raised AS MATERIALIZED (
@@ -52,6 +66,7 @@ private struct Counters: Sendable {
             INSERT INTO feeds (owner, last_position) VALUES ($1, $2)
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """,
+        answer: " RETURNING owner, last_position",
         selection: { "SELECT owner, last_position FROM feeds WHERE owner IN (\($0))" },
         raiseListed: """
             INSERT INTO feeds (owner, last_position)
@@ -231,7 +246,11 @@ extension SQLWriter {
         return Dictionary(uniqueKeysWithValues: last.map { ($0, $1 - Int64(counts[$0] ?? 0) + 1) })
     }
 
-    func takePlaces(_ positions: [String: Int], _ numbers: [TopicID: Int]) throws(StoreError) -> TakenPlaces {
+    func takePlaces(
+        _ positions: [String: Int],
+        _ numbers: [TopicID: Int],
+        fewMembers: Int
+    ) throws(StoreError) -> TakenPlaces {
         guard session.dialect.hasManyWriters else {
             return TakenPlaces(
                 firstPositions: positions.isEmpty ? [:] : try takePositions(positions),
@@ -239,12 +258,15 @@ extension SQLWriter {
             )
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
-        let (owners, topics) = (Self.lists(positions), Self.lists(byTopic))
-        var taken = TakenPlaces()
-        try connection.runTogether([
-            (Counters.positions.raiseListed, owners.bindings), (Counters.numbers.raiseListed, topics.bindings),
-            (SQL.latestMaking, topics.bindings),
-        ]) { statement, row in
+        let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
+        var (taken, members) = (TakenPlaces(), FewMembers(of: Set(numbers.keys), limit: fewMembers))
+        let statements = [
+            (positions.count == 1 ? Self.raiseOwner : Counters.positions.raiseListed, owners),
+            (numbers.count == 1 ? Self.raiseTopic : Counters.numbers.raiseListed, topics),
+            (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
+        ]
+        try connection.runTogether(statements + members.questions(session.dialect)) { statement, row in
+            guard statement < statements.count else { return members.add(FewMembers.Row(row)) }
             let name = statement < 2 ? row.text(0) : ""
             switch statement {
             case 0: taken.firstPositions[name] = row.int(1) - Int64(positions[name] ?? 0) + 1
@@ -252,7 +274,17 @@ extension SQLWriter {
             default: taken.latestMaking = row.optionalMoment(0)
             }
         }
+        taken.deviceless = members.withoutDevice
         return taken
+    }
+
+    private static let raiseOwner = Counters.positions.raise + Counters.positions.answer
+    private static let raiseTopic = Counters.numbers.raise + Counters.numbers.answer
+
+    /// A name and its count, or lists of all.
+    private static func bindings(_ counts: [String: Int]) -> [SQLValue] {
+        guard counts.count == 1, let one = counts.first else { return lists(counts).bindings }
+        return [.text(one.key), .int(Int64(one.value))]
     }
 
     /// Names in order, and the count of each.
