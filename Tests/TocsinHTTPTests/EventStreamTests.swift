@@ -112,6 +112,19 @@ struct EventStreamTests {
         }
     }
 
+    @Test("over HTTP/1.0 a stream that ends without a word ends its connection")
+    func oldVersionLifetime() async throws {
+        let clock = TestClock()
+        try await TestServer.with(clock: clock, settings: { $0.lifetimeMilliseconds = 100 }) { server in
+            let client = try await server.connect()
+            client.send(get("subscription live", version: "1.0"))
+            _ = try await client.read(through: ": live\n\n")
+            clock.advance(milliseconds: 111)
+            #expect(await server.service.wait(for: .unsubscribed))
+            #expect(await client.readToEnd() == "")
+        }
+    }
+
     @Test("HEAD tells of the stream without beginning it")
     func head() async throws {
         try await TestServer.with { server in

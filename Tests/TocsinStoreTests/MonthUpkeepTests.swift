@@ -31,6 +31,35 @@ struct MonthUpkeepTests {
     }
 
     @Test(
+        "a month of which too many are there already is the table they stand in; too many of several are told",
+        arguments: TestDatabase.inOneTable
+    )
+    func crowded(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            let (march, may) = (Timestamp(year: 2027, month: 3), Timestamp(year: 2027, month: 5))
+            func crowd(_ month: Timestamp, _ numbers: ClosedRange<Int>) async throws {
+                for number in numbers { try await months.publish(at: month, id: MonthStore.id(month, "\(number)")) }
+            }
+            try await crowd(march, 1...201)
+            try await crowd(may, 1...200)
+            _ = try await months.keep(at: Self.january)
+            var counts = try months.counts()
+            #expect(["messages_2027_02", "messages_2027_03", "messages_later"].map { counts[$0] } == [0, 201, 200])
+            let made = try await months.publish(at: march, key: "k")
+            #expect(try months.counts()["messages_2027_03"] == 202)
+            await #expect(throws: StoreError.self, "a key is once in its topic, there too") {
+                try await months.publish(at: may, key: "k")
+            }
+            try await crowd(may, 201...201)
+            try await crowd(Timestamp(year: 2027, month: 7), 1...201)
+            await #expect { try await months.keep(at: march) } throws: { "\($0)".contains("too many messages") }
+            counts = try months.counts()
+            #expect([counts["messages_2027_04"], counts["messages_later"]] == [nil, 402])
+            #expect(try await months.page(limit: 1000).contains(made))
+        }
+    }
+
+    @Test(
         "a month is closed once all of it is past the bound, dropped later, and newer ones stay",
         arguments: TestDatabase.inOneTable
     )
@@ -137,6 +166,54 @@ struct MonthUpkeepTests {
         }
     }
 
+    @Test("what comes while a month is being closed is not counted to it", arguments: TestDatabase.inOneTable)
+    func overtaken(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            for topic in ["a", "b"] { try await months.publish(to: topic, at: MonthStore.december) }
+            let late = MonthStore.id(MonthStore.december, "late")
+            let connection = try months.database.connect(.tool)
+            defer { connection.close() }
+            // As another node would, between the looks at the two topics.
+            try connection.execute(
+                script: """
+                    CREATE FUNCTION publish_late() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN
+                        INSERT INTO messages (id, topic_id, number, owner, position, made_at)
+                            VALUES ('\(late)', 'b', 2, 'u::ann', 3, \(Self.due.milliseconds));
+                        RETURN NULL;
+                    END $$;
+                    CREATE TRIGGER late AFTER UPDATE ON topics FOR EACH ROW
+                        WHEN (new.id = 'a' AND new.first_number <> old.first_number) EXECUTE FUNCTION publish_late();
+                    """
+            )
+            for hour in 0..<3 {
+                #expect(try await months.keep(at: Self.due.adding(seconds: Double(hour) * Self.hour), days: 30) == 0)
+            }
+            #expect(try await months.bounds("b") == [2, 3])
+            #expect(try await months.page("b").contains(late))
+        }
+    }
+
+    @Test("what keeps a month for long keeps nothing else of it", arguments: TestDatabase.inOneTable)
+    func held(database: TestDatabase) async throws {
+        try await MonthStore.with(database) { months in
+            for _ in 0..<3 { try await months.publish(at: MonthStore.december) }
+            // A client's, whose clock is behind: without it the month would go.
+            let late = try await months.publish(to: "b", at: Self.due, id: MonthStore.id(MonthStore.december, "late"))
+            func prune(_ days: Double) async throws -> Int {
+                let clock = MonthStore.Clock(moment: Self.due.adding(seconds: days * MonthStore.day))
+                let retention = MessageRetention(keptSeconds: 30 * MonthStore.day)
+                return try await MessageReaper(store: months.store, time: clock, retention: retention).runOnce()
+            }
+            #expect(try await months.keep(at: Self.due, days: 30) == 0)
+            #expect(try await prune(6) == 0)
+            #expect(try await prune(7) == 3)
+            #expect(try await months.page("a").isEmpty)
+            #expect(try await months.page("b") == [late])
+            #expect(try await months.bounds("a") == [4, 4])
+        }
+    }
+
     @Test(
         "by age, rows of a month wait for it; by count they go, and an empty month with them",
         arguments: TestDatabase.inOneTable
@@ -150,7 +227,7 @@ struct MonthUpkeepTests {
                 let clock = MonthStore.Clock(moment: Self.january.adding(seconds: 20 * MonthStore.day))
                 return try await MessageReaper(store: months.store, time: clock, retention: retention).runOnce()
             }
-            #expect(try await prune(MessageRetention(keptSeconds: 5 * MonthStore.day)) == 1)
+            #expect(try await prune(MessageRetention(keptSeconds: 15 * MonthStore.day)) == 1)
             #expect(try await !months.page().contains(old))
             #expect(try await prune(MessageRetention(keptPerTopic: 1)) == 3)
             #expect(try await months.page() == [kept])

@@ -76,8 +76,9 @@ package protocol MonthWriting {
     /// Puts the table of messages into months, once and for all; answers the first of them, nil where it stands in months
     /// already. Where the database has no such parts it throws `mismatch`.
     func standInMonths(at now: Timestamp) throws(StoreError) -> MessageMonth?
-    /// Makes the months up to the second after the one that is now; answers how many.
-    func makeMonths(at now: Timestamp) throws(StoreError) -> Int
+    /// Makes the months up to the second after the one that is now; answers how many. Moves so many messages into them at
+    /// most, and throws `mismatch` where that does not do.
+    func makeMonths(at now: Timestamp, moving limit: Int) throws(StoreError) -> Int
     /// Does the next step of closing a month, of at most so many rows: raises the bounds of feeds and topics past what it
     /// holds, removes what stands before that elsewhere, and its settled deliveries.
     func closeMonth(

@@ -10,6 +10,8 @@ package struct MonthKeeper: Sendable {
     private let retention: MessageRetention
     private let batch: Int
     private static let roundSeconds = 3600.0
+    /// Moving so many rows for each of a batch into a new month, while all others wait, takes less than a second.
+    private static let movedByBatch = 100
 
     /// - Parameter batch: Topics, feeds or rows seen to at most in one transaction.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 500) {
@@ -25,21 +27,38 @@ package struct MonthKeeper: Sendable {
         let bounds = retention.bounds(at: now)
         let plan = try await store.reading { reader throws(StoreError) in try reader.monthsToKeep(at: now, bounds) }
         guard let plan else { return 0 }
-        if plan.areDue {
-            _ = try await store.writing { writer throws(StoreError) in .success(try writer.makeMonths(at: now)) }
+        let trouble = plan.areDue ? await make(at: now) : nil
+        let dropped = try await drop(plan.closed, now)
+        if dropped == plan.closed.count {
+            for month in plan.over {
+                guard try await close(month, bounds, now) else { break }
+            }
         }
-        var dropped = 0
-        for month in plan.closed {
+        if let trouble { throw trouble }
+        return dropped
+    }
+
+    /// Answers why months could not be made, which keeps none from going.
+    private func make(at now: Timestamp) async -> ServiceError? {
+        let limit = batch * Self.movedByBatch
+        do throws(ServiceError) {
+            _ = try await store.writing { writer throws(StoreError) in
+                .success(try writer.makeMonths(at: now, moving: limit))
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func drop(_ months: [MessageMonth], _ now: Timestamp) async throws(ServiceError) -> Int {
+        for (dropped, month) in months.enumerated() {
             let isDropped = try await store.writing { writer throws(StoreError) in
                 .success(try writer.dropMonth(month, at: now))
             }
             guard isDropped else { return dropped }
-            dropped += 1
         }
-        for month in plan.over {
-            guard try await close(month, bounds, now) else { break }
-        }
-        return dropped
+        return months.count
     }
 
     private func close(

@@ -79,7 +79,8 @@ final class OutboundQueue {
     /// Gives the channel all that is pending, unless it still holds the last write.
     func flush() {
         isFlushScheduled = false
-        guard let context, writer.inFlightBytes == 0, pending.readableBytes > 0 else { return }
+        guard let context, writer.inFlightBytes == 0 else { return }
+        guard pending.readableBytes > 0 else { return tellDrained() }
         var buffer = pending
         // A quiet connection keeps no buffer.
         pending = ByteBuffer()

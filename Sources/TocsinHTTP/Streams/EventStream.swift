@@ -61,8 +61,9 @@ final class EventStream<Service: GraphQLService> {
         switch output {
         case .text(let message): queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
         case .close:
-            if isChunked { queue.append { $0.writeLastChunk() } }
             queue.drained = { [self] in finish() }
+            // Without chunks too: then nothing is to be written, but the end of what is under way to be told.
+            queue.append { [isChunked] in if isChunked { $0.writeLastChunk() } }
             queue.flush()
         case .settled:
             queue.flush()

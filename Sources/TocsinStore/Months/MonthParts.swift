@@ -21,6 +21,8 @@ struct MonthParts {
     static let rest = "messages_rest"
     static let later = "messages_later"
     static let earlier = "messages_earlier"
+    /// So long what is to go with its month waits for what keeps that.
+    static let patienceSeconds = 604_800.0
     /// Where the part for later ids ends: with the year 2099.
     static let end = DeliveryPartition.identifier(at: Timestamp(year: 2100, month: 1).milliseconds)
 
@@ -59,17 +61,35 @@ struct MonthParts {
 
     /// What makes a part for ids from one to another like that of the rest, with all its indexes.
     static func making(_ name: String, from start: String, to end: String) -> [String] {
+        [making(name), attaching(name, from: start, to: end)]
+    }
+
+    private static func making(_ name: String) -> String {
+        "CREATE TABLE \(name) (LIKE \(rest) INCLUDING ALL EXCLUDING CONSTRAINTS)"
+    }
+
+    /// What makes a month.
+    static func making(_ month: MessageMonth) -> [String] {
+        making(month.name, from: month.firstID, to: month.next.firstID) + [makingIndex(month)]
+    }
+
+    /// What makes a month that has those of its messages that stand in a table.
+    static func making(_ month: MessageMonth, outOf table: String) -> [String] {
+        making(month) + [moving(outOf: table, from: month.firstID, to: month.next.firstID)]
+    }
+
+    /// What makes the part for later ids, detached, that of a month, and another one for what else it has.
+    static func turningLater(into month: MessageMonth) -> [String] {
         [
-            "CREATE TABLE \(name) (LIKE \(rest) INCLUDING ALL EXCLUDING CONSTRAINTS)",
-            attaching(name, from: start, to: end),
+            "ALTER TABLE \(later) RENAME TO \(month.name)", making(later),
+            moving(outOf: month.name, from: month.next.firstID, to: end, into: later), makingIndex(month),
+            attaching(month.name, from: month.firstID, to: month.next.firstID),
         ]
     }
 
-    /// What makes a month, with an index that says whether anything in it is younger than a time, at hardly any cost.
-    static func making(_ month: MessageMonth) -> [String] {
-        making(month.name, from: month.firstID, to: month.next.firstID) + [
-            "CREATE INDEX ON \(month.name) USING brin (made_at) WITH (autosummarize = on)"
-        ]
+    /// Says whether anything in a month is younger than a time, at hardly any cost.
+    private static func makingIndex(_ month: MessageMonth) -> String {
+        "CREATE INDEX ON \(month.name) USING brin (made_at) WITH (autosummarize = on)"
     }
 
     static func attaching(_ name: String, from start: String, to end: String) -> String {
@@ -78,11 +98,16 @@ struct MonthParts {
 
     static func detaching(_ name: String) -> String { "ALTER TABLE messages DETACH PARTITION \(name)" }
 
-    /// Moves the rows of ids from one to another out of a table, into the parts.
-    static func moving(outOf table: String, from start: String, to end: String) -> String {
+    /// Moves the rows of ids from one to another out of a table, into the parts or into another table.
+    static func moving(
+        outOf table: String,
+        from start: String,
+        to end: String,
+        into target: String = "messages"
+    ) -> String {
         """
         WITH moved AS (DELETE FROM \(table) WHERE id >= '\(start)' AND id < '\(end)' RETURNING *)
-        INSERT INTO messages SELECT * FROM moved
+        INSERT INTO \(target) SELECT * FROM moved
         """
     }
 }
@@ -91,34 +116,9 @@ extension MessageMonth {
     /// The lowest id that is made in it.
     var firstID: String { DeliveryPartition.identifier(at: start.milliseconds) }
 
+    /// When all its time is over, with a day for clocks that are not right.
+    var end: Timestamp { next.start.adding(seconds: 86_400) }
+
     /// Its range of ids.
     var bounds: [SQLValue] { [.text(firstID), .text(next.firstID)] }
-}
-
-/// The note on a month's table that the bounds of topics and feeds were raised past all that was in it.
-struct MonthClosing: Hashable {
-    var closedAt: Timestamp
-    /// All that was in it was made before; zero: nothing was in it.
-    var madeBefore: Timestamp
-    /// Longer than any read of an earlier moment lasts, but for exports, which hold the table.
-    private static let graceSeconds = 600.0
-
-    init(closedAt: Timestamp, madeBefore: Timestamp) {
-        self.closedAt = closedAt
-        self.madeBefore = madeBefore
-    }
-
-    /// The note in a table's comment; nil for another comment.
-    init?(_ comment: String) {
-        let numbers = comment.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 2 else { return nil }
-        self.init(closedAt: Timestamp(milliseconds: numbers[0]), madeBefore: Timestamp(milliseconds: numbers[1]))
-        guard comment == self.comment else { return nil }
-    }
-
-    var comment: String {
-        "closed at \(closedAt.milliseconds), all was made before \(madeBefore.milliseconds); to be dropped"
-    }
-
-    func isOver(at now: Timestamp) -> Bool { closedAt.adding(seconds: Self.graceSeconds) <= now }
 }

@@ -3,44 +3,27 @@ import TocsinCore
 private enum SQL {
     static func isYoung(_ part: String) -> String { "SELECT 1 FROM \(part) WHERE made_at >= $1 LIMIT 1" }
     static func isFilled(_ part: String) -> String { "SELECT 1 FROM \(part) LIMIT 1" }
+    static let isCrowded = "SELECT 1 FROM \(MonthParts.later) WHERE id >= $1 AND id < $2 OFFSET $3 LIMIT 1"
     static let isUnderWay = """
         SELECT 1 WHERE EXISTS (SELECT 1 FROM fanouts WHERE message_id >= $1 AND message_id < $2)
             OR EXISTS (SELECT 1 FROM deliveries WHERE message_id >= $1 AND message_id < $2 AND status = 'waiting')
             OR EXISTS (SELECT 1 FROM deliveries WHERE message_id >= $1 AND message_id < $2 AND status = 'sending')
         """
     static let isDelivered = "SELECT 1 FROM deliveries WHERE message_id >= $1 AND message_id < $2 LIMIT 1"
-    static func nextFeed(_ part: String) -> String {
-        "SELECT owner FROM \(part) WHERE owner > $1 AND position IS NOT NULL ORDER BY owner LIMIT 1"
-    }
-    static func lastPosition(_ part: String) -> String {
-        "SELECT max(position) FROM \(part) WHERE owner = $1 AND position IS NOT NULL"
-    }
-    static func nextTopic(_ part: String) -> String {
-        "SELECT topic_id FROM \(part) WHERE topic_id > $1 ORDER BY topic_id LIMIT 1"
-    }
-    static func lastNumber(_ part: String) -> String { "SELECT max(number) FROM \(part) WHERE topic_id = $1" }
-    /// Messages of a topic that stand before one of a month's, elsewhere.
-    static let stragglers = """
-        SELECT id FROM messages WHERE topic_id = $1 AND number <= $2 AND (id < $3 OR id >= $4)
-        ORDER BY number NULLS FIRST LIMIT $5
-        """
-    static let removeDeliveries = """
-        DELETE FROM deliveries WHERE (message_id, device_id) IN (
-            SELECT x.message_id, x.device_id FROM deliveries AS x
-            WHERE x.message_id >= $1 AND x.message_id < $2 AND x.status NOT IN ('waiting', 'sending') LIMIT $3)
-        """
-    static func note(_ closing: MonthClosing?, on part: String) -> String {
-        "COMMENT ON TABLE \(part) IS \(closing.map { "'\($0.comment)'" } ?? "NULL")"
-    }
 }
 
 extension SQLReading {
-    /// From the lowest id of the months in which messages stand to that behind them; nil where they stand in none.
-    func idsInMonths() throws(StoreError) -> Range<String>? {
-        guard let months = try MonthParts(connection, session.dialect)?.months, let first = months.first,
-            let last = months.last
-        else { return nil }
-        return first.month.firstID..<last.month.next.firstID
+    /// From the lowest id of the months that are to go as a whole to that behind them; nil where there are none.
+    ///
+    /// A month that should have gone long ago is kept by something in it, perhaps a single message of somebody whose clock is
+    /// behind: what else is in it goes row by row.
+    func idsInMonths(_ bounds: PruningBounds) throws(StoreError) -> Range<String>? {
+        let months = try MonthParts(connection, session.dialect)?.months.map(\.month) ?? []
+        let whole = months.drop { month in
+            bounds.madeBefore.map { month.end.adding(seconds: MonthParts.patienceSeconds) <= $0 } ?? false
+        }
+        guard let first = whole.first, let last = whole.last else { return nil }
+        return first.firstID..<last.next.firstID
     }
 
     func monthsToKeep(at now: Timestamp, _ bounds: PruningBounds) throws(StoreError) -> MonthPlan? {
@@ -61,19 +44,17 @@ extension SQLReading {
         return plan
     }
 
-    /// How a month may be closed: where all its time is over, with a day for clocks that are not right, and nothing in it is
-    /// to be kept.
-    fileprivate func closing(
+    /// How a month may be closed: where all its time is over, and nothing in it is to be kept.
+    func closing(
         of month: MessageMonth,
         _ bounds: PruningBounds,
         at now: Timestamp
     ) throws(StoreError) -> MonthClosing? {
-        let end = month.next.start.adding(seconds: 86_400)
-        guard end <= now else { return nil }
+        guard month.end <= now else { return nil }
         if try connection.first(SQL.isFilled(month.name), [], { $0.int(0) }) == nil {
             return MonthClosing(closedAt: now, madeBefore: Timestamp(milliseconds: 0))
         }
-        guard let madeBefore = bounds.madeBefore, end <= madeBefore else { return nil }
+        guard let madeBefore = bounds.madeBefore, month.end <= madeBefore else { return nil }
         let closing = MonthClosing(closedAt: now, madeBefore: madeBefore)
         return try hasMore(month, than: closing) ? nil : closing
     }
@@ -87,7 +68,7 @@ extension SQLReading {
     }
 
     /// Whether a message of a month is on its way to somebody.
-    fileprivate func isUnderWay(_ month: MessageMonth) throws(StoreError) -> Bool {
+    func isUnderWay(_ month: MessageMonth) throws(StoreError) -> Bool {
         try connection.first(SQL.isUnderWay, month.bounds, { $0.int(0) }) != nil
     }
 }
@@ -95,20 +76,40 @@ extension SQLReading {
 // MARK: Making and dropping
 
 extension SQLWriter {
-    func makeMonths(at now: Timestamp) throws(StoreError) -> Int {
+    func makeMonths(at now: Timestamp, moving limit: Int) throws(StoreError) -> Int {
         try holding(whole: "messages") { () throws(StoreError) in
-            guard let parts = try MonthParts(connection, session.dialect), let last = parts.months.last?.month else {
-                return 0
-            }
-            let missing = parts.missing(at: now)
-            guard let newest = missing.last else { return 0 }
-            let (start, end) = (last.next.firstID, newest.next.firstID)
-            var statements = [MonthParts.detaching(MonthParts.later)] + missing.flatMap { MonthParts.making($0) }
-            statements.append(MonthParts.moving(outOf: MonthParts.later, from: start, to: end))
-            statements.append(MonthParts.attaching(MonthParts.later, from: end, to: MonthParts.end))
-            for statement in statements { try connection.run(statement) }
+            guard let missing = try MonthParts(connection, session.dialect)?.missing(at: now), let newest = missing.last
+            else { return 0 }
+            try connection.run(MonthParts.detaching(MonthParts.later))
+            for month in missing { try make(month, moving: limit) }
+            let (start, end) = (newest.next.firstID, MonthParts.end)
+            try connection.run(MonthParts.attaching(MonthParts.later, from: start, to: end))
             return missing.count
         } ?? 0
+    }
+
+    /// Makes a month while the part for later ids is detached: moves what that has of it, or all else.
+    private func make(_ month: MessageMonth, moving limit: Int) throws(StoreError) {
+        let statements: [String]
+        if try !isCrowded(month.firstID, month.next.firstID, limit) {
+            statements = MonthParts.making(month, outOf: MonthParts.later)
+        } else if try !isCrowded(month.next.firstID, MonthParts.end, limit) {
+            statements = MonthParts.turningLater(into: month)
+        } else {
+            throw .mismatch(
+                reason: """
+                    \(MonthParts.later) has too many messages with ids of a time to come, both of \(month.name) and of later \
+                    months, to move them while all others wait; no month is made until it has fewer
+                    """
+            )
+        }
+        for statement in statements { try connection.run(statement) }
+    }
+
+    /// Whether the part for later ids has more of these than may be moved while all others wait.
+    private func isCrowded(_ start: String, _ end: String, _ limit: Int) throws(StoreError) -> Bool {
+        let bindings: [SQLValue] = [.text(start), .text(end), .int(Int64(limit))]
+        return try connection.first(SQL.isCrowded, bindings, { $0.int(0) }) != nil
     }
 
     func dropMonth(_ month: MessageMonth, at now: Timestamp) throws(StoreError) -> Bool {
@@ -118,7 +119,7 @@ extension SQLWriter {
             else { return false }
             let isDelivered = try connection.first(SQL.isDelivered, month.bounds, { $0.int(0) }) != nil
             guard !isDelivered, try !isUnderWay(month), try !hasMore(month, than: closing) else {
-                try connection.run(SQL.note(nil, on: month.name))
+                try connection.run(MonthClosing.noting(nil, on: month.name))
                 return false
             }
             try connection.run("DROP TABLE \(month.name)")
@@ -138,69 +139,5 @@ extension SQLWriter {
                 ]
             } ?? MonthParts.making(MonthParts.earlier, from: month.firstID, to: end)
         for statement in statements { try connection.run(statement) }
-    }
-}
-
-// MARK: Closing
-
-extension SQLWriter {
-    func closeMonth(
-        _ month: MessageMonth,
-        _ bounds: PruningBounds,
-        at now: Timestamp,
-        from place: MonthPlace,
-        limit: Int
-    ) throws(StoreError) -> MonthStep {
-        guard let turn = session.dialect.pruningTurn, try connection.first(turn, [], { $0.int(0) }) == 1,
-            let parts = try MonthParts(connection, session.dialect),
-            parts.months.contains(where: { $0.month == month }),
-            let closing = try closing(of: month, bounds, at: now), try !isUnderWay(month)
-        else { return .kept }
-        switch place {
-        case .feeds(let owner): return .next(try closeFeeds(month, after: owner, limit))
-        case .topics(let topic): return try closeTopics(month, after: topic, limit)
-        case .deliveries:
-            let removed = try connection.run(SQL.removeDeliveries, month.bounds + [.int(Int64(limit))])
-            guard removed < limit else { return .next(.deliveries) }
-            try connection.run(SQL.note(closing, on: month.name))
-            return .closed
-        }
-    }
-
-    private func closeFeeds(_ month: MessageMonth, after owner: String, _ limit: Int) throws(StoreError) -> MonthPlace {
-        var place = owner
-        for _ in 0..<limit {
-            guard let next = try connection.first(SQL.nextFeed(month.name), [.text(place)], { $0.text(0) }) else {
-                return .topics(after: "")
-            }
-            place = next
-            let last = try connection.first(SQL.lastPosition(month.name), [.text(next)]) { $0.int(0) }
-            try keep(feedOf: next, behind: last ?? 0)
-        }
-        return .feeds(after: place)
-    }
-
-    private func closeTopics(_ month: MessageMonth, after topic: String, _ limit: Int) throws(StoreError) -> MonthStep {
-        var place = topic
-        for _ in 0..<limit {
-            guard let next = try connection.first(SQL.nextTopic(month.name), [.text(place)], { $0.text(0) }) else {
-                return .next(.deliveries)
-            }
-            let last = try connection.first(SQL.lastNumber(month.name), [.text(next)]) { $0.int(0) } ?? 0
-            let stragglers = try connection.all(
-                SQL.stragglers,
-                [.text(next), .int(last)] + month.bounds + [.int(Int64(limit))]
-            ) { MessageID($0.text(0)) }
-            guard stragglers.isEmpty else {
-                // A step of its own: rows of feeds are locked before those of topics.
-                guard place == topic else { return .next(.topics(after: place)) }
-                let step = try prune(stragglers, of: TopicID(next), limit: limit)
-                guard let step, step.messages + step.deliveries > 0 else { return .kept }
-                return .next(.topics(after: place))
-            }
-            try keep(TopicID(next), behind: last)
-            place = next
-        }
-        return .next(.topics(after: place))
     }
 }

@@ -53,7 +53,7 @@ extension SQLReading {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) {
-        let months = try idsInMonths()
+        let months = try idsInMonths(bounds)
         var due: [TopicID] = []
         var place = topic.text
         for _ in 0..<limit {
@@ -79,7 +79,7 @@ extension SQLReading {
         limit: Int
     ) throws(StoreError) -> [MessageID] {
         guard let last = try connection.first(SQL.lastNumber, [.text(topic.text)], { $0.int(0) }) else { return [] }
-        let months = try idsInMonths()
+        let months = try idsInMonths(bounds)
         let first = try connection.all(SQL.first, [.text(topic.text), .int(Int64(limit))]) { row in
             let isLeftOut = bounds.leavesOut(
                 madeAt: row.int(2),

@@ -3,7 +3,7 @@ import NIOPosix
 
 /// A bare socket: sends what it is told and reads what comes, byte by byte if need be.
 ///
-/// It closes itself after a minute, so that no test hangs.
+/// It closes itself after a minute, so that no test hangs, and says so at the end of what came: that was not the server.
 final class RawClient {
     struct Closed: Error, CustomStringConvertible {
         let seen: String
@@ -38,7 +38,10 @@ final class RawClient {
             }
         if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
         let channel = try await bootstrap.connect(host: host, port: port).get()
-        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) { channel.close(promise: nil) }
+        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) {
+            continuation.yield(Array("(still open after a minute)".utf8))
+            channel.close(promise: nil)
+        }
         channel.closeFuture.whenComplete { _ in timeout.cancel() }
         return RawClient(channel, stream)
     }
