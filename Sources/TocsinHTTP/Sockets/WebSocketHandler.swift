@@ -149,10 +149,10 @@ extension WebSocketHandler {
     private func close(code: UInt16?, reason: String, awaitsPeer: Bool) {
         guard case .open = phase else { return }
         phase = .closing(awaitsPeer: awaitsPeer)
-        queue.append { $0.writeCloseFrame(code: code, reason: reason) }
-        performer.stop()
         // A peer that takes a little now and then does not keep what waits for ever.
         deadline.set(milliseconds: 6 * parts.settings.writeMilliseconds) { [self] in closeChannel() }
+        queue.append { $0.writeCloseFrame(code: code, reason: reason) }
+        performer.stop()
         queue.flush()
     }
 
