@@ -10,8 +10,9 @@ package struct MessageReaper: Sendable {
     private static let topicsAtOnce = 200
     private static let roundSeconds = 300.0
 
-    /// - Parameter batch: Rows removed at most in one transaction, deliveries included.
-    package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 500) {
+    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; each message is asked for by itself,
+    ///   and other writes wait that long.
+    package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
         self.store = store
         self.time = time
         self.retention = retention
