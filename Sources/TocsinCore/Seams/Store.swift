@@ -131,12 +131,12 @@ package protocol ModelWriting {
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
-    /// Does both, positions first, and asks what was made before and, of topics of so many members at most,
-    /// `membersIfNoneHasDevice`, without waiting in between where that saves time.
+    /// Does both, positions first, and asks what was made before and, unless it is nil, `membersIfNoneHasDevice` of topics
+    /// of so many members at most, without waiting in between where that saves time.
     func takePlaces(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
-        fewMembers: Int
+        fewMembers: Int?
     ) throws(StoreError) -> TakenPlaces
 }
 
@@ -149,7 +149,7 @@ package struct TakenPlaces: Sendable {
     /// The latest time at which the messages before them in their topics were made; nil where one writer makes all messages,
     /// in order.
     package var latestMaking: Timestamp?
-    /// The members of the topics that are few and have no device; nil where it saves nothing to ask for them together.
+    /// The members of the topics that are few and have no device; nil when that was not asked, or saves nothing.
     package var deviceless: [TopicID: [UserID]]?
 
     package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {

@@ -16,7 +16,9 @@ struct MessageBatch {
     private var storedByKey: [MessageKey: Record] = [:]
 
     private static let urgentPriority: Int64 = 5
-    /// The members of topics of few, who have no device, where that was asked for with the places.
+    /// Topics of so many members are looked through for devices when a message is created.
+    private static let fewMembers = 8
+    /// The members of such topics, who have no device, where that was asked for with the places.
     private var deviceless: [TopicID: [UserID]]?
 
     private enum Verdict {
@@ -131,7 +133,7 @@ extension MessageBatch {
 
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), writer)
+        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), fewMembers: Self.fewMembers, writer)
         if let absent = taken.absent {
             // Since the look at it, which took no lock: what is performed anew sees that, and refuses its drafts alone.
             throw .overtaken(
@@ -193,7 +195,7 @@ extension MessageBatch {
         _ reader: any StoreReader
     ) throws(StoreError) -> [TopicID: [UserID]] {
         if let deviceless { return deviceless }
-        return try reader.membersIfNoneHasDevice(of: topics, atMost: MessagePlaces.fewMembers)
+        return try reader.membersIfNoneHasDevice(of: topics, atMost: Self.fewMembers)
     }
 
     private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {

@@ -33,13 +33,12 @@ enum MessagePlaces {
         var deviceless: [TopicID: [UserID]]?
     }
 
-    /// Members of a topic up to which it is asked whether any has a device.
-    static let fewMembers = 8
-
-    /// Gives records of one model their places, each in the topic beside it, in their order.
+    /// Gives records of one model their places, each in the topic beside it, in their order; asks of topics of so few
+    /// members whether any has a device.
     static func take(
         for records: inout [Record],
         in topics: [TopicID],
+        fewMembers: Int? = nil,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Taken {
         guard let model = records.first?.model, let number = model.numberPosition else { return Taken() }

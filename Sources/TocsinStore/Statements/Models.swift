@@ -249,7 +249,7 @@ extension SQLWriter {
     func takePlaces(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
-        fewMembers: Int
+        fewMembers: Int?
     ) throws(StoreError) -> TakenPlaces {
         guard session.dialect.hasManyWriters else {
             return TakenPlaces(
@@ -259,14 +259,19 @@ extension SQLWriter {
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
         let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
-        var (taken, members) = (TakenPlaces(), FewMembers(of: Set(numbers.keys), limit: fewMembers))
+        var taken = TakenPlaces()
+        var members = fewMembers.map { FewMembers(of: Set(numbers.keys), limit: $0) }
         let statements = [
             (positions.count == 1 ? Self.raiseOwner : Counters.positions.raiseListed, owners),
             (numbers.count == 1 ? Self.raiseTopic : Counters.numbers.raiseListed, topics),
             (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
         ]
-        try connection.runTogether(statements + members.questions(session.dialect)) { statement, row in
-            guard statement < statements.count else { return members.add(FewMembers.Row(row)) }
+        let questions = members?.questions(session.dialect) ?? []
+        try connection.runTogether(statements + questions) { statement, row in
+            guard statement < statements.count else {
+                members?.add(FewMembers.Row(row))
+                return
+            }
             let name = statement < 2 ? row.text(0) : ""
             switch statement {
             case 0: taken.firstPositions[name] = row.int(1) - Int64(positions[name] ?? 0) + 1
@@ -274,7 +279,7 @@ extension SQLWriter {
             default: taken.latestMaking = row.optionalMoment(0)
             }
         }
-        taken.deviceless = members.withoutDevice
+        taken.deviceless = members?.withoutDevice
         return taken
     }
 

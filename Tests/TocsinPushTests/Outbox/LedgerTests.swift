@@ -69,32 +69,46 @@ struct LedgerTests {
         }
     }
 
-    @Test("a device signed out after its push was claimed, but before it was handed over, gets nothing")
-    func signedOutBeforeHandOver() async throws {
+    /// Runs `body` while pushes to a device of ann's and one of bob's are claimed and wait for the access token.
+    ///
+    /// They leave when the gate opens. Answers to whom pushes went in all.
+    private func withClaimedPushes(
+        to second: String,
+        _ body: (OutboxHarness, HeldTokenEndpoint, OutboxWorker) async throws -> Void
+    ) async throws -> [String] {
+        var sent: [String] = []
         try await OutboxHarness.with { harness in
             let gate = HeldTokenEndpoint()
             harness.providers.tokenEndpoint.hold(gate)
             defer { gate.open() }
             try await harness.add([
                 Device.sample("stays", token: "stays", platform: .android, user: "ann"),
-                Device.sample("goes", token: "goes", platform: .android, user: "bob"),
+                Device.sample(second, token: second, platform: .android, user: "bob"),
             ])
             try await harness.publish("m1")
             try await harness.running { worker in
-                // The pushes wait for the access token: they are claimed, and nothing has left.
                 try await harness.wait { gate.isAsked }
-                try await harness.store.write { writer throws(StoreError) in
-                    try writer.endDeliveries(of: DeviceID("goes"), reason: "UNREGISTERED", now: harness.time.now())
-                    try writer.removeDevice(DeviceID("goes"), reason: "UNREGISTERED")
-                }
-                worker.withdraw(DeviceID("goes"), reason: "UNREGISTERED")
-                gate.open()
-                let rows = try await harness.deliveries { $0.are(2, .accepted, .ended) }
-                let gone = try #require(rows.first { $0.deviceID == DeviceID("goes") })
-                #expect(gone.status == .ended && gone.reason == "UNREGISTERED" && gone.attempts == 0)
+                try await body(harness, gate, worker)
             }
-            #expect(harness.transport.sent.map(\.token) == ["stays"])
+            sent = harness.transport.sent.map(\.token)
         }
+        return sent
+    }
+
+    @Test("a device signed out after its push was claimed, but before it was handed over, gets nothing")
+    func signedOutBeforeHandOver() async throws {
+        let sent = try await withClaimedPushes(to: "goes") { harness, gate, worker in
+            try await harness.store.write { writer throws(StoreError) in
+                try writer.endDeliveries(of: DeviceID("goes"), reason: "UNREGISTERED", now: harness.time.now())
+                try writer.removeDevice(DeviceID("goes"), reason: "UNREGISTERED")
+            }
+            worker.withdraw(DeviceID("goes"), reason: "UNREGISTERED")
+            gate.open()
+            let rows = try await harness.deliveries { $0.are(2, .accepted, .ended) }
+            let gone = try #require(rows.first { $0.deviceID == DeviceID("goes") })
+            #expect(gone.status == .ended && gone.reason == "UNREGISTERED" && gone.attempts == 0)
+        }
+        #expect(sent == ["stays"])
     }
 
     @Test(
@@ -102,34 +116,22 @@ struct LedgerTests {
         arguments: [DeliveryReason.topicMuted, .notificationsOff, .leftTopic]
     )
     func mutedBeforeHandOver(reason: DeliveryReason) async throws {
-        try await OutboxHarness.with { harness in
-            let gate = HeldTokenEndpoint()
-            harness.providers.tokenEndpoint.hold(gate)
-            defer { gate.open() }
-            try await harness.add([
-                Device.sample("stays", token: "stays", platform: .android, user: "ann"),
-                Device.sample("mutes", token: "mutes", platform: .android, user: "bob"),
-            ])
-            try await harness.publish("m1")
-            try await harness.running { worker in
-                // The pushes wait for the access token: they are claimed, and nothing has left.
-                try await harness.wait { gate.isAsked }
-                let (user, topic) = (UserID("bob"), TopicID("topic-1"))
-                try await harness.want(reason, of: user, in: topic)
-                worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
-                gate.open()
-                let end: DeliveryStatus = reason == .leftTopic ? .ended : .skipped
-                let rows = try await harness.deliveries { $0.are(2, .accepted, end) }
-                let row = try #require(rows.first { $0.deviceID == DeviceID("mutes") })
-                #expect(row.status == end && row.reason == reason.rawValue && row.attempts == 0)
-                // Who wants them again gets the next.
-                try await harness.want(nil, of: user, in: topic)
-                try await harness.publish("m2", number: 2)
-                worker.wake()
-                try await harness.deliveries("m2") { $0.are(2, .accepted) }
-            }
-            #expect(harness.transport.sent.map(\.token).sorted() == ["mutes", "stays", "stays"])
+        let sent = try await withClaimedPushes(to: "mutes") { harness, gate, worker in
+            let (user, topic) = (UserID("bob"), TopicID("topic-1"))
+            try await harness.want(reason, of: user, in: topic)
+            worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
+            gate.open()
+            let end: DeliveryStatus = reason == .leftTopic ? .ended : .skipped
+            let rows = try await harness.deliveries { $0.are(2, .accepted, end) }
+            let row = try #require(rows.first { $0.deviceID == DeviceID("mutes") })
+            #expect(row.status == end && row.reason == reason.rawValue && row.attempts == 0)
+            // Who wants them again gets the next.
+            try await harness.want(nil, of: user, in: topic)
+            try await harness.publish("m2", number: 2)
+            worker.wake()
+            try await harness.deliveries("m2") { $0.are(2, .accepted) }
         }
+        #expect(sent.sorted() == ["mutes", "stays", "stays"])
     }
 
     @Test(
