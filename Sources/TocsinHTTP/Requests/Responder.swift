@@ -3,13 +3,17 @@ import HTTPTypes
 import JSON
 import NIOCore
 
+/// How a request is answered.
+enum Answer<Caller: Sendable>: Sendable {
+    case response(OutgoingResponse)
+    case stream(EventStreamOpening<Caller>)
+}
+
 /// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
-struct Responder<Service: GraphQLService>: Sendable {
-    /// How a request is answered.
-    enum Answer: Sendable {
-        case response(OutgoingResponse)
-        case stream(EventStreamOpening<Service.Caller>)
-    }
+///
+/// A class, because every request is given the one there is.
+final class Responder<Service: GraphQLService>: Sendable {
+    typealias Answer = TocsinHTTP.Answer<Service.Caller>
 
     let service: Service
     let health: any HealthReporting
@@ -18,16 +22,27 @@ struct Responder<Service: GraphQLService>: Sendable {
     let registry: ConnectionRegistry
     let origins: CrossOrigin
 
+    init(
+        _ content: HTTPServer<Service>.Content,
+        settings: HTTPServerSettings,
+        registry: ConnectionRegistry
+    ) {
+        service = content.service
+        health = content.health
+        routes = content.routes
+        self.settings = settings
+        self.registry = registry
+        origins = CrossOrigin(settings.crossOrigin)
+    }
+
     func respond(to request: IncomingRequest) async -> Answer {
         if let preflight = origins.preflight(of: request) { return .response(preflight) }
-        switch request.path == settings.graphQLPath ? await graphQL(request) : .response(await routed(request)) {
-        case .response(var response):
-            response.fields += origins.fields(for: request)
-            return .response(response)
-        case .stream(var opening):
-            opening.fields += origins.fields(for: request)
-            return .stream(opening)
-        }
+        let answer = request.path == settings.graphQLPath ? await graphQL(request) : .response(await routed(request))
+        guard case .response(var response) = answer else { return answer }
+        let fields = origins.fields(for: request)
+        guard !fields.isEmpty else { return answer }
+        response.fields += fields
+        return .response(response)
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
@@ -65,7 +80,7 @@ struct Responder<Service: GraphQLService>: Sendable {
         return OutgoingResponse(
             status: report.status == .ok ? .ok : .serviceUnavailable,
             contentType: ResponseMediaType.json.contentType,
-            fields: [("cache-control", "no-store")],
+            fields: OutgoingResponse.uncached,
             body: report.body
         )
     }
@@ -84,9 +99,9 @@ extension Responder {
     private func graphQL(_ request: IncomingRequest) async -> Answer {
         let exchange = HTTPExchange(
             method: request.method,
-            contentType: request.header("content-type"),
-            contentEncoding: request.header("content-encoding"),
-            accept: request.header("accept")
+            contentType: request.header(.contentType, "content-type"),
+            contentEncoding: request.header(.contentEncoding, "content-encoding"),
+            accept: request.header(.accept, "accept")
         )
         do throws(HTTPRefusal) {
             let agreement = try exchange.negotiated().get()
@@ -155,10 +170,11 @@ extension Responder {
     ) -> Answer {
         .stream(
             EventStreamOpening(
-                content: content,
+                content,
                 caller: caller,
                 operationName: asked.operationName,
-                lastEventID: request.header("last-event-id")
+                lastEventID: request.header("last-event-id"),
+                fields: origins.fields(for: request)
             )
         )
     }
@@ -167,7 +183,7 @@ extension Responder {
 extension OutgoingResponse {
     /// The answer to a request that never reached the service, or the route it was for.
     init(_ refusal: HTTPRefusal, isRouted: Bool = false) {
-        var fields = [("cache-control", "no-store")]
+        var fields = Self.uncached
         if let allow = refusal.allow { fields.append(("allow", allow)) }
         if refusal.status == .unauthorized { fields.append(("www-authenticate", "Bearer")) }
         if refusal.status == .serviceUnavailable { fields.append(("retry-after", "1")) }
@@ -181,14 +197,16 @@ extension OutgoingResponse {
 
     /// What the service answered.
     init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ asked: GraphQLRequest) {
-        var fields = [("cache-control", "no-store")]
+        let status = reply.status(for: mediaType)
+        self.init(status: status, contentType: mediaType.contentType, fields: Self.uncached, body: reply.body)
         switch reply.kind {
         case .tooManyRequests(let seconds): fields.append(("retry-after", "\(seconds)"))
         case .unavailable: fields.append(("retry-after", "1"))
         case .executed, .requestError: break
         }
-        let status = reply.status(for: mediaType)
-        self.init(status: status, contentType: mediaType.contentType, fields: fields, body: reply.body)
         operationName = asked.operationName
     }
+
+    /// The fields of what must not be kept, made once.
+    static let uncached: [(name: String, value: String)] = [("cache-control", "no-store")]
 }
