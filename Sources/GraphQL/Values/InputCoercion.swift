@@ -74,6 +74,18 @@ struct InputCoercion {
         }
     }
 
+    private mutating func coerceScalar(
+        _ value: JSONValue,
+        _ scalar: BuiltInScalar,
+        at step: @autoclosure () -> PathElement
+    ) -> JSONValue? {
+        do throws(CoercionError) {
+            return try scalar.coerceInput(value)
+        } catch {
+            return refuse(error.message, at: [step()])
+        }
+    }
+
     private mutating func coerceEnum(_ value: JSONValue, _ type: Schema.NamedType) -> JSONValue? {
         guard let name = value.stringValue else {
             let text = BuiltInScalar.text(value)
@@ -104,7 +116,11 @@ struct InputCoercion {
             let name = fields[index].name
             if known < given.count, let value = given[name] {
                 known += 1
-                result[name] = coerce(value, to: fields[index].type, at: .key(name))
+                if !value.isNull, let scalar = fields[index].builtInScalar {
+                    result[name] = coerceScalar(value, scalar, at: .key(name))
+                } else {
+                    result[name] = coerce(value, to: fields[index].type, at: .key(name))
+                }
             } else if let value = fields[index].defaultValue {
                 result[name] = LiteralCoercion(schema: schema).coerce(value, to: fields[index].type)
             } else if fields[index].type.isNonNull {

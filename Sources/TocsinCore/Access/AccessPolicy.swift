@@ -13,10 +13,15 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        let isMeant = { (rule: AccessRule) in rule.covers(operation) && mayUse(rule, for: operation, caller) }
-        guard let granted = granted(model.rules, isMeant, in: model, to: caller) else {
+        let granted = granted(
+            model.rules,
+            { $0.covers(operation) && mayUse($0, for: operation, caller) },
+            in: model,
+            to: caller
+        )
+        guard let granted else {
             return .deny(
-                reason: model.rules.contains(where: isMeant)
+                reason: model.rules.contains { $0.covers(operation) && mayUse($0, for: operation, caller) }
                     ? "No rule for \(model.name) allows this caller to \(operation.rawValue)."
                     : "The schema's rules for \(model.name) allow nobody to \(operation.rawValue)."
             )

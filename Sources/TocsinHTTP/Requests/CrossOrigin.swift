@@ -39,7 +39,7 @@ struct CrossOrigin: Sendable {
 
     /// Whether a socket may be opened: no origin is a native app, and our own host is fine.
     func mayOpenSocket(_ request: IncomingRequest) -> Bool {
-        guard request.fields[.origin] != nil else { return true }
+        guard request.fields.has(.origin) else { return true }
         guard let origin = request.fields.single(.origin) else { return false }
         if isAllowed(origin) { return true }
         guard let host = request.fields[.host]?.lowercased() else { return false }

@@ -210,7 +210,7 @@ extension HTTPConnectionHandler {
 
     func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
         // After a request that offers an upgrade the parser takes no more requests.
-        var isLast = response.closes || parts.registry.isStopping || request.fields[.upgrade] != nil
+        var isLast = response.closes || parts.registry.isStopping || request.fields.has(.upgrade)
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         if response.isStreamed, request.isHTTP10 { isLast = true }
         return RequestTraits(

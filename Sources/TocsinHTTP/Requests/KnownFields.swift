@@ -3,7 +3,7 @@ import NIOHTTP1
 /// The fields of a request head that the server looks at, found in one walk over all that were sent.
 struct KnownFields: Sendable {
     /// A field that the server looks at.
-    enum Name: Int, CaseIterable {
+    enum Name: Int {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding
 
@@ -59,20 +59,24 @@ struct KnownFields: Sendable {
         }
     }
 
-    /// The first value of each field; `nil` where it was not sent.
-    private var values = [String?](repeating: nil, count: Name.allCases.count)
+    private let headers: HTTPHeaders
+    /// The place of each field's first value among all that were sent, counted from 1; 0 where it was not sent.
+    private var places = SIMD16<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
     /// What names and values take in the head, in bytes.
     private(set) var bytes = 0
 
-    /// The fields of this head.
+    /// The fields of this head; of more than the parser takes the last ones are not looked at.
     init(_ headers: HTTPHeaders) {
-        for (name, value) in headers {
+        self.headers = headers
+        var place: UInt16 = 0
+        for (name, value) in headers where place < .max {
+            place += 1
             bytes += name.utf8.count + value.utf8.count + 4
             guard let known = Name(name) else { continue }
-            if values[known.rawValue] == nil {
-                values[known.rawValue] = value
+            if places[known.rawValue] == 0 {
+                places[known.rawValue] = place
             } else {
                 repeated |= 1 << UInt32(known.rawValue)
             }
@@ -80,7 +84,13 @@ struct KnownFields: Sendable {
     }
 
     /// The first value of a field.
-    subscript(name: Name) -> String? { values[name.rawValue] }
+    subscript(name: Name) -> String? {
+        guard has(name) else { return nil }
+        return headers[headers.index(headers.startIndex, offsetBy: Int(places[name.rawValue]) - 1)].value
+    }
+
+    /// Whether a field was sent.
+    func has(_ name: Name) -> Bool { places[name.rawValue] != 0 }
 
     /// Whether a field was sent more than once.
     func isRepeated(_ name: Name) -> Bool { repeated & 1 << UInt32(name.rawValue) != 0 }

@@ -89,7 +89,7 @@ struct RequestHeadCheck {
     private func checkFraming(of head: HTTPRequestHead, _ verdict: inout Verdict) throws(HTTPRefusal) {
         let fields = verdict.fields
         if let coding = fields[.transferEncoding] {
-            guard fields[.contentLength] == nil else {
+            guard !fields.has(.contentLength) else {
                 throw bad("Content-Length and Transfer-Encoding exclude each other.")
             }
             guard head.version == .http1_1 else { throw bad("Transfer-Encoding needs HTTP/1.1.") }
