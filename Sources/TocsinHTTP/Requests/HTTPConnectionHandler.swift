@@ -192,9 +192,12 @@ extension HTTPConnectionHandler {
         if running?.request === request { running?.task = task }
     }
 
-    /// Writes the answer if the request still runs by then.
     private func respond(to request: IncomingRequest) async {
-        let answer = await parts.responder.respond(to: request)
+        await parts.responder.respond(to: request) { finish(request, with: $0) }
+    }
+
+    /// Writes the answer if the request still runs.
+    private func finish(_ request: IncomingRequest, with answer: Answer<Service.Caller>) {
         guard running?.request === request else { return }
         switch answer {
         case .response(let response): self.answer(request, with: response)

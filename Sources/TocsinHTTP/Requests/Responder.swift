@@ -9,6 +9,19 @@ enum Answer<Caller: Sendable>: Sendable {
     case stream(EventStreamOpening<Caller>)
 }
 
+/// What is to be run for whom; a class, so that it has one size, whoever the caller is.
+private final class AskedOperation<Caller: Sendable>: Sendable {
+    let asked: GraphQLRequest
+    let caller: Caller
+    let style: ResponseStyle
+
+    init(_ asked: GraphQLRequest, _ caller: Caller, _ style: ResponseStyle) {
+        self.asked = asked
+        self.caller = caller
+        self.style = style
+    }
+}
+
 /// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
 ///
 /// A class, because every request is given the one there is.
@@ -35,32 +48,30 @@ final class Responder<Service: GraphQLService>: Sendable {
         origins = CrossOrigin(settings.crossOrigin)
     }
 
-    /// Answers a request.
+    /// Hands the answer over, once.
     ///
     /// What does not wait is done in functions that cannot: what they need is not in the memory of the task.
-    func respond(to request: IncomingRequest) async -> Answer {
-        if let preflight = origins.preflight(of: request) { return .response(preflight) }
-        guard request.path == settings.graphQLPath else { return readable(.response(await routed(request)), request) }
-        let agreement: HTTPExchange.Agreement
-        switch HTTPExchange(request).negotiated() {
-        case .success(let found): agreement = found
-        case .failure(let refusal): return readable(.response(OutgoingResponse(refusal)), request)
-        }
-        switch step(after: await service.authenticate(request.credentials), request, agreement) {
-        case .answer(let answer): return readable(answer, request)
-        case .execute(let asked, let caller, let style):
-            let reply = await service.execute(asked, caller: caller, style: style)
-            return readable(.response(OutgoingResponse(reply, agreement.mediaType, asked.operationName)), request)
-        }
+    func respond(to request: IncomingRequest, _ answer: (Answer) -> Void) async {
+        guard request.path == settings.graphQLPath else { return await respondRouted(request, answer) }
+        guard let agreement = agreement(on: request, answer) else { return }
+        let outcome = await service.authenticate(request.credentials)
+        guard let operation = operation(after: outcome, request, agreement, answer) else { return }
+        let reply = await service.execute(operation.asked, caller: operation.caller, style: operation.style)
+        finish(reply, agreement.mediaType, operation.asked.operationName, request, answer)
     }
 
-    /// What lets pages of other origins read the answer is added to it; streams have it already.
-    private func readable(_ answer: Answer, _ request: IncomingRequest) -> Answer {
-        guard case .response(var response) = answer else { return answer }
+    private func respondRouted(_ request: IncomingRequest, _ answer: (Answer) -> Void) async {
+        if let preflight = origins.preflight(of: request) { return answer(.response(preflight)) }
+        finish(await routed(request), request, answer)
+    }
+
+    /// Hands over a response that pages of other origins may read.
+    private func finish(_ response: OutgoingResponse, _ request: IncomingRequest, _ answer: (Answer) -> Void) {
         let fields = origins.fields(for: request)
-        guard !fields.isEmpty else { return answer }
+        guard !fields.isEmpty else { return answer(.response(response)) }
+        var response = response
         response.fields += fields
-        return .response(response)
+        answer(.response(response))
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
@@ -114,29 +125,40 @@ final class Responder<Service: GraphQLService>: Sendable {
 
 // GraphQL over HTTP and over server-sent events.
 extension Responder {
-    /// What is to be done once it is known who asks.
-    private enum Step {
-        case answer(Answer)
-        case execute(GraphQLRequest, Service.Caller, ResponseStyle)
+    /// How a request is read and answered; `nil` when it has been answered.
+    private func agreement(on request: IncomingRequest, _ answer: (Answer) -> Void) -> HTTPExchange.Agreement? {
+        if let preflight = origins.preflight(of: request) {
+            answer(.response(preflight))
+            return nil
+        }
+        switch HTTPExchange(request).negotiated() {
+        case .success(let agreement): return agreement
+        case .failure(let refusal):
+            finish(OutgoingResponse(refusal), request, answer)
+            return nil
+        }
     }
 
-    private func step(
+    /// What is to be run for whom; `nil` when the request has been answered.
+    private func operation(
         after outcome: AuthenticationOutcome<Service.Caller>,
         _ request: IncomingRequest,
-        _ agreement: HTTPExchange.Agreement
-    ) -> Step {
+        _ agreement: HTTPExchange.Agreement,
+        _ answer: (Answer) -> Void
+    ) -> AskedOperation<Service.Caller>? {
         let mediaType = agreement.mediaType
         do throws(HTTPRefusal) {
             switch outcome {
             case .caller(let caller):
                 let refusal = settings.forgery.refusal(of: HTTPExchange(request), agreement, header: request.header)
                 if let refusal { throw refusal }
-                return try step(try parsed(request, agreement), caller, agreement, request)
+                return try operation(try parsed(request, agreement), caller, agreement, request, answer)
             case .refused(let message): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
             case .unavailable(let message): throw HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
             }
         } catch {
-            return .answer(.response(OutgoingResponse(error)))
+            finish(OutgoingResponse(error), request, answer)
+            return nil
         }
     }
 
@@ -155,24 +177,35 @@ extension Responder {
         }
     }
 
-    private func step(
+    private func operation(
         _ asked: GraphQLRequest,
         _ caller: Service.Caller,
         _ agreement: HTTPExchange.Agreement,
-        _ request: IncomingRequest
-    ) throws(HTTPRefusal) -> Step {
+        _ request: IncomingRequest,
+        _ answer: (Answer) -> Void
+    ) throws(HTTPRefusal) -> AskedOperation<Service.Caller>? {
         let mediaType = agreement.mediaType
         // Events are written as the specification says, whatever else the client takes.
         let style = agreement.eventStream == .always ? .standard : mediaType.style
         let lookup = service.operationKind(of: asked, caller: caller, style: style)
         if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
         switch (lookup, agreement.eventStream) {
-        case (.invalid(let reply), .always): return .answer(stream(.reply(reply), asked, caller, request))
-        case (.invalid(let reply), _):
-            return .answer(.response(OutgoingResponse(reply, mediaType, asked.operationName)))
-        case (.subscription, _), (_, .always): return .answer(stream(.operation(asked), asked, caller, request))
-        case (.query, _), (.mutation, _): return .execute(asked, caller, style)
+        case (.invalid(let reply), .always): answer(stream(.reply(reply), asked, caller, request))
+        case (.invalid(let reply), _): finish(reply, mediaType, asked.operationName, request, answer)
+        case (.subscription, _), (_, .always): answer(stream(.operation(asked), asked, caller, request))
+        case (.query, _), (.mutation, _): return AskedOperation(asked, caller, style)
         }
+        return nil
+    }
+
+    private func finish(
+        _ reply: GraphQLReply,
+        _ mediaType: ResponseMediaType,
+        _ operationName: String?,
+        _ request: IncomingRequest,
+        _ answer: (Answer) -> Void
+    ) {
+        finish(OutgoingResponse(reply, mediaType, operationName), request, answer)
     }
 
     private func stream(
