@@ -32,6 +32,21 @@ struct HTTPRequestTests {
         }
     }
 
+    @Test("fields are known by their names in any case")
+    func fieldNames() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            let body = #"{"query":"any case"}"#
+            client.send(
+                "POST /graphql HTTP/1.1\r\nHOST: a\r\naUTHORIZATION: Bearer good\r\nCONTENT-type: application/json\r\n"
+                    + "content-LENGTH: \(body.utf8.count)\r\nX-Api-Kez: none\r\n\r\n\(body)"
+            )
+            let response = try await client.response()
+            #expect(response.status == 200)
+            #expect(response.body.contains("\"echo\":\"any case\""))
+        }
+    }
+
     @Test("a query may come with GET")
     func get() async throws {
         try await TestServer.with { server in
