@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import TocsinAPI
 import TocsinCore
+import TocsinStore
 
 @Suite("A live feed with and without listeners", .timeLimit(.minutes(2)))
 struct LiveListeningTests {

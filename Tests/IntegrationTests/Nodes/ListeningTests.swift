@@ -14,19 +14,8 @@ struct ListeningTests {
             let token = try await cluster.addUser("ada")
             let client = try cluster.client(0, token)
             let topicID = try await client.makeTopic(named: "hot")
-            let publishing = Task {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for number in 0..<4 {
-                        let publisher = try cluster.client(0, token)
-                        group.addTask {
-                            while !Task.isCancelled {
-                                _ = try await publisher.publish(topic: .id(topicID), title: "of \(number)")
-                            }
-                        }
-                    }
-                    try await group.waitForAll()
-                }
-            }
+            let publishers = try (0..<4).map { _ in try cluster.client(0, token) }
+            let publishing = Task { try await Self.publish(by: publishers, topicID) }
             for _ in 0..<15 {
                 try await eventually("nobody listens") { try await watchers(client, topicID) == 0 }
                 let socket = try await RawSocket(
@@ -38,6 +27,18 @@ struct ListeningTests {
             }
             publishing.cancel()
             _ = try? await publishing.value
+        }
+    }
+
+    /// Publishes until the task is cancelled.
+    private static func publish(by publishers: [TocsinClient], _ topicID: String) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for publisher in publishers {
+                group.addTask {
+                    while !Task.isCancelled { _ = try await publisher.publish(topic: .id(topicID), title: "on and on") }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 
