@@ -46,6 +46,9 @@ struct ListeningTests {
     /// subscription was live.
     private func listen(_ socket: RawSocket, _ token: String, _ topicID: String, _ client: TocsinClient) async throws {
         try socket.send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
+        guard case .message(let ack) = try await socket.next(), ack["type"] == "connection_ack" else {
+            throw HarnessFailure("The socket is not ready.")
+        }
         let document = "subscription($t: ID) { onCreateMessage(topicId: $t) { number } }"
         let payload: JSONValue = ["query": .string(document), "variables": ["t": .string(topicID)]]
         try socket.send(["id": "1", "type": "subscribe", "payload": payload])
@@ -53,9 +56,8 @@ struct ListeningTests {
         var numbers: [Int64] = []
         var known: Int64?
         while numbers.last ?? 0 < (known ?? .max - 5) + 5 {
-            guard case .message(let message) = try await socket.next(withinSeconds: 60) else {
-                throw HarnessFailure("The socket has ended.")
-            }
+            let event = try await socket.next(withinSeconds: 60)
+            guard case .message(let message) = event else { throw HarnessFailure("The socket has ended: \(event)") }
             if message["type"] == "pong" { known = try await lastNumber(client, topicID) }
             let number = message["payload"]?["data"]?["onCreateMessage"]?["number"]?.intValue
             if let number { numbers.append(number) }
