@@ -24,6 +24,8 @@ struct JournalText {
     private(set) var text = ""
     /// The beginning of the last line, where another id may follow it.
     private var head = ""
+    /// Whose creation the last line with a head tells of.
+    private var created: (model: ModelType, owner: String?)?
     private static let maximumValueBytes = 8192
 
     var isEmpty: Bool { text.isEmpty }
@@ -50,7 +52,15 @@ struct JournalText {
 
     /// What was created does not change soon: its id is enough.
     private mutating func addID(_ change: JournalEntry.Change, _ record: Record) {
-        add(Self.escaped(record.id), after: Self.head(change.rawValue, record))
+        let id = Self.escaped(record.id)
+        if change == .created, !head.isEmpty, let created, created.model === record.model, created.owner == record.owner
+        {
+            text += "\t"
+            text += id
+            return
+        }
+        add(id, after: Self.head(change.rawValue, record))
+        created = change == .created ? (record.model, record.owner) : nil
     }
 
     private mutating func addValues(_ change: JournalEntry.Change, _ record: Record) {
@@ -70,12 +80,14 @@ struct JournalText {
         if head == self.head { return text += "\t" + part }
         addLine([head, part])
         self.head = head
+        created = nil
     }
 
     private mutating func addOnce(_ kind: String) {
         if head == kind { return }
         addLine([kind])
         head = kind
+        created = nil
     }
 
     private mutating func addLine(_ parts: [String]) {
