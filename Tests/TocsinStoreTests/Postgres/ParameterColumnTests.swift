@@ -18,7 +18,9 @@ struct ParameterColumnTests {
         let sizes = [1, 2, 9, 9]
         var number = 0
         for (round, size) in sizes.enumerated() {
-            var records = (0..<size).map { models.message("m\(round)-\($0)", topic: "t", number: Int64(number + $0 + 1)) }
+            var records = (0..<size).map {
+                models.message("m\(round)-\($0)", topic: "t", number: Int64(number + $0 + 1))
+            }
             number += size
             for index in records.indices where round == 3 {
                 records[index]["title"] = .text(Self.texts[index])
