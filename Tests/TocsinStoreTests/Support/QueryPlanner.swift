@@ -63,9 +63,10 @@ enum QueryPlanner: Sendable, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .sqlite:
             steps.filter { step in
-                step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("CONSTANT ROW")
-                    // What a row's own list holds is no table.
-                    && !step.contains("VIRTUAL TABLE") && !["due", "waiting", "sending", "part", "(subquery"].contains { step.contains("SCAN \($0)") }
+                // What a value holds, such as a list of texts, is no table.
+                step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("VIRTUAL TABLE")
+                    && !step.contains("CONSTANT ROW")
+                    && !["due", "waiting", "sending", "part", "(subquery"].contains { step.contains("SCAN \($0)") }
                     || step.contains("TEMP B-TREE FOR ORDER BY")
             }
         case .postgres:
