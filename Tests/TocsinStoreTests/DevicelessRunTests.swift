@@ -190,6 +190,20 @@ struct DevicelessRunTests {
         await store.close()
     }
 
+    @Test(
+        "a number that is given again after messages were taken back by hand holds nobody up",
+        arguments: TestDatabase.available
+    )
+    func takenBack(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await prepare(store, [run(2...4)])
+            let again = run(2...3, ["cy"], at: 9)
+            try await store.write { writer throws(StoreError) in try writer.save([again]) }
+            #expect(try await rows(store, "m3") == made("m3", ["cy"], at: 9))
+            #expect(try await rows(store, "m4").isEmpty)
+        }
+    }
+
     @Test("runs go by age, a topic's oldest first, in steps of a bounded number", arguments: TestDatabase.available)
     func reaping(database: TestDatabase) async throws {
         let sizes = Collected<Int>()

@@ -1,12 +1,17 @@
 import TocsinCore
 
 private enum SQL {
+    /// Where a number was given once before, to a message that an operator took back, the run of the new one counts.
     static let save = RowInsertions(
         into: "deviceless_runs",
         [
             ("topic_id", .text), ("first_number", .integer), ("last_number", .integer), ("users", .text),
             ("made_at", .integer),
-        ]
+        ],
+        ending: """
+            ON CONFLICT (topic_id, first_number) DO UPDATE SET last_number = excluded.last_number,
+                users = excluded.users, made_at = excluded.made_at
+            """
     )
     /// Each message's run is the last that begins at or before it, and does not end before it.
     static func users(_ messages: String, _ dialect: Dialect) -> String {
