@@ -58,9 +58,5 @@ if wants live; then install_live_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
 products=(tocsin-bench)
 if wants create || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
-step "Building in release mode (the first time takes some minutes)"
-for product in "${products[@]}"; do
-    swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
-        --product "$product" >&2 || give_up "The build failed; the lines above say why."
-done
+build_release "${products[@]}"
 exec "$root/.build-release/release/tocsin-bench" --peers "$peers" "$@"

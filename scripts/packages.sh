@@ -55,6 +55,17 @@ prepare_build() {
     step "Using $(swift --version 2>/dev/null | grep -o -m 1 'Swift version [0-9.]*' || echo 'an unknown Swift')"
 }
 
+# Builds products in release mode, with Swift's libraries inside: a message takes a fifth less CPU of the server than with
+# shared ones, and no other machine needs Swift: build_release PRODUCT...
+build_release() {
+    local product
+    step "Building in release mode (the first time takes some minutes)"
+    for product in "$@"; do
+        swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
+            --static-swift-stdlib --product "$product" >&2 || give_up "The build failed; the lines above say why."
+    done
+}
+
 # Makes a Python environment with packages in a folder of its own, unless it is there with the same: FOLDER PACKAGE...
 make_python_environment() {
     local folder="$1"

@@ -72,9 +72,7 @@ read_options() {
 
 build() {
     prepare_build
-    step "Building in release mode (the first time takes some minutes)"
-    swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
-        --product tocsin >&2 || give_up "The build failed; the lines above say why."
+    build_release tocsin
 }
 
 make_token() {

@@ -83,8 +83,9 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
-        parameters.bind(bindings)
+    func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
+        parameters.clear()
+        bind(parameters)
         try send(sql)
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import TocsinStore
 
 /// The parameters of one run of a statement, in PostgreSQL's text format.
@@ -54,11 +55,16 @@ final class PostgresParameters: SQLParameters {
     /// beside whole numbers.
     private static func decimal(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
-    func bind(_ text: String, at number: Int) { put(.text, at: number, text) }
+    func bind(_ text: String, at number: Int) {
+        var text = text
+        text.withUTF8 { putText($0, at: number) }
+    }
 
-    func bind(_ value: Int64, at number: Int) { put(.int, at: number, String(value)) }
+    func bind(utf8 bytes: [UInt8], at number: Int) { bytes.withUnsafeBufferPointer { putText($0, at: number) } }
 
-    func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value)) }
+    func bind(_ value: Int64, at number: Int) { put(.int, at: number, String(value).utf8) }
+
+    func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value).utf8) }
 
     func bindNull(at number: Int) {
         grow(to: number)
@@ -66,13 +72,17 @@ final class PostgresParameters: SQLParameters {
         starts[number - 1] = -1
     }
 
-    private func put(_ kind: Kind, at number: Int, _ text: String) {
+    private func putText(_ text: UnsafeBufferPointer<UInt8>, at number: Int) {
+        if let start = text.baseAddress, memchr(start, 0, text.count) != nil { hasZero = true }
+        put(.text, at: number, text)
+    }
+
+    private func put(_ kind: Kind, at number: Int, _ bytes: some Collection<UInt8>) {
         grow(to: number)
         kinds[number - 1] = kind
-        starts[number - 1] = bytes.count
-        bytes.append(contentsOf: text.utf8)
-        if kind == .text, bytes[starts[number - 1]...].contains(0) { hasZero = true }
-        bytes.append(0)
+        starts[number - 1] = self.bytes.count
+        self.bytes.append(contentsOf: bytes)
+        self.bytes.append(0)
     }
 
     private func grow(to number: Int) {

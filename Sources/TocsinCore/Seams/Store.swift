@@ -131,13 +131,26 @@ package protocol ModelWriting {
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
-    /// Does both, positions first, and asks what was made before and, unless it is nil, `membersIfNoneHasDevice` of topics
-    /// of so many members at most, without waiting in between where that saves time.
+    /// Does both, positions first, and asks what was made before, and what else is asked, without waiting in between where
+    /// that saves time.
     func takePlaces(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
-        fewMembers: Int?
+        asking questions: PlaceQuestions?
     ) throws(StoreError) -> TakenPlaces
+}
+
+/// What is asked of topics where places in them are taken.
+package struct PlaceQuestions: Sendable {
+    /// The topics' model: the topics as they are now, under their locks.
+    package var topics: ModelType
+    /// `membersIfNoneHasDevice` of topics of so many members at most.
+    package var fewMembers: Int
+
+    package init(topics: ModelType, fewMembers: Int) {
+        self.topics = topics
+        self.fewMembers = fewMembers
+    }
 }
 
 /// Places of new messages, which no other writer gets.
@@ -151,6 +164,9 @@ package struct TakenPlaces: Sendable {
     package var latestMaking: Timestamp?
     /// The members of the topics that are few and have no device; nil when that was not asked, or saves nothing.
     package var deviceless: [TopicID: [UserID]]?
+    /// The topics that are there, as they are until this transaction ends; none when they were not asked for, or one writer
+    /// makes all changes.
+    package var topics: [TopicID: Record] = [:]
 
     package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {
         self.firstPositions = firstPositions

@@ -3,6 +3,9 @@
 /// Each draft is decided in its turn, after what is stored and what drafts before it have made: so a second draft with an
 /// `id` or `key` of this batch meets the first. Look-ups take no locks. Another writer may create the same `id` or `key`
 /// after them; then `insertNew` throws, and what is performed anew finds the other's message.
+///
+/// A topic that messages were made in before is remembered, not looked up: whoever may publish to it as it was is held
+/// against it as it is when its row is locked for the message's number. Nobody is refused by memory alone.
 struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]
@@ -18,6 +21,8 @@ struct MessageBatch {
     private static let urgentPriority: Int64 = 5
     /// Topics of so many members are looked through for devices when a message is created.
     private static let fewMembers = 8
+    /// Whether topics were remembered where they might have been looked up.
+    private var trustsMemory = false
     /// The members of such topics, who have no device, where that was asked for with the places.
     private var deviceless: [TopicID: [UserID]]?
 
@@ -72,10 +77,11 @@ struct MessageBatch {
 
 extension MessageBatch {
     private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
-        let topics = try topics(reader)
+        let remembered = rememberedTopics()
+        let topics = if let remembered { remembered } else { try topics(reader) }
         try lookUp(reader)
         for draft in drafts {
-            guard let topic = topics[draft.topicID.text], !topic.isDeleted, draft.publishable.matches(topic) else {
+            guard let topic = topics[draft.topicID], draft.mayPublish(to: topic) else {
                 verdicts.append(.settled(.failure(.unauthorized)))
                 continue
             }
@@ -104,11 +110,24 @@ extension MessageBatch {
         }
     }
 
-    private func topics(_ reader: any StoreReader) throws(StoreError) -> [String: Record] {
+    /// The topics of the drafts as they were when places in them were last taken; nil unless all drafts may publish to them.
+    private mutating func rememberedTopics() -> [TopicID: Record]? {
+        var topics: [TopicID: Record] = [:]
+        for draft in drafts {
+            guard let topic = topics[draft.topicID] ?? makers.memory[draft.topicID], draft.mayPublish(to: topic) else {
+                return nil
+            }
+            topics[draft.topicID] = topic
+        }
+        trustsMemory = true
+        return topics
+    }
+
+    private func topics(_ reader: any StoreReader) throws(StoreError) -> [TopicID: Record] {
         var ids: [String] = []
         for draft in drafts where !ids.contains(draft.topicID.text) { ids.append(draft.topicID.text) }
-        var topics: [String: Record] = [:]
-        for topic in try reader.records(makers.topics, ids: ids, where: .always) { topics[topic.id] = topic }
+        var topics: [TopicID: Record] = [:]
+        for topic in try reader.records(makers.topics, ids: ids, where: .always) { topics[TopicID(topic.id)] = topic }
         return topics
     }
 
@@ -133,18 +152,30 @@ extension MessageBatch {
 
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), fewMembers: Self.fewMembers, writer)
-        if let absent = taken.absent {
-            // Since the look at it, which took no lock: what is performed anew sees that, and refuses its drafts alone.
-            throw .overtaken(
-                isWhole: true,
-                code: 0,
-                message: "topic \(absent) was deleted while a message to it was created",
-                sql: ""
-            )
+        let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
+        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), asking: questions, writer)
+        if let absent = taken.absent { throw overtaken(absent) }
+        if trustsMemory {
+            for draft in drafts {
+                guard let topic = taken.topics[draft.topicID], !draft.mayPublish(to: topic) else { continue }
+                throw overtaken(draft.topicID)
+            }
         }
+        makers.memory.note(taken.topics)
         if let latest = taken.latestMaking, latest > now { follow(latest) }
         deviceless = taken.deviceless
+    }
+
+    /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again, and
+    /// refuses its drafts alone.
+    private func overtaken(_ topic: TopicID) -> StoreError {
+        makers.memory.forget(topic)
+        return .overtaken(
+            isWhole: true,
+            code: 0,
+            message: "topic \(topic) was changed while a message to it was created",
+            sql: ""
+        )
     }
 
     /// Moves the time of the batch behind that of the messages before it in their topics.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What all messages of one service are made by; drafts of the same are made together.
 final class MessageMakers: Sendable {
     let environment: ServiceEnvironment
@@ -6,6 +8,7 @@ final class MessageMakers: Sendable {
     let factory: RecordFactory
     /// What a `condition` on a message that is not there yet is compared with.
     let absent: Record
+    let memory = TopicMemory()
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
@@ -14,6 +17,24 @@ final class MessageMakers: Sendable {
         factory = RecordFactory(model: messages)
         absent = Record(model: messages)
     }
+}
+
+/// Topics as they were when places in them were last taken, so that they need not be looked up for the next message.
+final class TopicMemory: Sendable {
+    private let topics = Mutex<[TopicID: Record]>([:])
+    private static let maximumCount = 4096
+
+    subscript(_ id: TopicID) -> Record? { topics.withLock { $0[id] } }
+
+    func note(_ seen: [TopicID: Record]) {
+        guard !seen.isEmpty else { return }
+        topics.withLock { topics in
+            if topics.count + seen.count > Self.maximumCount { topics.removeAll() }
+            for (id, topic) in seen { topics[id] = topic }
+        }
+    }
+
+    func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
 }
 
 /// A message that a caller wants to be created, with what the rules say of it.
@@ -42,6 +63,9 @@ struct MessageDraft: GroupedWrite {
         }
         return outcomes
     }
+
+    /// Whether a message may be made in this topic.
+    func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && publishable.matches(topic) }
 
     /// The caller's key of the message, if it has one.
     var key: MessageKey? { input["key"]?.text.map { MessageKey(topicID: topicID, key: $0) } }

@@ -31,14 +31,15 @@ enum MessagePlaces {
         var latestMaking: Timestamp?
         /// The topics' members, where they are few, have no device and were asked for.
         var deviceless: [TopicID: [UserID]]?
+        /// The topics as they are now, where they were asked for.
+        var topics: [TopicID: Record] = [:]
     }
 
-    /// Gives records of one model their places, each in the topic beside it, in their order; asks of topics of so few
-    /// members whether any has a device.
+    /// Gives records of one model their places, each in the topic beside it, in their order.
     static func take(
         for records: inout [Record],
         in topics: [TopicID],
-        fewMembers: Int? = nil,
+        asking questions: PlaceQuestions? = nil,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Taken {
         guard let model = records.first?.model, let number = model.numberPosition else { return Taken() }
@@ -46,7 +47,7 @@ enum MessagePlaces {
             if let owner = record.owner { counts[owner, default: 0] += 1 }
         }
         let numbers = topics.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let places = try writer.takePlaces(owners, numbers, fewMembers: fewMembers)
+        let places = try writer.takePlaces(owners, numbers, asking: questions)
         var (nextPosition, nextNumber) = (places.firstPositions, places.firstNumbers)
         for (place, topic) in topics.enumerated() {
             guard let taken = nextNumber[topic] else { return Taken(absent: topic) }
@@ -58,6 +59,6 @@ enum MessagePlaces {
             records[place].values[field] = .int(position)
             nextPosition[owner] = position + 1
         }
-        return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless)
+        return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless, topics: places.topics)
     }
 }

@@ -4,7 +4,8 @@ import TocsinCore
 ///
 /// How many rows are cheapest is the database's to say: SQLite runs one prepared statement once for each. Where each run is
 /// a message to a server, the rows go as one list a column, whatever their number, so that one statement is prepared: it
-/// costs two thirds of as many runs, pipelined, in the server and in the client.
+/// costs two thirds of as many runs, pipelined, in the server and in the client. A column whose value is the same in all of
+/// them, as most of a message's are in a group, goes as that value alone: a second parameter for each column but the first.
 struct RowInsertion {
     /// What a parameter is.
     enum Kind: String {
@@ -15,7 +16,7 @@ struct RowInsertion {
 
     /// Inserts one row.
     let single: String
-    /// Inserts the rows of lists, one list a parameter; nil where a run for each row is the shorter way.
+    /// Inserts the rows of lists, with the parameters of `ParameterColumns`; nil where a run for each row is the shorter way.
     let listed: String?
     let parameterCount: Int
 
@@ -40,7 +41,10 @@ struct RowInsertion {
         }
         let lists = parameters.enumerated().map { "$\($0 + 1)::\($1.rawValue)[]" }.joined(separator: ", ")
         let names = parameters.indices.map { "p\($0 + 1)" }.joined(separator: ", ")
-        let expressions = values { "row.p\($0)" }.joined(separator: ", ")
+        let expressions = values { number in
+            guard number > 1 else { return "row.p1" }
+            return "coalesce(row.p\(number), $\(parameters.count + number - 1)::\(parameters[number - 1].rawValue))"
+        }.joined(separator: ", ")
         listed = "\(head) SELECT \(expressions) FROM unnest(\(lists)) AS row (\(names)) \(ending)"
     }
 }
@@ -77,13 +81,10 @@ extension SQLConnection {
         guard let listed = insertion.listed, rows > 1 else {
             return try runEach(insertion.single, rows: rows, bind: bind)
         }
-        let lists = ParameterLists(count: insertion.parameterCount)
-        for row in 0..<rows { bind(row, lists) }
-        return try run(listed, lists.bindings)
+        let columns = ParameterColumns(count: insertion.parameterCount, rows: rows, bind)
+        return try runEach(listed, rows: 1) { _, parameters in columns.bind(to: parameters) }
     }
-}
 
-extension SQLConnection {
     /// The same, where nobody asks how many: a failure may be thrown by a later statement, `COMMIT` at the latest.
     func queueInsert(
         _ insertion: RowInsertion,
@@ -94,44 +95,7 @@ extension SQLConnection {
             _ = try runEach(insertion.single, rows: rows, bind: bind)
             return
         }
-        let lists = ParameterLists(count: insertion.parameterCount)
-        for row in 0..<rows { bind(row, lists) }
-        try queue(listed, lists.bindings)
-    }
-}
-
-/// Parameters of many rows as lists, one a parameter, in the words of PostgreSQL's arrays: `{"a",NULL,"b"}`.
-final class ParameterLists: SQLParameters {
-    private var lists: [[UInt8]]
-
-    init(count: Int) {
-        lists = Array(repeating: [UInt8(ascii: "{")], count: count)
-    }
-
-    /// The lists so far.
-    var bindings: [SQLValue] {
-        lists.map { .text(String(decoding: $0, as: UTF8.self) + "}") }
-    }
-
-    func bind(_ text: String, at number: Int) {
-        add(at: number) { list in
-            list.append(UInt8(ascii: "\""))
-            for byte in text.utf8 {
-                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { list.append(UInt8(ascii: "\\")) }
-                list.append(byte)
-            }
-            list.append(UInt8(ascii: "\""))
-        }
-    }
-
-    func bind(_ value: Int64, at number: Int) { add(at: number) { $0.append(contentsOf: String(value).utf8) } }
-
-    func bind(_ value: Double, at number: Int) { add(at: number) { $0.append(contentsOf: "\(value)".utf8) } }
-
-    func bindNull(at number: Int) { add(at: number) { $0.append(contentsOf: "NULL".utf8) } }
-
-    private func add(at number: Int, _ element: (inout [UInt8]) -> Void) {
-        if lists[number - 1].count > 1 { lists[number - 1].append(UInt8(ascii: ",")) }
-        element(&lists[number - 1])
+        let columns = ParameterColumns(count: insertion.parameterCount, rows: rows, bind)
+        try queue(listed) { columns.bind(to: $0) }
     }
 }

@@ -54,7 +54,7 @@ package protocol SQLConnection: AnyObject {
     ) throws(StoreError) -> Int
     /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
     /// latest.
-    func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError)
+    func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError)
     /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
     ///
     /// A last parameter is added, the transaction's number. It is asked over another connection when the answer to `COMMIT`
@@ -80,7 +80,15 @@ package protocol SQLConnection: AnyObject {
 extension SQLConnection {
     package func prove(by sql: String, _ bindings: [SQLValue]) {}
 
-    package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) { try run(sql, bindings) }
+    package func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
+        _ = try runEach(sql, rows: 1) { _, parameters in bind(parameters) }
+    }
+
+    package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
+        try queue(sql) { parameters in
+            for (place, value) in bindings.enumerated() { parameters.bind(value, at: place + 1) }
+        }
+    }
 
     package func runTogether(
         _ statements: [(sql: String, bindings: [SQLValue])],

@@ -6,9 +6,13 @@ package protocol SQLParameters: AnyObject {
     func bind(_ value: Int64, at number: Int)
     func bind(_ value: Double, at number: Int)
     func bindNull(at number: Int)
+    /// A text that is there as bytes.
+    func bind(utf8 bytes: [UInt8], at number: Int)
 }
 
 extension SQLParameters {
+    package func bind(utf8 bytes: [UInt8], at number: Int) { bind(String(decoding: bytes, as: UTF8.self), at: number) }
+
     /// The text, or null.
     package func bind(_ text: String?, at number: Int) {
         if let text { bind(text, at: number) } else { bindNull(at: number) }

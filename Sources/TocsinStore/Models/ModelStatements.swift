@@ -6,6 +6,8 @@ final class ModelStatements {
     let dialect: Dialect
     /// The expression of each field, as it is compared, in the order of `model.fields`.
     let expressions: [String]
+    /// The fields' values as columns in their order.
+    let columns: String
     /// `SELECT … FROM table`, with the fields' values as columns in their order.
     let selection: String
     /// Selects the one record with an id, `$1`.
@@ -43,19 +45,19 @@ final class ModelStatements {
         discriminatorCondition = model.table.discriminator.map { "model = '\($0)'" }
         expressions = model.fields.map { Self.expression(of: $0, dialect) }
         let table = "\"\(model.table.name)\""
-        let columnsRead = model.fields.map { Self.readExpression(of: $0, dialect) }
-        selection = "SELECT \(columnsRead.joined(separator: ", ")) FROM \(table)"
+        columns = model.fields.map { Self.readExpression(of: $0, dialect) }.joined(separator: ", ")
+        selection = "SELECT \(columns) FROM \(table)"
         rowLock = dialect.rowLock(table)
         selectionByID = selection + " WHERE id = $1" + (discriminator == nil ? "" : " AND model = $2")
         kinds = model.fields.map(\.kind)
         let isColumn = model.fields.map { Self.column(of: $0) != nil }
         self.isColumn = isColumn
-        let columns = model.fields.indices.filter { isColumn[$0] }
+        let inColumns = model.fields.indices.filter { isColumn[$0] }
         let members = model.fields.indices.filter { !isColumn[$0] }
-        insertedFields = columns + members
-        replacedFields = columns.filter { $0 != idField } + members
-        insertion = Self.insertion(model, dialect, table, columns, members, skippingTaken: true)
-        creation = Self.insertion(model, dialect, table, columns, members, skippingTaken: false)
+        insertedFields = inColumns + members
+        replacedFields = inColumns.filter { $0 != idField } + members
+        insertion = Self.insertion(model, dialect, table, inColumns, members, skippingTaken: true)
+        creation = Self.insertion(model, dialect, table, inColumns, members, skippingTaken: false)
         replacement = Self.replacement(model, dialect, table, replacedFields)
         let ofModel = discriminator == nil ? "" : "model = $3 AND "
         selectionOfTombstones =
@@ -92,12 +94,12 @@ final class ModelStatements {
         bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
     }
 
-    /// Reads a row of `selection`.
-    func record(_ row: any SQLRow) -> Record {
+    /// Reads a row in which `columns` begin here.
+    func record(_ row: any SQLRow, from first: Int = 0) -> Record {
         var values: [FieldValue] = []
         values.reserveCapacity(kinds.count)
         for (column, kind) in kinds.enumerated() {
-            values.append(Self.value(of: kind, in: row, at: column))
+            values.append(Self.value(of: kind, in: row, at: first + column))
         }
         return Record(model: model, values: values)
     }

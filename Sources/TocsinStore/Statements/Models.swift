@@ -35,12 +35,13 @@ private enum SQL {
 private struct Counters: Sendable {
     /// Raises the one named `$1` by `$2`.
     let raise: String
-    /// Answers the name and the new value of what `raise` has raised, on databases that have lists.
+    /// Ends a raise, on databases that have lists, before the columns that it answers of each row.
     let answer: String
+    /// The columns of name and value.
+    let names: String
     /// Names and values of those with these names.
     let selection: @Sendable (_ names: String) -> String
-    /// Raises those named by the list `$1` by the list `$2`, and answers their names and new values, on databases that have
-    /// lists.
+    /// Raises those named by the list `$1` by the list `$2`, on databases that have lists.
     let raiseListed: String
 
     /// Last numbers of topics that are not deleted.
@@ -49,15 +50,15 @@ private struct Counters: Sendable {
     /// topic counts, since what was read of it before was not locked.
     static let numbers = Counters(
         raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1 AND coalesce(deleted, 0) = 0",
-        answer: " RETURNING id, last_number",
+        answer: " RETURNING ",
+        names: "id, last_number",
         selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0)) AND coalesce(deleted, 0) = 0" },
         raiseListed: """
             WITH raised AS MATERIALIZED (
-                SELECT t.id, n.count FROM topics AS t
+                SELECT t.id AS raised_id, n.count AS raised_by FROM topics AS t
                 JOIN unnest($1::text[], $2::bigint[]) AS n (id, count) ON n.id = t.id
                 WHERE coalesce(t.deleted, 0) = 0 ORDER BY t.id FOR NO KEY UPDATE OF t)
-            UPDATE topics AS t SET last_number = t.last_number + raised.count FROM raised WHERE t.id = raised.id
-            RETURNING t.id, t.last_number
+            UPDATE topics SET last_number = last_number + raised_by FROM raised WHERE id = raised_id
             """
     )
     /// Last positions of owners' feeds, which begin with their first message.
@@ -66,13 +67,13 @@ private struct Counters: Sendable {
             INSERT INTO feeds (owner, last_position) VALUES ($1, $2)
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """,
-        answer: " RETURNING owner, last_position",
+        answer: " RETURNING ",
+        names: "owner, last_position",
         selection: { "SELECT owner, last_position FROM feeds WHERE owner IN (\($0))" },
         raiseListed: """
             INSERT INTO feeds (owner, last_position)
             SELECT n.owner, n.count FROM unnest($1::text[], $2::bigint[]) AS n (owner, count) ORDER BY n.owner
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
-            RETURNING owner, last_position
             """
     )
 }
@@ -249,7 +250,7 @@ extension SQLWriter {
     func takePlaces(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
-        fewMembers: Int?
+        asking questions: PlaceQuestions?
     ) throws(StoreError) -> TakenPlaces {
         guard session.dialect.hasManyWriters else {
             return TakenPlaces(
@@ -259,23 +260,26 @@ extension SQLWriter {
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
         let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
+        let topicStatements = try questions.map { asked throws(StoreError) in try session.statements(for: asked.topics) }
         var taken = TakenPlaces()
-        var members = fewMembers.map { FewMembers(of: Set(numbers.keys), limit: $0) }
-        let statements = [
-            (positions.count == 1 ? Self.raiseOwner : Counters.positions.raiseListed, owners),
-            (numbers.count == 1 ? Self.raiseTopic : Counters.numbers.raiseListed, topics),
+        var members = questions.map { FewMembers(of: Set(numbers.keys), limit: $0.fewMembers) }
+        let raising = [
+            (Self.raising(Counters.positions, positions.count), owners),
+            (Self.raising(Counters.numbers, numbers.count, and: topicStatements?.columns), topics),
             (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
         ]
-        let questions = members?.questions(session.dialect) ?? []
-        try connection.runTogether(statements + questions) { statement, row in
-            guard statement < statements.count else {
+        let asking = members?.questions(session.dialect) ?? []
+        try connection.runTogether(raising + asking) { statement, row in
+            guard statement < raising.count else {
                 members?.add(FewMembers.Row(row))
                 return
             }
             let name = statement < 2 ? row.text(0) : ""
             switch statement {
             case 0: taken.firstPositions[name] = row.int(1) - Int64(positions[name] ?? 0) + 1
-            case 1: taken.firstNumbers[TopicID(name)] = row.int(1) - Int64(byTopic[name] ?? 0) + 1
+            case 1:
+                taken.firstNumbers[TopicID(name)] = row.int(1) - Int64(byTopic[name] ?? 0) + 1
+                if let topicStatements { taken.topics[TopicID(name)] = topicStatements.record(row, from: 2) }
             default: taken.latestMaking = row.optionalMoment(0)
             }
         }
@@ -283,8 +287,11 @@ extension SQLWriter {
         return taken
     }
 
-    private static let raiseOwner = Counters.positions.raise + Counters.positions.answer
-    private static let raiseTopic = Counters.numbers.raise + Counters.numbers.answer
+    /// Raises so many counters, and answers names, new values and these columns.
+    private static func raising(_ counters: Counters, _ count: Int, and columns: String? = nil) -> String {
+        let answer = counters.answer + counters.names + (columns.map { ", " + $0 } ?? "")
+        return (count == 1 ? counters.raise : counters.raiseListed) + answer
+    }
 
     /// A name and its count, or lists of all.
     private static func bindings(_ counts: [String: Int]) -> [SQLValue] {
@@ -311,7 +318,8 @@ extension SQLWriter {
         by counts: [String: Int]
     ) throws(StoreError) -> [(name: String, value: Int64)] {
         if session.dialect.hasManyWriters {
-            return try connection.all(counters.raiseListed, Self.lists(counts).bindings) { ($0.text(0), $0.int(1)) }
+            let raising = counters.raiseListed + counters.answer + counters.names
+            return try connection.all(raising, Self.lists(counts).bindings) { ($0.text(0), $0.int(1)) }
         }
         _ = try connection.runEach(counters.raise, rows: names.count) { row, parameters in
             parameters.bind(names[row], at: 1)

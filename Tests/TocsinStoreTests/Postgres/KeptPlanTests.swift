@@ -23,7 +23,13 @@ struct KeptPlanTests {
         // A plan is kept from the sixth time on.
         for _ in 1...20 {
             _ = try await store.writing { writer throws(StoreError) in
-                .success(try writer.takePlaces(["u": 1], [TopicID("t"): 1], fewMembers: 8))
+                .success(
+                    try writer.takePlaces(
+                        ["u": 1],
+                        [TopicID("t"): 1],
+                        asking: PlaceQuestions(topics: models.topic, fewMembers: 8)
+                    )
+                )
             }
         }
         await store.close()
