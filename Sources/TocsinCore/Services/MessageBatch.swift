@@ -203,21 +203,23 @@ extension MessageBatch {
     /// Where nobody has a device, what a fan-out would find out is written at once.
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
         let deviceless = try askedDeviceless(writer)
-        var deliveries: [Delivery] = []
+        let isHeard = makers.environment.notesDeliveries
+        var runs = DevicelessRuns()
         var fanouts: [Fanout] = []
         for (record, topic) in zip(created, topicsOfCreated) {
             writer.note(.created(record))
             let message = MessageID(record.id)
-            if let members = deviceless[topic] {
-                let first = deliveries.count
-                for member in members { deliveries.append(.withoutDevice(message, to: member, at: now)) }
-                for delivery in deliveries[first...] { writer.note(.deliveryChanged(delivery)) }
-            } else {
+            guard let members = deviceless[topic] else {
                 let isUrgent = record["priority"].int == Self.urgentPriority
                 fanouts.append(Fanout(messageID: message, topicID: topic, createdAt: now, isUrgent: isUrgent))
+                continue
             }
+            guard let number = record.number, !members.isEmpty else { continue }
+            runs.add(number, of: topic, to: members, at: now)
+            guard isHeard else { continue }
+            for member in members { writer.note(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
         }
-        if !deliveries.isEmpty { try writer.save(deliveries) }
+        if !runs.all.isEmpty { try writer.save(runs.all) }
         if !fanouts.isEmpty {
             try writer.addFanouts(fanouts)
             writer.note(.outboxFilled)
