@@ -57,6 +57,9 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     /// The members' values in order.
     public var values: [JSONValue] { elements.map(\.value) }
 
+    /// Makes room for so many members at once.
+    public mutating func reserveCapacity(_ count: Int) { elements.reserveCapacity(count) }
+
     /// Walks the members in order.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
@@ -66,6 +69,8 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     }
 
     private mutating func append(_ element: Element) {
+        // Most objects have few members: room for them at once instead of one, two and four.
+        if elements.isEmpty { elements.reserveCapacity(4) }
         elements.append(element)
         if positions != nil {
             positions?[element.key] = elements.count - 1

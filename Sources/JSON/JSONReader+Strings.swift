@@ -29,6 +29,17 @@ extension JSONReader {
 
     /// Stops at a quote, a backslash, a control character or the end.
     private mutating func skipPlainCharacters() {
+        if let base = bytes.baseAddress {
+            let memory = UnsafeRawPointer(base)
+            while position &+ 8 <= bytes.count {
+                let found = JSONMemory.escapes(memory.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+                if found != 0 {
+                    position &+= JSONMemory.firstLane(found)
+                    return
+                }
+                position &+= 8
+            }
+        }
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return }
@@ -37,12 +48,13 @@ extension JSONReader {
     }
 
     private mutating func text(from start: Int) throws(JSONError) -> String {
-        let slice = UnsafeBufferPointer(rebasing: bytes[start..<position])
-        guard let text = String(validating: slice, as: UTF8.self) else {
+        do {
+            // Not `String(validating:as:)`, which looks up its generic types anew for every string.
+            return String(copying: try UTF8Span(validating: bytes.extracting(start..<position).span))
+        } catch {
             position = start
-            throw error("The string is not valid UTF-8")
+            throw self.error("The string is not valid UTF-8")
         }
-        return text
     }
 
     private mutating func readEscape() throws(JSONError) -> Unicode.Scalar {

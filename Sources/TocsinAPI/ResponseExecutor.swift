@@ -132,6 +132,12 @@ package final class ResponseExecutor: Sendable {
         ).bytes
     }
 
+    /// The reply with what an execution brought.
+    func reply(with result: ExecutionResult, style: ResponseStyle) -> GraphQLReply {
+        if let errors = result.requestErrors { return reply(to: errors, style: style) }
+        return GraphQLReply(kind: .executed, body: result.bytes)
+    }
+
     /// The response to a request that cannot run.
     func reply(to errors: RequestErrors, style: ResponseStyle) -> GraphQLReply {
         let code: ErrorCode =

@@ -97,24 +97,45 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) async -> GraphQLReply {
-        guard !revoked.covers(caller) else {
-            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+        switch runnable(request, caller, style) {
+        case .failure(let refusal): return refusal.reply
+        case .success(let plan):
+            let context = RequestContext(caller: caller, services: services)
+            return executor.reply(
+                with: await executor.execute(plan, request, context: context, style: style),
+                style: style
+            )
         }
-        if let refusal = tooOften(caller, style) { return refusal }
+    }
+
+    /// Why a request is not run.
+    private struct Refusal: Error {
+        let reply: GraphQLReply
+    }
+
+    /// The plan of a query or mutation that the caller may run now.
+    private func runnable(
+        _ request: GraphQLRequest,
+        _ caller: Identity,
+        _ style: ResponseStyle
+    ) -> Result<ExecutionPlan, Refusal> {
+        guard !revoked.covers(caller) else {
+            let body = executor.responseBody([Self.ended], style: style)
+            return .failure(Refusal(reply: GraphQLReply(kind: .requestError, body: body)))
+        }
+        if let refusal = tooOften(caller, style) { return .failure(Refusal(reply: refusal)) }
         let plan: ExecutionPlan
         do {
             plan = try asked(request, caller).plan
         } catch {
-            return executor.reply(to: error, style: style)
+            return .failure(Refusal(reply: executor.reply(to: error, style: style)))
         }
         guard plan.operationKind != .subscription else {
             let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
-            return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
+            let body = executor.responseBody([error], style: style)
+            return .failure(Refusal(reply: GraphQLReply(kind: .requestError, body: body)))
         }
-        let context = RequestContext(caller: caller, services: services)
-        let result = await executor.execute(plan, request, context: context, style: style)
-        if let errors = result.requestErrors { return executor.reply(to: errors, style: style) }
-        return GraphQLReply(kind: .executed, body: result.bytes)
+        return .success(plan)
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.

@@ -18,9 +18,35 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         let days = Self.floorDivide(milliseconds, 86_400_000)
         let inDay = milliseconds - days * 86_400_000
         let (year, month, day) = Self.civil(fromDays: days)
-        let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { Self.padded($0, to: 2) }
-        return Self.padded(year, to: 4) + "-" + Self.padded(month, to: 2) + "-" + Self.padded(day, to: 2)
-            + "T" + time.joined(separator: ":") + "." + Self.padded(inDay % 1000, to: 3) + "Z"
+        guard (0...9999).contains(year) else { return Self.longISO8601(year, month, day, inDay) }
+        // Digit by digit, for every message is given its time as a text.
+        return String(unsafeUninitializedCapacity: 24) { buffer in
+            var position = 0
+            func write(_ value: Int64, _ width: Int, _ end: Unicode.Scalar) {
+                var rest = value
+                for place in (position..<(position + width)).reversed() {
+                    buffer[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                buffer[position + width] = UInt8(ascii: end)
+                position += width + 1
+            }
+            write(year, 4, "-")
+            write(month, 2, "-")
+            write(day, 2, "T")
+            write(inDay / 3_600_000, 2, ":")
+            write(inDay / 60_000 % 60, 2, ":")
+            write(inDay / 1000 % 60, 2, ".")
+            write(inDay % 1000, 3, "Z")
+            return position
+        }
+    }
+
+    /// Of a year with more than four digits, or before the first one.
+    private static func longISO8601(_ year: Int64, _ month: Int64, _ day: Int64, _ inDay: Int64) -> String {
+        let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { padded($0, to: 2) }
+        return padded(year, to: 4) + "-" + padded(month, to: 2) + "-" + padded(day, to: 2)
+            + "T" + time.joined(separator: ":") + "." + padded(inDay % 1000, to: 3) + "Z"
     }
 
     private static func padded(_ value: Int64, to width: Int) -> String {

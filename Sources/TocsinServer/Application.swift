@@ -82,6 +82,7 @@ package final class Application: Sendable {
         hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
 
         let receivers = try Webhooks.made(from: settings)
+        let listeners = DeliveryListeners()
         let environment = ServiceEnvironment(
             store: store,
             time: time,
@@ -98,7 +99,8 @@ package final class Application: Sendable {
                         "stored": "\(merge.storedVersion)",
                     ]
                 )
-            }
+            },
+            deliveryListeners: listeners
         )
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
@@ -109,7 +111,6 @@ package final class Application: Sendable {
         isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let listeners = DeliveryListeners()
         outbox = try Outbox(
             settings: settings,
             environment: environment,

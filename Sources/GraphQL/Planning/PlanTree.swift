@@ -140,7 +140,7 @@ enum LeafKind: Sendable {
     init(_ type: Schema.NamedType) {
         if type.kind == .enumeration {
             self = .enumeration(type.name, type.enumValues.map(\.name))
-        } else if let scalar = BuiltInScalar(rawValue: type.name) {
+        } else if let scalar = type.builtInScalar {
             self = .builtIn(scalar)
         } else {
             self = .custom(type.name)

@@ -29,6 +29,8 @@ extension Schema {
         /// Where it was defined.
         public let location: SourceLocation
 
+        /// Which of the five built-in scalars it is.
+        let builtInScalar: BuiltInScalar?
         private let fieldsByName: [String: Field]
 
         /// The kinds of types; the raw value is the introspection's word.
@@ -80,6 +82,7 @@ extension Schema {
             name = draft.name
             description = draft.description
             kind = draft.kind
+            builtInScalar = BuiltInScalar(rawValue: draft.name)
             self.fields = fields
             fieldsByName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
             interfaces = draft.interfaces

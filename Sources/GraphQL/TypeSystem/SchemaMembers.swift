@@ -62,6 +62,8 @@ extension Schema {
         public let deprecationReason: String?
         /// Where it was defined.
         public let location: SourceLocation
+        /// The built-in scalar that is its type, non-null or not: known without looking the name up.
+        let builtInScalar: BuiltInScalar?
 
         /// Whether a value must be given.
         public var isRequired: Bool { type.isNonNull && defaultValue == nil }
@@ -74,6 +76,7 @@ extension Schema {
             directives = node.directives
             deprecationReason = Schema.deprecationReason(node.directives)
             location = node.location
+            builtInScalar = node.type.isList ? nil : BuiltInScalar(rawValue: node.type.namedType)
         }
     }
 

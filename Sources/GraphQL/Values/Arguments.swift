@@ -23,22 +23,25 @@ func coerceArgumentValues(
 ) throws(GraphQLError) -> Arguments {
     var result = JSONObject()
     let coercion = LiteralCoercion(schema: schema, variables: variables)
-    for definition in definitions {
-        guard let node = nodes.first(where: { $0.name == definition.name }), !coercion.isAbsent(node.value) else {
-            if let value = definition.defaultValue {
-                result[definition.name] = LiteralCoercion(schema: schema).coerce(value, to: definition.type)
-            } else if definition.type.isNonNull {
-                throw missing(definition, nodes)
+    result.reserveCapacity(nodes.count)
+    // By index, because a copy of a definition retains all its texts.
+    for index in definitions.indices {
+        let (name, type) = (definitions[index].name, definitions[index].type)
+        guard let node = nodes.first(where: { $0.name == name }), !coercion.isAbsent(node.value) else {
+            if let value = definitions[index].defaultValue {
+                result[name] = LiteralCoercion(schema: schema).coerce(value, to: type)
+            } else if type.isNonNull {
+                throw missing(definitions[index], nodes)
             }
             continue
         }
-        if let value = coercion.coerce(node.value, to: definition.type) {
-            result[definition.name] = value
+        if let value = coercion.coerce(node.value, to: type) {
+            result[name] = value
         } else if case .variable = node.value.kind {
-            let message = "Argument \"\(definition.name)\" of non-null type \"\(definition.type)\" must not be null."
+            let message = "Argument \"\(name)\" of non-null type \"\(type)\" must not be null."
             throw GraphQLError(message, locations: [node.value.location])
         } else {
-            let message = "Argument \"\(definition.name)\" has invalid value \(printValue(node.value))."
+            let message = "Argument \"\(name)\" has invalid value \(printValue(node.value))."
             throw GraphQLError(message, locations: [node.value.location])
         }
     }

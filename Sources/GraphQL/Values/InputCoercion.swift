@@ -10,7 +10,7 @@ struct InputCoercion {
 
     /// One mistake.
     struct Problem {
-        /// The steps from the outermost value.
+        /// The steps from the outermost value, once that has been coerced.
         var path: [PathElement]
         var message: String
     }
@@ -22,115 +22,134 @@ struct InputCoercion {
     }
 
     /// The coerced value, or `nil` when there was a mistake, which is then among the problems.
-    mutating func coerce(_ value: JSONValue, to type: TypeReference, at path: [PathElement] = []) -> JSONValue? {
+    mutating func coerce(_ value: JSONValue, to type: TypeReference) -> JSONValue? {
         if case .nonNull(let inner) = type {
             guard !value.isNull else {
-                return refuse("Expected non-nullable type \"\(type)\" not to be null.", path)
+                return refuse("Expected non-nullable type \"\(type)\" not to be null.")
             }
-            return coerce(value, to: inner, at: path)
+            return coerce(value, to: inner)
         }
         if value.isNull { return .null }
-        if case .list(let element) = type { return coerceList(value, of: element, at: path) }
+        if case .list(let element) = type { return coerceList(value, of: element) }
         guard let named = schema.type(named: type.namedType) else {
-            return refuse("Unknown type \"\(type.namedType)\".", path)
+            return refuse("Unknown type \"\(type.namedType)\".")
         }
         switch named.kind {
-        case .scalar: return coerceScalar(value, named, at: path)
-        case .enumeration: return coerceEnum(value, named, at: path)
-        case .inputObject: return coerceObject(value, named, at: path)
-        case .object, .interface, .union: return refuse("\"\(named.name)\" is no input type.", path)
+        case .scalar: return coerceScalar(value, named)
+        case .enumeration: return coerceEnum(value, named)
+        case .inputObject: return coerceObject(value, named)
+        case .object, .interface, .union: return refuse("\"\(named.name)\" is no input type.")
         }
     }
 
-    private mutating func coerceList(
+    /// Coerces what stands at a step below: its mistakes learn their places on the way out, so that a value without any
+    /// costs no path.
+    private mutating func coerce(
         _ value: JSONValue,
-        of element: TypeReference,
-        at path: [PathElement]
+        to type: TypeReference,
+        at step: @autoclosure () -> PathElement
     ) -> JSONValue? {
-        guard case .array(let values) = value else {
-            return coerce(value, to: element, at: path).map { .array([$0]) }
-        }
+        let before = problems.count
+        let result = coerce(value, to: type)
+        for index in before..<problems.count { problems[index].path.insert(step(), at: 0) }
+        return result
+    }
+
+    private mutating func coerceList(_ value: JSONValue, of element: TypeReference) -> JSONValue? {
+        guard case .array(let values) = value else { return coerce(value, to: element).map { .array([$0]) } }
         var result: [JSONValue] = []
         result.reserveCapacity(values.count)
         for (index, item) in values.enumerated() where problems.count < maximumErrors {
-            if let item = coerce(item, to: element, at: path + [.index(index)]) { result.append(item) }
+            if let item = coerce(item, to: element, at: .index(index)) { result.append(item) }
         }
         return result.count == values.count ? .array(result) : nil
     }
 
-    private mutating func coerceScalar(
-        _ value: JSONValue,
-        _ type: Schema.NamedType,
-        at path: [PathElement]
-    ) -> JSONValue? {
+    private mutating func coerceScalar(_ value: JSONValue, _ type: Schema.NamedType) -> JSONValue? {
         do throws(CoercionError) {
-            if let scalar = BuiltInScalar(rawValue: type.name) { return try scalar.coerceInput(value) }
+            if let scalar = type.builtInScalar { return try scalar.coerceInput(value) }
             return try schema.scalarCoercions[type.name]?(value) ?? value
         } catch {
-            return refuse(error.message, path)
+            return refuse(error.message)
         }
     }
 
-    private mutating func coerceEnum(
+    private mutating func coerceScalar(
         _ value: JSONValue,
-        _ type: Schema.NamedType,
-        at path: [PathElement]
+        _ scalar: BuiltInScalar,
+        at step: @autoclosure () -> PathElement
     ) -> JSONValue? {
+        do throws(CoercionError) {
+            return try scalar.coerceInput(value)
+        } catch {
+            return refuse(error.message, at: [step()])
+        }
+    }
+
+    private mutating func coerceEnum(_ value: JSONValue, _ type: Schema.NamedType) -> JSONValue? {
         guard let name = value.stringValue else {
             let text = BuiltInScalar.text(value)
             return refuse(
                 "Enum \"\(type.name)\" cannot represent non-string value: \(text)."
-                    + suggestions.values(like: text, of: type),
-                path
+                    + suggestions.values(like: text, of: type)
             )
         }
         guard type.enumValues.contains(where: { $0.name == name }) else {
             return refuse(
-                "Value \"\(name)\" does not exist in \"\(type.name)\" enum." + suggestions.values(like: name, of: type),
-                path
+                "Value \"\(name)\" does not exist in \"\(type.name)\" enum." + suggestions.values(like: name, of: type)
             )
         }
         return value
     }
 
-    private mutating func coerceObject(
-        _ value: JSONValue,
-        _ type: Schema.NamedType,
-        at path: [PathElement]
-    ) -> JSONValue? {
+    private mutating func coerceObject(_ value: JSONValue, _ type: Schema.NamedType) -> JSONValue? {
         guard let given = value.objectValue else {
-            return refuse("Expected type \"\(type.name)\" to be an object.", path)
+            return refuse("Expected type \"\(type.name)\" to be an object.")
         }
         let before = problems.count
         var result = JSONObject()
-        for field in type.inputFields where problems.count < maximumErrors {
-            if let value = given[field.name] {
-                result[field.name] = coerce(value, to: field.type, at: path + [.key(field.name)])
-            } else if let value = field.defaultValue {
-                result[field.name] = LiteralCoercion(schema: schema).coerce(value, to: field.type)
-            } else if field.type.isNonNull {
-                refuse("Field \"\(field.name)\" of required type \"\(field.type)\" was not provided.", path)
+        result.reserveCapacity(given.count)
+        var known = 0
+        // By index, because a copy of a definition retains all its texts.
+        let fields = type.inputFields
+        for index in fields.indices where problems.count < maximumErrors {
+            let name = fields[index].name
+            if known < given.count, let value = given[name] {
+                known += 1
+                if !value.isNull, let scalar = fields[index].builtInScalar {
+                    result[name] = coerceScalar(value, scalar, at: .key(name))
+                } else {
+                    result[name] = coerce(value, to: fields[index].type, at: .key(name))
+                }
+            } else if let value = fields[index].defaultValue {
+                result[name] = LiteralCoercion(schema: schema).coerce(value, to: fields[index].type)
+            } else if fields[index].type.isNonNull {
+                refuse("Field \"\(name)\" of required type \"\(fields[index].type)\" was not provided.")
             }
         }
-        for member in given where problems.count < maximumErrors && type.inputField(named: member.key) == nil {
-            let ending = suggestions.similar(to: member.key, among: type.inputFields.map(\.name))
-            refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\"." + ending, path)
-        }
-        if type.isOneOf { requireOneField(given, type, at: path) }
+        if known < given.count { refuseUnknown(given, type) }
+        if type.isOneOf { requireOneField(given, type) }
         return problems.count == before ? .object(result) : nil
     }
 
-    private mutating func requireOneField(_ given: JSONObject, _ type: Schema.NamedType, at path: [PathElement]) {
+    private mutating func refuseUnknown(_ given: JSONObject, _ type: Schema.NamedType) {
+        for member in given where problems.count < maximumErrors && type.inputField(named: member.key) == nil {
+            let ending = suggestions.similar(to: member.key, among: type.inputFields.map(\.name))
+            refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\"." + ending)
+        }
+    }
+
+    private mutating func requireOneField(_ given: JSONObject, _ type: Schema.NamedType) {
         let known = given.filter { type.inputField(named: $0.key) != nil }
         if known.count != 1 {
-            refuse("Exactly one key must be specified for OneOf type \"\(type.name)\".", path)
+            refuse("Exactly one key must be specified for OneOf type \"\(type.name)\".")
         } else if let member = known.first(where: { $0.value.isNull }) {
-            refuse("Field \"\(member.key)\" must be non-null.", path + [.key(member.key)])
+            refuse("Field \"\(member.key)\" must be non-null.", at: [.key(member.key)])
         }
     }
 
     @discardableResult
-    private mutating func refuse(_ message: String, _ path: [PathElement]) -> JSONValue? {
+    private mutating func refuse(_ message: String, at path: [PathElement] = []) -> JSONValue? {
         if problems.count < maximumErrors { problems.append(Problem(path: path, message: message)) }
         return nil
     }

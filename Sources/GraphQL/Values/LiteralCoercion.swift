@@ -33,7 +33,7 @@ struct LiteralCoercion {
 
     /// A scalar's own check of a value that holds no variables it would have to see.
     func coerceScalar(_ value: Value, _ type: Schema.NamedType) throws(CoercionError) -> JSONValue {
-        if let scalar = BuiltInScalar(rawValue: type.name) { return try scalar.coerceLiteral(value) }
+        if let scalar = type.builtInScalar { return try scalar.coerceLiteral(value) }
         let json = value.json { variables[$0] } ?? .null
         return try schema.scalarCoercions[type.name]?(json) ?? json
     }

@@ -20,12 +20,13 @@ public struct Credentials: Sendable, Hashable {
     public var isEmpty: Bool { authorization == nil && apiKey == nil }
 
     private static func bareToken(_ header: String) -> String? {
-        var text = header[...]
-        if text.utf8.count >= 6, text.prefix(6).lowercased() == "bearer" {
+        var text = header.utf8[...]
+        // Bit 5 tells small letters from capitals.
+        if text.prefix(6).elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }) {
             let rest = text.dropFirst(6)
-            if rest.isEmpty || rest.first == " " { text = rest.drop { $0 == " " } }
+            if rest.isEmpty || rest.first == UInt8(ascii: " ") { text = rest.drop { $0 == UInt8(ascii: " ") } }
         }
-        return text.isEmpty ? nil : String(text)
+        return text.isEmpty ? nil : String(Substring(text))
     }
 }
 

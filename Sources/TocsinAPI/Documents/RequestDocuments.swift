@@ -42,6 +42,9 @@ package struct RequestDocuments: Sendable {
 
     /// The document a request asks for, or why it is not served.
     func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {
+        if mode == .off, request.documentID == nil, request.extensions.isEmpty {
+            return RequestedDocument(text: DocumentText(request.query))
+        }
         let reference = try DocumentReference(request)
         let text = request.query.isEmpty ? nil : DocumentText(request.query)
         if mode != .off, let known = trustedDocument(reference, text) {

@@ -4,12 +4,10 @@ import TocsinCore
 extension ModelType {
     /// The stored values of a create or update input that has been coerced against the schema.
     func input(from object: JSONObject) -> RecordInput {
-        var input: RecordInput = [:]
+        var input = RecordInput(minimumCapacity: object.count)
         for member in object {
-            guard let position = position(of: member.key) else { continue }
-            let field = fields[position]
-            guard field.role == .declared else { continue }
-            input[field.name] = field.value(from: member.value)
+            guard let position = position(of: member.key), fields[position].role == .declared else { continue }
+            input[member.key] = fields[position].value(from: member.value)
         }
         return input
     }

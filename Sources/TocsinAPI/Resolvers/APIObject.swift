@@ -47,10 +47,10 @@ package struct RegistrationResult: Sendable {
     package var device: Device?
 }
 
-/// What every resolver may use for one request.
-package struct RequestContext: Sendable {
-    package var caller: Identity
-    package var services: Services
+/// What every resolver may use for one request; a class, because each is given the one there is.
+package final class RequestContext: Sendable {
+    package let caller: Identity
+    package let services: Services
 
     package init(caller: Identity, services: Services) {
         self.caller = caller

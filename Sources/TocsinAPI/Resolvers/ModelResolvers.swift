@@ -12,6 +12,9 @@ struct ModelResolvers {
         for (coordinate, operation) in schema.operations {
             switch operation {
             case .onCreate, .onUpdate, .onDelete: continue
+            case .create(let model):
+                registerCreate(model, at: coordinate, in: &map)
+                continue
             default: break
             }
             let resolvers = self
@@ -42,33 +45,65 @@ struct ModelResolvers {
         case .sync(let model): return try await ModelPages(model: model, invocation: invocation).sync()
         case .byIndex(let model, let index):
             return try await ModelPages(model: model, invocation: invocation).page(by: index)
-        case .create(let model):
-            return .object(.record(try await create(model, invocation)))
         case .update(let model):
             return .object(.record(try await update(model, invocation)))
         case .delete(let model):
             let guarded = try writeGuard(model, invocation)
             return .object(.record(try await services.models.delete(model, guarded: guarded, caller: caller)))
-        case .onCreate, .onUpdate, .onDelete:
-            throw .internal("a subscription field was resolved as a query")
+        case .create, .onCreate, .onUpdate, .onDelete:
+            throw .internal("a create or subscription field was resolved as another")
         }
     }
 
     // MARK: Writing
 
-    private func create(_ model: ModelType, _ invocation: Invocation) async throws(ServiceError) -> Record {
+    /// Creates are the hot path: what never waits is done in functions that cannot, whose memory is not the task's.
+    private func registerCreate(
+        _ model: ModelType,
+        at coordinate: String,
+        in map: inout ResolverMap<APIObject, RequestContext>
+    ) {
+        let isMessage = model === schema.messages
+        map.batch(coordinate) { parents, invocation throws(GraphQLError) in
+            switch await Self.created(model, isMessage: isMessage, invocation) {
+            case .success(let record): return parents.map { _ in .object(.record(record)) }
+            case .failure(let error): throw invocation.worded(error)
+            }
+        }
+    }
+
+    private static func created(
+        _ model: ModelType,
+        isMessage: Bool,
+        _ invocation: Invocation
+    ) async -> Result<Record, ServiceError> {
         let (caller, services) = (invocation.context.caller, invocation.context.services)
-        let input = model.input(from: invocation.arguments["input"]?.objectValue ?? [:])
-        if model === schema.messages {
+        do throws(ServiceError) {
+            let (input, condition) = try createInput(model, isMessage: isMessage, invocation)
+            let record =
+                switch model.name {
+                case "Topic": try await services.topics.create(input, condition: condition, caller: caller)
+                case "Message": try await services.messages.create(input, condition: condition, caller: caller)
+                default: try await services.models.create(model, input, condition: condition, caller: caller)
+                }
+            return .success(record)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func createInput(
+        _ model: ModelType,
+        isMessage: Bool,
+        _ invocation: Invocation
+    ) throws(ServiceError) -> (RecordInput, condition: Predicate) {
+        let given = invocation.arguments["input"]
+        let input = model.input(from: given?.objectValue ?? [:])
+        if isMessage {
             try PushInputCheck.check(data: input)
-            try PushInputCheck.check(invocation.arguments["input"]?["push"])
+            try PushInputCheck.check(given?["push"])
         }
-        let condition = try invocation.predicate("condition", on: model)
-        switch model.name {
-        case "Topic": return try await services.topics.create(input, condition: condition, caller: caller)
-        case "Message": return try await services.messages.create(input, condition: condition, caller: caller)
-        default: return try await services.models.create(model, input, condition: condition, caller: caller)
-        }
+        return (input, try invocation.predicate("condition", on: model))
     }
 
     private func update(_ model: ModelType, _ invocation: Invocation) async throws(ServiceError) -> Record {

@@ -123,10 +123,15 @@ extension FieldInvocation where Context == RequestContext {
         do {
             return try await body()
         } catch {
-            let caller = context.caller
-            throw GraphQLError(error, at: place, report: context.services.report) { record in
-                RecordProjection(caller: caller).json(of: record, selection)
-            }
+            throw worded(error)
+        }
+    }
+
+    /// A service's refusal in this field's words.
+    func worded(_ error: ServiceError) -> GraphQLError {
+        let caller = context.caller
+        return GraphQLError(error, at: place, report: context.services.report) { record in
+            RecordProjection(caller: caller).json(of: record, selection)
         }
     }
 

@@ -12,9 +12,18 @@ final class VerifiedTokens: Sendable {
         let goodUntil: Timestamp
     }
 
+    /// A digest, hashed as one piece of bytes instead of byte by byte.
+    private struct Key: Hashable {
+        let digest: [UInt8]
+
+        func hash(into hasher: inout Hasher) {
+            digest.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
+
     private struct Memory {
-        var newer: [[UInt8]: Entry] = [:]
-        var older: [[UInt8]: Entry] = [:]
+        var newer: [Key: Entry] = [:]
+        var older: [Key: Entry] = [:]
         /// Grows with each withdrawal, so that what was verified before one is not remembered after it.
         var generation = 0
     }
@@ -25,7 +34,8 @@ final class VerifiedTokens: Sendable {
 
     func identity(for digest: [UInt8], now: Timestamp) -> Identity? {
         memory.withLock { memory in
-            guard let entry = memory.newer[digest] ?? memory.older[digest], now < entry.goodUntil else { return nil }
+            let key = Key(digest: digest)
+            guard let entry = memory.newer[key] ?? memory.older[key], now < entry.goodUntil else { return nil }
             return entry.identity
         }
     }
@@ -38,7 +48,7 @@ final class VerifiedTokens: Sendable {
                 memory.older = memory.newer
                 memory.newer = [:]
             }
-            memory.newer[digest] = Entry(identity: identity, goodUntil: moment)
+            memory.newer[Key(digest: digest)] = Entry(identity: identity, goodUntil: moment)
         }
     }
 

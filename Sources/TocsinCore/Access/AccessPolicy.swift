@@ -13,12 +13,18 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        let rules = model.rules.filter { $0.covers(operation) && mayUse($0, for: operation, caller) }
-        guard !rules.isEmpty else {
-            return .deny(reason: "The schema's rules for \(model.name) allow nobody to \(operation.rawValue).")
-        }
-        guard let granted = granted(rules, in: model, to: caller) else {
-            return .deny(reason: "No rule for \(model.name) allows this caller to \(operation.rawValue).")
+        let granted = granted(
+            model.rules,
+            { $0.covers(operation) && mayUse($0, for: operation, caller) },
+            in: model,
+            to: caller
+        )
+        guard let granted else {
+            return .deny(
+                reason: model.rules.contains { $0.covers(operation) && mayUse($0, for: operation, caller) }
+                    ? "No rule for \(model.name) allows this caller to \(operation.rawValue)."
+                    : "The schema's rules for \(model.name) allow nobody to \(operation.rawValue)."
+            )
         }
         switch caller.scope {
         case .readOnly where [.create, .update, .delete].contains(operation):
@@ -60,7 +66,7 @@ package enum AccessPolicy {
         of model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        guard let granted = granted(rules.filter { $0.covers(operation) }, in: model, to: caller) else {
+        guard let granted = granted(rules, { $0.covers(operation) }, in: model, to: caller) else {
             return .deny(reason: "No rule for \(model.name).\(name) allows this caller to \(operation.rawValue).")
         }
         return .allow(where: granted)
@@ -135,17 +141,24 @@ package enum AccessPolicy {
     }
 
     /// The records that the rules give to the caller; nil when no rule is about such a caller at all.
-    private static func granted(_ rules: [AccessRule], in model: ModelType, to caller: Identity) -> Predicate? {
-        var alternatives: [Predicate] = []
-        for rule in rules where caller.isFrom(rule.provider) {
-            switch granted(rule.grantee, in: model, to: caller) {
-            case nil: continue
-            case .always?: return .always
-            case let predicate?: alternatives.append(predicate)
+    private static func granted(
+        _ rules: [AccessRule],
+        _ isMeant: (AccessRule) -> Bool,
+        in model: ModelType,
+        to caller: Identity
+    ) -> Predicate? {
+        var first: Predicate?
+        var others: [Predicate] = []
+        for rule in rules where isMeant(rule) && caller.isFrom(rule.provider) {
+            switch (granted(rule.grantee, in: model, to: caller), first) {
+            case (nil, _): continue
+            case (.always?, _): return .always
+            case (let predicate?, nil): first = predicate
+            case (let predicate?, .some): others.append(predicate)
             }
         }
-        guard let first = alternatives.first else { return nil }
-        return alternatives.count == 1 ? first : .any(alternatives)
+        guard let first, !others.isEmpty else { return first }
+        return .any([first] + others)
     }
 
     private static func granted(_ grantee: AccessRule.Grantee, in model: ModelType, to caller: Identity) -> Predicate? {

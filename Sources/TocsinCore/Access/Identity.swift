@@ -23,8 +23,10 @@ package struct Identity: Hashable, Sendable {
     }
 
     /// `sub`: the key of devices and memberships.
-    package var userID: UserID
-    package var username: String
+    package var userID: UserID { didSet { owner = Self.owner(userID, username) } }
+    package var username: String { didSet { owner = Self.owner(userID, username) } }
+    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
+    package private(set) var owner: String
     package var scope: Scope
     /// Local tokens and API keys only, for revocation.
     package var tokenID: TokenID?
@@ -44,6 +46,7 @@ package struct Identity: Hashable, Sendable {
     ) {
         self.userID = userID
         self.username = username
+        owner = Self.owner(userID, username)
         self.scope = scope
         self.tokenID = tokenID
         self.expiresAt = expiresAt
@@ -51,8 +54,7 @@ package struct Identity: Hashable, Sendable {
         self.claims = claims
     }
 
-    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
-    package var owner: String { userID.text + "::" + username }
+    private static func owner(_ userID: UserID, _ username: String) -> String { userID.text + "::" + username }
 
     /// The stored owner texts that are this caller's: today's form and the two older ones.
     package var ownerForms: [String] { [owner, userID.text, username] }

@@ -25,7 +25,9 @@ package struct InputChecks: Sendable {
         guard count <= maximumBytes else {
             throw .badRequest("\(field) has \(count) bytes; at most \(maximumBytes) are allowed.")
         }
-        guard !text.utf8.contains(0) else {
+        // A text of one piece is searched where it lies, not byte by byte through the string.
+        let hasNUL = text.utf8.withContiguousStorageIfAvailable { $0.contains(0) }
+        guard !(hasNUL ?? text.utf8.contains(0)) else {
             throw .badRequest("\(field) contains a NUL character, which is not allowed.")
         }
     }

@@ -27,11 +27,20 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
+        try await environment.store.writing(try draft(input, condition: condition, caller: caller))
+    }
+
+    /// The message to be created, checked in as far as that needs no look at what is stored.
+    private func draft(
+        _ input: RecordInput,
+        condition: Predicate,
+        caller: Identity
+    ) throws(ServiceError) -> MessageDraft {
         guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let draft = MessageDraft(
+        return MessageDraft(
             makers: makers,
             input: input,
             condition: condition,
@@ -41,7 +50,6 @@ package struct MessageService: Sendable {
             permitted: permitted,
             publishable: publishable
         )
-        return try await environment.store.writing(draft)
     }
 
     /// A topic one may publish to is one that one may read; publish-only tokens see exactly theirs.

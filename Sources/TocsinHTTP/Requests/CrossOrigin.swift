@@ -39,11 +39,10 @@ struct CrossOrigin: Sendable {
 
     /// Whether a socket may be opened: no origin is a native app, and our own host is fine.
     func mayOpenSocket(_ request: IncomingRequest) -> Bool {
-        let origins = request.headers["origin"]
-        guard let origin = origins.first else { return true }
-        guard origins.count == 1 else { return false }
+        guard request.fields.has(.origin) else { return true }
+        guard let origin = request.fields.single(.origin) else { return false }
         if isAllowed(origin) { return true }
-        guard let host = request.headers["host"].first?.lowercased() else { return false }
+        guard let host = request.fields[.host]?.lowercased() else { return false }
         return origin.lowercased() == "https://\(host)" || origin.lowercased() == "http://\(host)"
     }
 
@@ -52,7 +51,7 @@ struct CrossOrigin: Sendable {
         guard !listed.isEmpty else { return [] }
         // One answer for all may be kept for all.
         let vary = isOpen ? [] : [(name: "vary", value: "origin")]
-        guard let origin = single(request), isAllowed(origin) else { return vary }
+        guard let origin = request.fields.single(.origin), isAllowed(origin) else { return vary }
         var fields = leave(origin) + vary
         if !settings.responseFields.isEmpty {
             fields.append(("access-control-expose-headers", settings.responseFields.joined(separator: ", ")))
@@ -62,7 +61,7 @@ struct CrossOrigin: Sendable {
 
     /// The answer to a browser's question before the request itself; `nil` when this is none.
     func preflight(of request: IncomingRequest) -> OutgoingResponse? {
-        guard request.method == .options, let origin = single(request),
+        guard request.method == .options, let origin = request.fields.single(.origin),
             request.headers.contains(name: "access-control-request-method")
         else { return nil }
         let vary = (name: "vary", value: "origin, access-control-request-method, access-control-request-headers")
@@ -86,11 +85,6 @@ struct CrossOrigin: Sendable {
         if isOpen { return [("access-control-allow-origin", "*")] }
         // Nothing of what a browser knows of its reader is read here, so none of it is asked for.
         return [("access-control-allow-origin", origin)]
-    }
-
-    private func single(_ request: IncomingRequest) -> String? {
-        let origins = request.headers["origin"]
-        return origins.count == 1 ? origins[0] : nil
     }
 
     private func isAllowed(_ origin: String) -> Bool { isOpen || listed.contains(origin.lowercased()) }

@@ -44,7 +44,7 @@ extension HTTPConnectionHandler {
         case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
         case .answer:
             guard let running else { return }
-            running.task.cancel()
+            running.task?.cancel()
             let refusal = HTTPRefusal(.serviceUnavailable, HTTPRefusal.tooLong, .timeout)
             var response = OutgoingResponse(refusal, isRouted: parts.responder.isRouted(running.request.path))
             response.closes = true

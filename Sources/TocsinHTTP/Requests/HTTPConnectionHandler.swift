@@ -3,6 +3,17 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
+/// What waits for its turn to be answered.
+private enum Pending {
+    case request(IncomingRequest)
+    case refusal(HTTPRefusal, isRouted: Bool)
+}
+
+/// What a connection waits for.
+enum ConnectionWait {
+    case idle, head, body, answer, linger
+}
+
 /// One HTTP connection: reads requests, has them answered one after the other in their order, keeps its time limits.
 ///
 /// Confined to its event loop. Each request is one task on that loop.
@@ -10,17 +21,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
-
-    /// What waits for its turn to be answered.
-    enum Pending {
-        case request(IncomingRequest)
-        case refusal(HTTPRefusal, isRouted: Bool)
-    }
-
-    /// What the connection waits for.
-    enum Wait {
-        case idle, head, body, answer, linger
-    }
+    typealias Wait = ConnectionWait
 
     let parts: ServerParts<Service>
     let input: RawInput
@@ -32,11 +33,14 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     let writer: WatchedWriter
     private(set) var reader: RequestReader
     private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
-    private(set) var running: (request: IncomingRequest, task: Task<Void, Never>)?
+    /// The request being answered, and its task once that has waited for something.
+    private(set) var running: (request: IncomingRequest, task: Task<Void, Never>?)?
     /// The running request's answer, where it is a stream that has begun.
     var stream: EventStream<Service>?
     var wait: Wait?
     private var isHoldingRead = false
+    /// A request of what is being read now was begun at once.
+    private var hasBegunOne = false
 
     init(
         _ parts: ServerParts<Service>,
@@ -63,7 +67,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func handlerRemoved(context: ChannelHandlerContext) {
         deadline.cancel()
         writer.stop()
-        running?.task.cancel()
+        running?.task?.cancel()
         running = nil
         stopStream()
         self.context = nil
@@ -78,7 +82,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        running?.task.cancel()
+        running?.task?.cancel()
         running = nil
         stopStream()
         waiting.removeAll()
@@ -96,13 +100,19 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
             write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
         case .complete(let request):
             input.reset()
-            waiting.append(.request(request))
-            startNext()
+            guard running == nil, waiting.isEmpty, !hasBegunOne else {
+                waiting.append(.request(request))
+                return startNext()
+            }
+            // Further requests of one read wait for turns of the loop, so that other connections have theirs.
+            hasBegunOne = true
+            start(request, atOnce: true)
         case .refused(let refusal): refuse(refusal)
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        hasBegunOne = false
         awaitInput()
         context.fireChannelReadComplete()
     }
@@ -148,7 +158,7 @@ extension HTTPConnectionHandler {
     /// Answers with this after all that waits, and reads nothing more.
     func refuse(_ refusal: HTTPRefusal) {
         reader.refuse()
-        waiting.append(.refusal(refusal, isRouted: reader.path.map { parts.responder.isRouted(String($0)) } ?? false))
+        waiting.append(.refusal(refusal, isRouted: reader.path.map(parts.responder.isRouted) ?? false))
         startNext()
     }
 
@@ -159,7 +169,7 @@ extension HTTPConnectionHandler {
             context?.read()
         }
         switch next {
-        case .request(let request): start(request)
+        case .request(let request): start(request, atOnce: false)
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
             AccessLog(logger: parts.logger).recordRefusal(response, connection: connectionNumber)
@@ -167,22 +177,25 @@ extension HTTPConnectionHandler {
         }
     }
 
-    private func start(_ request: IncomingRequest) {
+    private func start(_ request: IncomingRequest, atOnce: Bool) {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
-        guard let loop = context?.eventLoop else { return }
-        let handler = NIOLoopBound(self, eventLoop: loop)
-        let responder = parts.responder
-        let task = Task(executorPreference: executor) {
-            let answer = await responder.respond(to: request)
-            handler.value.finish(request, with: answer)
-        }
-        running = (request, task)
+        guard context != nil else { return }
+        running = (request, nil)
         waitFor(.answer)
+        // The task is on the connection's loop from its beginning to its end, by its executor's preference.
+        nonisolated(unsafe) let handler = self
+        let task =
+            atOnce
+            ? Task.immediate(executorPreference: executor) { await handler.respond(to: request) }
+            : Task(executorPreference: executor) { await handler.respond(to: request) }
+        // What waits for nothing has been answered by now.
+        if running?.request === request { running?.task = task }
     }
 
-    /// Writes the answer if the request still runs.
-    private func finish(_ request: IncomingRequest, with answer: Responder<Service>.Answer) {
-        guard running?.request.id == request.id else { return }
+    /// Writes the answer if the request still runs by then.
+    private func respond(to request: IncomingRequest) async {
+        let answer = await parts.responder.respond(to: request)
+        guard running?.request === request else { return }
         switch answer {
         case .response(let response): self.answer(request, with: response)
         case .stream(let opening): begin(opening, for: request)
@@ -197,7 +210,7 @@ extension HTTPConnectionHandler {
 
     func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
         // After a request that offers an upgrade the parser takes no more requests.
-        var isLast = response.closes || parts.registry.isStopping || request.headers.contains(name: "upgrade")
+        var isLast = response.closes || parts.registry.isStopping || request.fields.has(.upgrade)
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         if response.isStreamed, request.isHTTP10 { isLast = true }
         return RequestTraits(
@@ -245,7 +258,12 @@ extension HTTPConnectionHandler {
 
     func write(_ buffer: ByteBuffer, then next: (() -> Void)? = nil) {
         guard let context else { return }
-        writer.write(buffer, context) { isWritten in
+        var rest = buffer
+        guard !writer.writeAtOnce(&rest) else {
+            next?()
+            return
+        }
+        writer.write(rest, context) { isWritten in
             if isWritten { next?() }
         }
     }

@@ -5,7 +5,9 @@ import NIOCore
 package struct OutgoingResponse: Sendable {
     /// The status.
     package var status: HTTPResponse.Status
-    /// Header fields but for `Content-Length`, `Connection` and `Date`, which the server writes.
+    /// The media type of the body, if it has one.
+    package var contentType: String?
+    /// Further header fields but for `Content-Length`, `Connection` and `Date`, which the server writes.
     package var fields: [(name: String, value: String)]
     /// The body in one piece.
     package var body: [UInt8]
@@ -24,7 +26,8 @@ package struct OutgoingResponse: Sendable {
         body: [UInt8] = []
     ) {
         self.status = status
-        self.fields = contentType.map { [("content-type", $0)] + fields } ?? fields
+        self.contentType = contentType
+        self.fields = fields
         self.body = body
     }
 
@@ -34,30 +37,47 @@ package struct OutgoingResponse: Sendable {
         date: [UInt8],
         allocator: ByteBufferAllocator
     ) -> ByteBuffer {
-        var buffer = allocator.buffer(capacity: 256 + body.count)
-        buffer.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\ndate: ")
-        buffer.writeBytes(date)
-        buffer.writeStaticString("\r\n")
-        for field in fields {
-            buffer.writeString(field.name)
-            buffer.writeStaticString(": ")
-            buffer.writeString(field.value)
-            buffer.writeStaticString("\r\n")
+        var room = Self.roomOfHead + status.reasonPhrase.utf8.count + date.count + (contentType?.utf8.count ?? 0)
+        for field in fields { room += field.name.utf8.count + field.value.utf8.count + 4 }
+        if !request.isHead { room += body.count }
+        var buffer = allocator.buffer(capacity: room)
+        // In one piece: a call of the buffer for each part costs more than the bytes.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
+            var writer = HeadWriter(memory)
+            write(to: &writer, for: request, date)
+            if !request.isHead { writer.bytes(body) }
+            return writer.count
         }
+        return buffer
+    }
+
+    /// More than the names of fields and all else take that is written whatever the response is.
+    private static let roomOfHead = 256
+
+    private func write(to writer: inout HeadWriter, for request: RequestTraits, _ date: [UInt8]) {
+        writer.text("HTTP/1.1 ")
+        writer.number(status.code)
+        writer.text(" ")
+        writer.string(status.reasonPhrase)
+        writer.text("\r\ndate: ")
+        writer.bytes(date)
+        writer.text("\r\n")
+        if let contentType { writer.field("content-type", contentType) }
+        for field in fields { writer.field(field.name, field.value) }
         if isStreamed {
             // HTTP/1.0 knows no chunks: there the body ends with the connection.
-            if !request.isHTTP10 { buffer.writeStaticString("transfer-encoding: chunked\r\n") }
+            if !request.isHTTP10 { writer.text("transfer-encoding: chunked\r\n") }
         } else if status.code != 204 && status.code >= 200 {
-            buffer.writeString("content-length: \(body.count)\r\n")
+            writer.text("content-length: ")
+            writer.number(body.count)
+            writer.text("\r\n")
         }
         if !request.keepsAlive {
-            buffer.writeStaticString("connection: close\r\n")
+            writer.text("connection: close\r\n")
         } else if request.isHTTP10 {
-            buffer.writeStaticString("connection: keep-alive\r\n")
+            writer.text("connection: keep-alive\r\n")
         }
-        buffer.writeStaticString("\r\n")
-        if !request.isHead { buffer.writeBytes(body) }
-        return buffer
+        writer.text("\r\n")
     }
 }
 

@@ -9,57 +9,72 @@ struct RequestHeadCheck {
 
     /// What the head says of the body, and the parts of the target.
     struct Verdict {
-        var path: String
-        var queryString: String
-        var declaredBodyBytes: Int?
-        var hasBody: Bool
+        let path: String
+        let queryString: String
+        let fields: KnownFields
+        var hasBody = false
         var expectsContinue = false
     }
 
     func verdict(on head: HTTPRequestHead) throws(HTTPRefusal) -> Verdict {
-        try checkSize(of: head)
-        try checkHost(of: head)
-        guard head.headers["authorization"].count <= 1 else {
+        let fields = KnownFields(head.headers)
+        try checkSize(of: head, fields)
+        try checkHost(of: head, fields)
+        guard !fields.isRepeated(.authorization) else {
             throw bad("At most one Authorization header may be sent.")
         }
         let (path, queryString) = try target(of: head)
-        var verdict = Verdict(path: path, queryString: queryString, declaredBodyBytes: nil, hasBody: false)
+        var verdict = Verdict(path: path, queryString: queryString, fields: fields)
         try checkFraming(of: head, &verdict)
         try checkExpectation(of: head, &verdict)
         return verdict
     }
 
-    private func checkSize(of head: HTTPRequestHead) throws(HTTPRefusal) {
-        guard head.uri.utf8.count <= settings.maximumTargetBytes else {
-            throw HTTPRefusal.targetTooLong(settings)
-        }
-        var bytes = head.uri.utf8.count
-        for field in head.headers { bytes += field.name.utf8.count + field.value.utf8.count + 4 }
-        guard bytes <= settings.maximumHeadBytes, head.headers.count <= settings.maximumHeadFields else {
+    private func checkSize(of head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) {
+        let targetBytes = head.uri.utf8.count
+        guard targetBytes <= settings.maximumTargetBytes else { throw HTTPRefusal.targetTooLong(settings) }
+        guard targetBytes + fields.bytes <= settings.maximumHeadBytes,
+            head.headers.count <= settings.maximumHeadFields
+        else {
             throw HTTPRefusal.headTooLarge(settings)
         }
     }
 
-    private func checkHost(of head: HTTPRequestHead) throws(HTTPRefusal) {
-        let hosts = head.headers["host"]
-        if hosts.isEmpty, head.version == .http1_0 { return }
-        guard hosts.count == 1 else { throw bad("Exactly one Host header is needed; \(hosts.count) were sent.") }
-        let isPlain = hosts[0].utf8.allSatisfy { byte in
+    private func checkHost(of head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) {
+        guard let host = fields.single(.host) else {
+            let count = head.headers["host"].count
+            if count == 0, head.version == .http1_0 { return }
+            throw bad("Exactly one Host header is needed; \(count) were sent.")
+        }
+        let isPlain = host.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
                 true
-            default: "-._~:[]%!$&'()*+;=".utf8.contains(byte)
+            default: "_~[]%!$&'()*+;=".utf8.contains(byte)
             }
         }
-        guard isPlain, !hosts[0].isEmpty else { throw bad("The Host header does not name a host.") }
+        guard isPlain, !host.isEmpty else { throw bad("The Host header does not name a host.") }
     }
 
     private func target(of head: HTTPRequestHead) throws(HTTPRefusal) -> (path: String, queryString: String) {
-        guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !head.uri.utf8.contains(UInt8(ascii: "#"))
-        else {
+        let isPlain = head.uri.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        guard isPlain else {
             throw bad("The request target has characters that must be percent-encoded.")
         }
+        // Bytes are characters here.
+        let question = UInt8(ascii: "?")
+        var target = head.uri.utf8[...]
+        if target.first != UInt8(ascii: "/") {
+            target = try absoluteTarget(of: head).utf8
+        }
+        guard let mark = target.firstIndex(of: question) else { return (String(Substring(target)), "") }
+        let rest = target[target.index(after: mark)...]
+        return (String(Substring(target[..<mark])), String(Substring(rest)))
+    }
+
+    /// The target of a request that does not begin with a slash.
+    private func absoluteTarget(of head: HTTPRequestHead) throws(HTTPRefusal) -> Substring {
         var target = head.uri[...]
         if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
             let afterHost = target.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
@@ -68,37 +83,35 @@ struct RequestHeadCheck {
         guard target.first == "/" || (target == "*" && head.method == .OPTIONS) else {
             throw bad("The request target must begin with a slash.")
         }
-        guard let mark = target.firstIndex(of: "?") else { return (String(target), "") }
-        return (String(target[..<mark]), String(target[target.index(after: mark)...]))
+        return target
     }
 
     private func checkFraming(of head: HTTPRequestHead, _ verdict: inout Verdict) throws(HTTPRefusal) {
-        let codings = head.headers["transfer-encoding"]
-        let lengths = head.headers["content-length"]
-        if !codings.isEmpty {
-            guard lengths.isEmpty else { throw bad("Content-Length and Transfer-Encoding exclude each other.") }
+        let fields = verdict.fields
+        if let coding = fields[.transferEncoding] {
+            guard !fields.has(.contentLength) else {
+                throw bad("Content-Length and Transfer-Encoding exclude each other.")
+            }
             guard head.version == .http1_1 else { throw bad("Transfer-Encoding needs HTTP/1.1.") }
-            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+            guard !fields.isRepeated(.transferEncoding), coding.lowercased() == "chunked" else {
                 let message = "This Transfer-Encoding is not served. Send chunked, or a Content-Length."
                 throw HTTPRefusal(.notImplemented, message, .badRequest)
             }
             verdict.hasBody = true
         }
-        guard let length = lengths.first else { return }
-        guard lengths.count == 1, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), length.utf8.count <= 18,
-            let count = Int(length)
+        guard let length = fields[.contentLength] else { return }
+        guard !fields.isRepeated(.contentLength), length.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            length.utf8.count <= 18, let count = Int(length)
         else {
             throw bad("Content-Length must be one number.")
         }
         guard count <= settings.maximumBodyBytes else { throw HTTPRefusal.bodyTooLarge(settings) }
-        verdict.declaredBodyBytes = count
         verdict.hasBody = count > 0
     }
 
     private func checkExpectation(of head: HTTPRequestHead, _ verdict: inout Verdict) throws(HTTPRefusal) {
-        let expectations = head.headers["expect"]
-        guard !expectations.isEmpty, head.version == .http1_1 else { return }
-        guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else {
+        guard let expectation = verdict.fields[.expect], head.version == .http1_1 else { return }
+        guard !verdict.fields.isRepeated(.expect), expectation.lowercased() == "100-continue" else {
             throw HTTPRefusal(.expectationFailed, "This Expect is not served. Send 100-continue or none.", .badRequest)
         }
         verdict.expectsContinue = verdict.hasBody

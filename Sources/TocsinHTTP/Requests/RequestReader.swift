@@ -28,9 +28,10 @@ struct RequestReader {
     let remoteAddress: String?
     let connectionNumber: Int
     private(set) var phase = Phase.head
-    /// The path of the request that is coming in, once its head is there.
-    private(set) var path: Substring?
-    private var request: IncomingRequest?
+    private var head: IncomingRequest.Head?
+    private var body = ByteBuffer()
+    /// The target of the request that is coming in, once its head is there.
+    private var target: String?
     private var requestNumber = 0
 
     init(settings: HTTPServerSettings, remoteAddress: String?, connectionNumber: Int) {
@@ -51,8 +52,11 @@ struct RequestReader {
     /// Takes nothing more.
     mutating func refuse() { phase = .refused }
 
+    /// The path of the request that is coming in, once its head is there.
+    var path: String? { target.map { String($0.prefix { $0 != "?" }) } }
+
     private mutating func begin(_ head: HTTPRequestHead) -> Outcome {
-        path = head.uri.prefix { $0 != "?" }
+        target = head.uri
         let verdict: RequestHeadCheck.Verdict
         do {
             verdict = try RequestHeadCheck(settings: settings).verdict(on: head)
@@ -60,46 +64,58 @@ struct RequestReader {
             phase = .refused
             return .refused(error)
         }
-        guard let method = HTTPRequest.Method(head.method.rawValue) else {
+        guard let method = Self.method(of: head) else {
             phase = .refused
             return .refused(HTTPRefusal(.notImplemented, "This method is not served.", .badRequest))
         }
         requestNumber += 1
-        request = IncomingRequest(
+        self.head = IncomingRequest.Head(
             method: method,
-            path: verdict.path,
-            queryString: verdict.queryString,
-            body: ByteBuffer(),
-            remoteAddress: remoteAddress,
+            verdict: verdict,
             headers: head.headers,
             keepsAlive: head.isKeepAlive,
             isHTTP10: head.version == .http1_0,
-            id: "\(connectionNumber)-\(requestNumber)",
             startedAt: .now()
         )
         phase = .body
         return verdict.expectsContinue ? .awaitsContinue : .partial
     }
 
+    private static func method(of head: HTTPRequestHead) -> HTTPRequest.Method? {
+        switch head.method {
+        case .GET: .get
+        case .POST: .post
+        default: HTTPRequest.Method(head.method.rawValue)
+        }
+    }
+
     private mutating func append(_ bytes: ByteBuffer) -> Outcome {
-        guard let have = request?.body.readableBytes, have + bytes.readableBytes <= settings.maximumBodyBytes else {
+        guard head != nil, body.readableBytes + bytes.readableBytes <= settings.maximumBodyBytes else {
             phase = .refused
             return .refused(HTTPRefusal.bodyTooLarge(settings))
         }
-        if have == 0 {
-            request?.body = bytes
+        if body.readableBytes == 0 {
+            body = bytes
         } else {
             var bytes = bytes
-            request?.body.writeBuffer(&bytes)
+            body.writeBuffer(&bytes)
         }
         return .partial
     }
 
     private mutating func end() -> Outcome {
-        guard let complete = request else { return .partial }
-        request = nil
-        path = nil
+        guard let head else { return .partial }
+        let request = IncomingRequest(
+            head,
+            body: body,
+            remoteAddress: remoteAddress,
+            connectionNumber: connectionNumber,
+            number: requestNumber
+        )
+        self.head = nil
+        body = ByteBuffer()
+        target = nil
         phase = .head
-        return .complete(complete)
+        return .complete(request)
     }
 }

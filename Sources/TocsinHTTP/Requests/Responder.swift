@@ -3,13 +3,17 @@ import HTTPTypes
 import JSON
 import NIOCore
 
+/// How a request is answered.
+enum Answer<Caller: Sendable>: Sendable {
+    case response(OutgoingResponse)
+    case stream(EventStreamOpening<Caller>)
+}
+
 /// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
-struct Responder<Service: GraphQLService>: Sendable {
-    /// How a request is answered.
-    enum Answer: Sendable {
-        case response(OutgoingResponse)
-        case stream(EventStreamOpening<Service.Caller>)
-    }
+///
+/// A class, because every request is given the one there is.
+final class Responder<Service: GraphQLService>: Sendable {
+    typealias Answer = TocsinHTTP.Answer<Service.Caller>
 
     let service: Service
     let health: any HealthReporting
@@ -18,16 +22,45 @@ struct Responder<Service: GraphQLService>: Sendable {
     let registry: ConnectionRegistry
     let origins: CrossOrigin
 
+    init(
+        _ content: HTTPServer<Service>.Content,
+        settings: HTTPServerSettings,
+        registry: ConnectionRegistry
+    ) {
+        service = content.service
+        health = content.health
+        routes = content.routes
+        self.settings = settings
+        self.registry = registry
+        origins = CrossOrigin(settings.crossOrigin)
+    }
+
+    /// Answers a request.
+    ///
+    /// What does not wait is done in functions that cannot: what they need is not in the memory of the task.
     func respond(to request: IncomingRequest) async -> Answer {
         if let preflight = origins.preflight(of: request) { return .response(preflight) }
-        switch request.path == settings.graphQLPath ? await graphQL(request) : .response(await routed(request)) {
-        case .response(var response):
-            response.fields += origins.fields(for: request)
-            return .response(response)
-        case .stream(var opening):
-            opening.fields += origins.fields(for: request)
-            return .stream(opening)
+        guard request.path == settings.graphQLPath else { return readable(.response(await routed(request)), request) }
+        let agreement: HTTPExchange.Agreement
+        switch HTTPExchange(request).negotiated() {
+        case .success(let found): agreement = found
+        case .failure(let refusal): return readable(.response(OutgoingResponse(refusal)), request)
         }
+        switch step(after: await service.authenticate(request.credentials), request, agreement) {
+        case .answer(let answer): return readable(answer, request)
+        case .execute(let asked, let caller, let style):
+            let reply = await service.execute(asked, caller: caller, style: style)
+            return readable(.response(OutgoingResponse(reply, agreement.mediaType, asked.operationName)), request)
+        }
+    }
+
+    /// What lets pages of other origins read the answer is added to it; streams have it already.
+    private func readable(_ answer: Answer, _ request: IncomingRequest) -> Answer {
+        guard case .response(var response) = answer else { return answer }
+        let fields = origins.fields(for: request)
+        guard !fields.isEmpty else { return answer }
+        response.fields += fields
+        return .response(response)
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
@@ -65,7 +98,7 @@ struct Responder<Service: GraphQLService>: Sendable {
         return OutgoingResponse(
             status: report.status == .ok ? .ok : .serviceUnavailable,
             contentType: ResponseMediaType.json.contentType,
-            fields: [("cache-control", "no-store")],
+            fields: OutgoingResponse.uncached,
             body: report.body
         )
     }
@@ -81,33 +114,29 @@ struct Responder<Service: GraphQLService>: Sendable {
 
 // GraphQL over HTTP and over server-sent events.
 extension Responder {
-    private func graphQL(_ request: IncomingRequest) async -> Answer {
-        let exchange = HTTPExchange(
-            method: request.method,
-            contentType: request.header("content-type"),
-            contentEncoding: request.header("content-encoding"),
-            accept: request.header("accept")
-        )
-        do throws(HTTPRefusal) {
-            let agreement = try exchange.negotiated().get()
-            let caller = try await caller(of: request, agreement)
-            if let refusal = settings.forgery.refusal(of: exchange, agreement, header: request.header) { throw refusal }
-            let asked = try parsed(request, agreement)
-            return try await run(asked, caller, agreement, request)
-        } catch {
-            return .response(OutgoingResponse(error))
-        }
+    /// What is to be done once it is known who asks.
+    private enum Step {
+        case answer(Answer)
+        case execute(GraphQLRequest, Service.Caller, ResponseStyle)
     }
 
-    private func caller(
-        of request: IncomingRequest,
+    private func step(
+        after outcome: AuthenticationOutcome<Service.Caller>,
+        _ request: IncomingRequest,
         _ agreement: HTTPExchange.Agreement
-    ) async throws(HTTPRefusal) -> Service.Caller {
+    ) -> Step {
         let mediaType = agreement.mediaType
-        switch await service.authenticate(request.credentials) {
-        case .caller(let known): return known
-        case .refused(let message): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
-        case .unavailable(let message): throw HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
+        do throws(HTTPRefusal) {
+            switch outcome {
+            case .caller(let caller):
+                let refusal = settings.forgery.refusal(of: HTTPExchange(request), agreement, header: request.header)
+                if let refusal { throw refusal }
+                return try step(try parsed(request, agreement), caller, agreement, request)
+            case .refused(let message): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
+            case .unavailable(let message): throw HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
+            }
+        } catch {
+            return .answer(.response(OutgoingResponse(error)))
         }
     }
 
@@ -126,24 +155,23 @@ extension Responder {
         }
     }
 
-    private func run(
+    private func step(
         _ asked: GraphQLRequest,
         _ caller: Service.Caller,
         _ agreement: HTTPExchange.Agreement,
         _ request: IncomingRequest
-    ) async throws(HTTPRefusal) -> Answer {
+    ) throws(HTTPRefusal) -> Step {
         let mediaType = agreement.mediaType
         // Events are written as the specification says, whatever else the client takes.
         let style = agreement.eventStream == .always ? .standard : mediaType.style
         let lookup = service.operationKind(of: asked, caller: caller, style: style)
         if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
         switch (lookup, agreement.eventStream) {
-        case (.invalid(let reply), .always): return stream(.reply(reply), asked, caller, request)
-        case (.invalid(let reply), _): return .response(OutgoingResponse(reply, mediaType, asked))
-        case (.subscription, _), (_, .always): return stream(.operation(asked), asked, caller, request)
-        case (.query, _), (.mutation, _):
-            let reply = await service.execute(asked, caller: caller, style: style)
-            return .response(OutgoingResponse(reply, mediaType, asked))
+        case (.invalid(let reply), .always): return .answer(stream(.reply(reply), asked, caller, request))
+        case (.invalid(let reply), _):
+            return .answer(.response(OutgoingResponse(reply, mediaType, asked.operationName)))
+        case (.subscription, _), (_, .always): return .answer(stream(.operation(asked), asked, caller, request))
+        case (.query, _), (.mutation, _): return .execute(asked, caller, style)
         }
     }
 
@@ -155,10 +183,11 @@ extension Responder {
     ) -> Answer {
         .stream(
             EventStreamOpening(
-                content: content,
+                content,
                 caller: caller,
                 operationName: asked.operationName,
-                lastEventID: request.header("last-event-id")
+                lastEventID: request.header("last-event-id"),
+                fields: origins.fields(for: request)
             )
         )
     }
@@ -167,7 +196,7 @@ extension Responder {
 extension OutgoingResponse {
     /// The answer to a request that never reached the service, or the route it was for.
     init(_ refusal: HTTPRefusal, isRouted: Bool = false) {
-        var fields = [("cache-control", "no-store")]
+        var fields = Self.uncached
         if let allow = refusal.allow { fields.append(("allow", allow)) }
         if refusal.status == .unauthorized { fields.append(("www-authenticate", "Bearer")) }
         if refusal.status == .serviceUnavailable { fields.append(("retry-after", "1")) }
@@ -180,15 +209,29 @@ extension OutgoingResponse {
     }
 
     /// What the service answered.
-    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ asked: GraphQLRequest) {
-        var fields = [("cache-control", "no-store")]
+    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ operationName: String?) {
+        let status = reply.status(for: mediaType)
+        self.init(status: status, contentType: mediaType.contentType, fields: Self.uncached, body: reply.body)
         switch reply.kind {
         case .tooManyRequests(let seconds): fields.append(("retry-after", "\(seconds)"))
         case .unavailable: fields.append(("retry-after", "1"))
         case .executed, .requestError: break
         }
-        let status = reply.status(for: mediaType)
-        self.init(status: status, contentType: mediaType.contentType, fields: fields, body: reply.body)
-        operationName = asked.operationName
+        self.operationName = operationName
+    }
+
+    /// The fields of what must not be kept, made once.
+    static let uncached: [(name: String, value: String)] = [("cache-control", "no-store")]
+}
+
+extension HTTPExchange {
+    /// What negotiation needs of a request.
+    init(_ request: IncomingRequest) {
+        self.init(
+            method: request.method,
+            contentType: request.header(.contentType, "content-type"),
+            contentEncoding: request.header(.contentEncoding, "content-encoding"),
+            accept: request.header(.accept, "accept")
+        )
     }
 }

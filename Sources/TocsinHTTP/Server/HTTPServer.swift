@@ -66,14 +66,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         self.settings = settings
         self.logger = logger
         registry = ConnectionRegistry(limit: settings.maximumConnections)
-        let responder = Responder(
-            service: content.service,
-            health: content.health,
-            routes: content.routes,
-            settings: settings,
-            registry: registry,
-            origins: CrossOrigin(settings.crossOrigin)
-        )
+        let responder = Responder(content, settings: settings, registry: registry)
         parts = ServerParts(content, responder, logger: logger, now: now)
     }
 

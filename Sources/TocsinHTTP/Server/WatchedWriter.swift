@@ -52,8 +52,8 @@ final class WatchedWriter {
 
     /// Gives the socket what it takes at once and answers whether that was all; the rest is to be written.
     ///
-    /// A fan-out is many small writes, and the way through the channel, with its promise and its list of what waits, costs
-    /// a third of what the system's own part does. It is taken past only while nothing is on it, and until the channel is
+    /// Answers and fan-outs are small writes, and the way through the channel, with its promise and its list of what waits,
+    /// costs a third of what the system's own part does. It is taken past only while nothing is on it, and until the channel is
     /// inactive, which its handler is told in the same turn of the loop that closes the socket.
     func writeAtOnce(_ buffer: inout ByteBuffer) -> Bool {
         guard isPlain, hasWrittenAll, !isStopped, let number = socketNumber else { return false }

@@ -12,7 +12,7 @@ struct WebSocketUpgrade {
 
     /// Whether the client wants to speak WebSocket from here on.
     static func isWanted(by request: IncomingRequest) -> Bool {
-        guard request.headers.contains(name: "upgrade") else { return false }
+        guard request.fields.has(.upgrade) else { return false }
         return request.tokens("upgrade").contains("websocket")
     }
 

@@ -3,7 +3,9 @@ import HTTPTypes
 import NIOCore
 
 /// An answer that is a stream of server-sent events, before it has begun.
-struct EventStreamOpening<Caller: Sendable>: Sendable {
+///
+/// A class, so that answers have one size, whoever the caller is.
+final class EventStreamOpening<Caller: Sendable>: Sendable {
     /// What the stream answers.
     let content: EventStreamSession.Content
     /// Who asked.
@@ -13,7 +15,21 @@ struct EventStreamOpening<Caller: Sendable>: Sendable {
     /// What a client that comes again has seen last.
     let lastEventID: String?
     /// Further header fields.
-    var fields: [(name: String, value: String)] = []
+    private let fields: [(name: String, value: String)]
+
+    init(
+        _ content: EventStreamSession.Content,
+        caller: Caller,
+        operationName: String?,
+        lastEventID: String?,
+        fields: [(name: String, value: String)]
+    ) {
+        self.content = content
+        self.caller = caller
+        self.operationName = operationName
+        self.lastEventID = lastEventID
+        self.fields = fields
+    }
 
     /// The head of the response; nothing on the way may keep events or hold them back.
     var response: OutgoingResponse {

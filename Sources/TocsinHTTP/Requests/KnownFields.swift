@@ -1,0 +1,100 @@
+import NIOHTTP1
+
+/// The fields of a request head that the server looks at, found in one walk over all that were sent.
+struct KnownFields: Sendable {
+    /// A field that the server looks at.
+    enum Name: Int {
+        case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
+        case contentEncoding, transferEncoding
+
+        /// As it is written, in lower case.
+        private var text: StaticString {
+            switch self {
+            case .host: "host"
+            case .accept: "accept"
+            case .expect: "expect"
+            case .origin: "origin"
+            case .upgrade: "upgrade"
+            case .apiKey: "x-api-key"
+            case .connection: "connection"
+            case .contentType: "content-type"
+            case .authorization: "authorization"
+            case .contentLength: "content-length"
+            case .contentEncoding: "content-encoding"
+            case .transferEncoding: "transfer-encoding"
+            }
+        }
+
+        /// The field of this name, whatever its case.
+        init?(_ name: String) {
+            guard let first = name.utf8.first else { return nil }
+            let candidate: Name?
+            switch (name.utf8.count, first | 0x20) {
+            case (4, UInt8(ascii: "h")): candidate = .host
+            case (6, UInt8(ascii: "a")): candidate = .accept
+            case (6, UInt8(ascii: "e")): candidate = .expect
+            case (6, UInt8(ascii: "o")): candidate = .origin
+            case (7, UInt8(ascii: "u")): candidate = .upgrade
+            case (9, UInt8(ascii: "x")): candidate = .apiKey
+            case (10, UInt8(ascii: "c")): candidate = .connection
+            case (12, UInt8(ascii: "c")): candidate = .contentType
+            case (13, UInt8(ascii: "a")): candidate = .authorization
+            case (14, UInt8(ascii: "c")): candidate = .contentLength
+            case (16, UInt8(ascii: "c")): candidate = .contentEncoding
+            case (17, UInt8(ascii: "t")): candidate = .transferEncoding
+            default: candidate = nil
+            }
+            guard let candidate, candidate.isSpelled(name) else { return nil }
+            self = candidate
+        }
+
+        /// Whether a name of the same length is this one; the parser takes only bytes of tokens in names.
+        private func isSpelled(_ name: String) -> Bool {
+            let text = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+            // Bit 5 tells small letters from capitals; a hyphen has it.
+            let isSame = name.utf8.withContiguousStorageIfAvailable { bytes in
+                bytes.indices.allSatisfy { bytes[$0] | 0x20 == text[$0] }
+            }
+            return isSame ?? name.utf8.elementsEqual(text, by: { $0 | 0x20 == $1 })
+        }
+    }
+
+    private let headers: HTTPHeaders
+    /// The place of each field's first value among all that were sent, counted from 1; 0 where it was not sent.
+    private var places = SIMD16<UInt16>.zero
+    /// The fields that were sent more than once, by their bits.
+    private var repeated: UInt32 = 0
+    /// What names and values take in the head, in bytes.
+    private(set) var bytes = 0
+
+    /// The fields of this head; of more than the parser takes the last ones are not looked at.
+    init(_ headers: HTTPHeaders) {
+        self.headers = headers
+        var place: UInt16 = 0
+        for (name, value) in headers where place < .max {
+            place += 1
+            bytes += name.utf8.count + value.utf8.count + 4
+            guard let known = Name(name) else { continue }
+            if places[known.rawValue] == 0 {
+                places[known.rawValue] = place
+            } else {
+                repeated |= 1 << UInt32(known.rawValue)
+            }
+        }
+    }
+
+    /// The first value of a field.
+    subscript(name: Name) -> String? {
+        guard has(name) else { return nil }
+        return headers[headers.index(headers.startIndex, offsetBy: Int(places[name.rawValue]) - 1)].value
+    }
+
+    /// Whether a field was sent.
+    func has(_ name: Name) -> Bool { places[name.rawValue] != 0 }
+
+    /// Whether a field was sent more than once.
+    func isRepeated(_ name: Name) -> Bool { repeated & 1 << UInt32(name.rawValue) != 0 }
+
+    /// The value of a field that was sent once.
+    func single(_ name: Name) -> String? { isRepeated(name) ? nil : self[name] }
+}
