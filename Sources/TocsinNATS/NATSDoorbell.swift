@@ -31,9 +31,13 @@ package final class NATSDoorbell: Doorbell {
 
     package var state: DoorbellState { line.state }
 
-    package func ring() {
-        line.publish(instance, on: Self.subject)
-    }
+    /// Each goes out by itself: a ring costs little here, and the library gathers them.
+    package func ring(_ haste: RingHaste) { line.publish(instance, on: Self.subject) }
+
+    package func greet() { ring() }
+
+    /// Whoever is there or not, rings go out: with one that comes this costs nothing, and without any next to nothing.
+    package func note(othersLive: Bool) {}
 
     package func run(onRing: @escaping @Sendable () -> Void) async {
         let closure = Unmanaged.passRetained(NATSEars(line: line, onRing: onRing))

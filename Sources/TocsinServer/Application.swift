@@ -79,9 +79,10 @@ package final class Application: Sendable {
             http: http,
             time: time
         )
-        hub.add { events in for event in events { authenticator.observe(event) } }
+        hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
 
         let receivers = try Webhooks.made(from: settings)
+        let listeners = DeliveryListeners()
         let environment = ServiceEnvironment(
             store: store,
             time: time,
@@ -98,7 +99,8 @@ package final class Application: Sendable {
                         "stored": "\(merge.storedVersion)",
                     ]
                 )
-            }
+            },
+            deliveryListeners: listeners
         )
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
@@ -109,7 +111,6 @@ package final class Application: Sendable {
         isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
         pushLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let listeners = DeliveryListeners()
         outbox = try Outbox(
             settings: settings,
             environment: environment,
@@ -122,7 +123,7 @@ package final class Application: Sendable {
             logger: logger
         )
         let outbox = outbox
-        hub.add { events in outbox.hear(events) }
+        hub.add(hearing: Outbox.kindsHeard) { events in outbox.hear(events) }
         webhooks = WebhookWorker(
             webhooks: receivers,
             environment: environment,
@@ -131,7 +132,7 @@ package final class Application: Sendable {
             report: { [logger] in Webhooks.write($0, to: logger) }
         )
         let webhooks = webhooks
-        hub.add { events in if events.contains(.webhooksFilled) { webhooks.wake() } }
+        hub.add(hearing: .webhooksFilled) { _ in webhooks.wake() }
         let services = Services(
             environment: environment,
             schema: schema,
@@ -197,11 +198,8 @@ package final class Application: Sendable {
             now: { time.now().milliseconds }
         )
         let server = server
-        hub.add { events in
-            // Told again once the list knows of it: what comes before finds nobody.
-            let hasEnded = events.contains { if case .accessEnded = $0 { true } else { false } }
-            if hasEnded { server.accessHasEnded() }
-        }
+        // Told again once the list knows of it: what comes before finds nobody.
+        hub.add(hearing: .accessEnded) { _ in server.accessHasEnded() }
     }
 
     /// Starts the outbox and the feed, then listens; answers the server's address.

@@ -50,6 +50,9 @@ final class Outbox: Sendable {
     /// What explanations of deliveries ask.
     var forecast: any PushForecast { worker }
 
+    /// What `hear` goes by.
+    static let kindsHeard: EventKinds = [.outboxFilled, .deviceEnded, .pushesUnwanted]
+
     /// Tells the worker that something waits, or that something is not to be sent any more; never blocks.
     func hear(_ events: [DomainEvent]) {
         for event in events {

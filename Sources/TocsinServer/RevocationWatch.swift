@@ -34,9 +34,7 @@ struct RevocationWatch: Sendable {
         self.logger = logger
         quietLooks = isTold ? 20 : 0
         let alarm = alarm
-        hub.add { events in
-            for case .accessEnded in events { alarm.isRung.store(true, ordering: .releasing) }
-        }
+        hub.add(hearing: .accessEnded) { _ in alarm.isRung.store(true, ordering: .releasing) }
     }
 
     /// With the way to the sockets, access ends everywhere within a second.

@@ -83,7 +83,8 @@ extension Dialect {
         }
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// A text as JSON.
+    static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -95,6 +96,14 @@ extension Dialect {
             }
         }
         return result + "\""
+    }
+
+    /// Joins the texts of a JSON list to the tables before it: rows of one column, `value`.
+    func elements(of list: String, as name: String) -> String {
+        switch self {
+        case .sqlite: "CROSS JOIN json_each(\(list)) AS \(name)"
+        case .postgres: "CROSS JOIN LATERAL json_array_elements_text(\(list)::json) AS \(name) (value)"
+        }
     }
 
     /// Whether a JSON list has a text as a member.

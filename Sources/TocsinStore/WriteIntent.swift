@@ -20,7 +20,7 @@ final class Turn: Sendable {
 protocol QueuedWork: AnyObject, Sendable {
     /// Whether the other, which follows this in the group, can be performed in one batch with this.
     func isJoined(by other: any QueuedWork) -> Bool
-    /// Performs a batch of writes that joined this, their first; answers how to tell each caller once it is durable.
+    /// Performs a batch of writes that joined this, their first; answers how to tell their callers once it is durable.
     func perform(
         _ batch: ArraySlice<WriteIntent>,
         _ writer: SQLWriter
@@ -70,15 +70,24 @@ final class BatchedWork<Work: GroupedWrite>: QueuedWork {
         _ batch: ArraySlice<WriteIntent>,
         _ writer: SQLWriter
     ) throws(StoreError) -> [@Sendable () -> Void] {
-        let members = batch.compactMap { $0.work as? BatchedWork<Work> }
-        let outcomes = try Work.perform(members.map(\.work), writer)
-        guard outcomes.count == batch.count, members.count == batch.count else {
+        var works: [Work] = []
+        var callers: [CheckedContinuation<Result<Work.Outcome, StoreError>, Never>] = []
+        works.reserveCapacity(batch.count)
+        callers.reserveCapacity(batch.count)
+        for intent in batch {
+            guard let member = intent.work as? BatchedWork<Work> else { continue }
+            works.append(member.work)
+            callers.append(member.caller)
+        }
+        let outcomes = try Work.perform(works, writer)
+        guard outcomes.count == batch.count, callers.count == batch.count else {
             throw .mismatch(reason: "\(batch.count) writes of one kind had \(outcomes.count) outcomes.")
         }
-        return zip(members, outcomes).map { member, outcome in
-            let caller = member.caller
-            return { caller.resume(returning: .success(outcome)) }
-        }
+        return [
+            { [callers] in
+                for (caller, outcome) in zip(callers, outcomes) { caller.resume(returning: .success(outcome)) }
+            }
+        ]
     }
 
     func fail(_ error: StoreError) { caller.resume(returning: .failure(error)) }

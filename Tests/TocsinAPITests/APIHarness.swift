@@ -38,12 +38,14 @@ final class APIHarness: Sendable {
             at: time.now(),
             commitObserver: hub.publish
         )
+        let listeners = DeliveryListeners()
         environment = ServiceEnvironment(
             store: store,
             time: time,
             identifiers: identifiers,
             models: settings,
-            staleMerges: { [merges] merge in merges.add(merge) }
+            staleMerges: { [merges] merge in merges.add(merge) },
+            deliveryListeners: listeners
         )
         let sealer = PlainSealer()
         let services = Services(
@@ -57,6 +59,7 @@ final class APIHarness: Sendable {
             executor: executor,
             sealer: sealer,
             hub: hub,
+            listeners: listeners,
             unsorted: unsorted ?? LiveFeed.CommitBound(),
             waiting: waiting,
             restTime: restTime
@@ -105,6 +108,12 @@ final class APIHarness: Sendable {
             as: caller
         )
         return response["data"]?["createTopic"]?["id"]?.stringValue ?? "no topic: \(response.serializedString())"
+    }
+
+    /// Makes somebody a member of a topic, whatever they may read.
+    func join(_ user: UserID, _ topic: String) async throws {
+        let membership = Membership(topicID: TopicID(topic), userID: user, push: true, createdAt: time.now())
+        try await store.write { writer throws(StoreError) in try writer.save(membership) }
     }
 
     /// Creates a message; answers the response's `createMessage`.

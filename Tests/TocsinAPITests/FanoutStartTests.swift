@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 import Testing
 import TocsinAPI
 import TocsinCore
@@ -55,6 +56,65 @@ struct FanoutStartTests {
         )
         #expect(answer["data"]?["redriveDeliveries"]?["skipped"] == 1, "\(answer)")
         #expect(try await start(api, topic).start == Start(rows: [], isFanningOut: true))
+    }
+
+    @Test("the API shows what became of a message to a member without a device: rows, counts, gates and the reason")
+    func shown() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        try await api.join(UserID("sub-bob"), topic)
+        let message = try await api.publish("Hello", to: topic)["id"] ?? .null
+        let row: JSONValue = ["userId": "sub-bob", "platform": "none", "status": "SKIPPED", "reason": "NO_DEVICE"]
+        let query = """
+            query($m: ID!, $s: DeliveryStatus, $n: String) { getMessage(id: $m) {
+              deliveries(status: $s, limit: 1, nextToken: $n) { items { userId platform status reason } nextToken }
+              deliverySummary { accepted skipped } } }
+            """
+        var users: [JSONValue] = []
+        var next = JSONValue.null
+        repeat {
+            let answer = try await api.run(query, ["m": message, "s": "SKIPPED", "n": next])
+            let found = answer["data"]?["getMessage"]
+            #expect(found?["deliverySummary"] == ["accepted": 0, "skipped": 2], "\(answer.serializedString())")
+            let items = found?["deliveries"]?["items"]?.arrayValue ?? []
+            users += items.compactMap { $0["userId"] }
+            next = found?["deliveries"]?["nextToken"] ?? .null
+            if next == .null { #expect(items == [row]) }
+        } while next != .null && users.count < 5
+        #expect(users == ["sub-alice", "sub-bob"])
+        let accepted = try await api.run(query, ["m": message, "s": "ACCEPTED"])
+        #expect(accepted["data"]?["getMessage"]?["deliveries"] == ["items": [], "nextToken": nil])
+        let explain = """
+            query($m: ID!, $u: ID!) { explainDelivery(messageId: $m, userId: $u) {
+              accepted deliveries { status reason } } }
+            """
+        let gates = try await api.run(explain, ["m": message, "u": "sub-bob"])
+        #expect(
+            gates["data"]?["explainDelivery"]
+                == ["accepted": false, "deliveries": [["status": "SKIPPED", "reason": "NO_DEVICE"]]]
+        )
+    }
+
+    @Test("members without a device are told of live while somebody listens, and no event is made before or after")
+    func told() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let noted = Mutex<[Delivery]>([])
+        api.hub.add { events in
+            for case .deliveryChanged(let delivery) in events { noted.withLock { $0.append(delivery) } }
+        }
+        try await api.publish("Before", to: topic)
+        #expect(noted.withLock { $0.isEmpty })
+        let (sink, _) = await api.subscribe("subscription { onDelivery { messageId userId status reason } }")
+        let message = try await api.publish("Heard", to: topic)["id"] ?? .null
+        #expect(
+            try await sink.take(1).map { $0["data"]?["onDelivery"] }
+                == [["messageId": message, "userId": "sub-alice", "status": "SKIPPED", "reason": "NO_DEVICE"]]
+        )
+        #expect(noted.withLock { $0.map(\.messageID.text) } == [message.stringValue])
+        api.feed.stop()
+        try await api.publish("After", to: topic)
+        #expect(noted.withLock { $0.count } == 1)
     }
 
     @Test("a repeated create writes no second row")

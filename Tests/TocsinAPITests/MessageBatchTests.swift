@@ -134,6 +134,51 @@ struct MessageBatchTests {
         #expect(later[2]["number"] == 4)
     }
 
+    @Test("of members without a device a group writes one run a topic, whatever was refused in between")
+    func runs() async throws {
+        let database = try AnyDatabase.make()
+        let api = try await APIHarness(database: database)
+        let bob = APIHarness.identity("bob")
+        let (own, shared) = (try await api.makeTopic("own"), try await api.makeTopic("shared"))
+        let (foreign, served) = (try await api.makeTopic("his", as: bob), try await api.makeTopic("served"))
+        for (topic, member) in [(shared, "sub-bob"), (served, "sub-phil")] {
+            try await api.join(UserID(member), topic)
+        }
+        _ = try await api.run(
+            "mutation { registerPushToken(token: \"aa11bb22\", platform: \"ios\") { pushTokens } }",
+            as: APIHarness.identity("phil")
+        )
+        let orders = (0..<6).flatMap { round in
+            [
+                Order(topic: own, extra: ["key": .string("k\(round / 2)")]), Order(title: "foreign", topic: foreign),
+                Order(topic: shared), Order(topic: served), Order(title: "absent", topic: "nowhere"),
+            ]
+        }
+        var ids: [(topic: String, id: String)] = []
+        for _ in 0..<2 {
+            for (order, answer) in zip(orders, try await publish(orders, on: api)) {
+                if let id = answer["id"]?.stringValue { ids.append((order.topic, id)) }
+            }
+        }
+        let connection = try database.connect(.reader)
+        defer { connection.close() }
+        let runs = try connection.all("SELECT topic_id, first_number, last_number FROM deviceless_runs") {
+            [$0.text(0), "\($0.int(1))", "\($0.int(2))"]
+        }
+        // Each key is there once, so that the second group made none in that topic.
+        #expect(Set(runs) == [[own, "1", "3"], [shared, "1", "6"], [shared, "7", "12"]] && runs.count == 3)
+        #expect(try connection.first("SELECT count(*) FROM deliveries") { $0.int(0) } == 0)
+        #expect(ids.count == 12 + 12 + 12)
+        let members = [own: ["sub-alice"], shared: ["sub-alice", "sub-bob"], served: []]
+        for (topic, id) in ids {
+            let rows = try await api.store.read { reader throws(StoreError) in
+                try reader.deliveries(of: MessageID(id), status: nil, after: nil, limit: 9)
+            }
+            #expect(rows.compactMap { $0.deviceID.userWithoutDevice?.text } == members[topic])
+            #expect(rows.allSatisfy { $0.status == .skipped && $0.reason == "NO_DEVICE" })
+        }
+    }
+
     @Test("one key in two topics is two messages, and a given id meets another owner's without a word of it")
     func apart() async throws {
         let api = try await APIHarness()

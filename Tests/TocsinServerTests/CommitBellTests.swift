@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TocsinCore
 import TocsinServer
 
 @Suite("Bell of commits")
@@ -8,12 +9,12 @@ struct CommitBellTests {
     func often() {
         let bell = CommitBell()
         let places = Mutex([Int]())
-        bell.connect {
+        bell.connect { _ in
             var here = 0
             let place = withUnsafeMutablePointer(to: &here) { Int(bitPattern: $0) }
             places.withLock { $0.append(place) }
         }
-        for _ in 1...10_000 { bell.ring() }
+        for _ in 1...10_000 { bell.ring(.atOnce) }
         let seen = places.withLock { $0 }
         #expect(seen.count == 10_000)
         // How much more of the stack the deepest call took than the first.

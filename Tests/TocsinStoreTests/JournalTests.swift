@@ -177,7 +177,7 @@ struct JournalTests {
         let models = models
         let made = try database.make()
         let writer = try await JournalNode(made, named: "a")
-        let reader = try await JournalNode(made, named: "b") { _, owner in owner == "u::ben" }
+        let reader = try await JournalNode(made, named: "b", wants: { _, owner in owner == "u::ben" })
         try await writer.store.insert([models.topic("t"), models.topic("s", owner: "u::ben")])
         try await writer.store.write { writer throws(StoreError) in
             writer.note(.created(models.topic("t")))

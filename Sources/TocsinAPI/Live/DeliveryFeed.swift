@@ -24,8 +24,8 @@ final class DeliveryFeed: Sendable {
         self.listeners = listeners
         (changes, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
         let feeder = feeder
-        hub.add { [weak self] events in
-            guard let self, listeners.isAnybodyThere else { return }
+        hub.add(hearing: .deliveryChanged) { [weak self] events in
+            guard let self, listeners.isAnybodyHere else { return }
             let changed = events.compactMap { event in
                 if case .deliveryChanged(let delivery) = event { delivery } else { nil }
             }

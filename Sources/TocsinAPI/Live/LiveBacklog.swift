@@ -72,6 +72,9 @@ package struct LiveBacklog {
         return true
     }
 
+    /// Whether it is somebody's turn.
+    var isAnybodyNext: Bool { !line.isEmpty }
+
     /// The group whose turn it is; it is not listed any more.
     mutating func next() -> LiveGroup? {
         while let name = line.popFirst() {

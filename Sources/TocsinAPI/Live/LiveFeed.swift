@@ -27,6 +27,8 @@ package final class LiveFeed: Sendable {
         /// Groups that name a topic.
         var byTopic: [TopicID: [LiveGroup]] = [:]
         var isStopped = false
+        /// Called when somebody listens and nobody did before.
+        var onFirst: (@Sendable () -> Void)?
         /// Commits that have been handed to the feed so far.
         var commits = 0
         /// Bytes of the records of those that wait to be sorted.
@@ -62,6 +64,8 @@ package final class LiveFeed: Sendable {
     /// So long a group of many rests before each of its turns.
     let restTime: Duration
     let state: Mutex<State>
+    /// Whether there are groups: read without the lock, for while there are none a commit is nothing to wait for.
+    private let listening = Atomic(false)
 
     /// A feed of what the hub tells.
     ///
@@ -83,11 +87,20 @@ package final class LiveFeed: Sendable {
         (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
         self.unsorted = unsorted
-        hub.add { [weak self] events in self?.take(events) }
+        hub.add(hearing: [.records, .accessEnded]) { [weak self] events in self?.take(events) }
     }
 
+    /// Whether anybody listens to records.
+    package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+
+    /// Calls the closure each time that somebody listens and nobody did before, once events reach them.
+    package func whenListenedTo(_ onFirst: @escaping @Sendable () -> Void) { state.withLock { $0.onFirst = onFirst } }
+
     /// Lets a commit wait to be sorted; never waits itself.
+    ///
+    /// While there is no group nothing waits: whoever joins later is told of later commits only.
     private func take(_ events: [DomainEvent]) {
+        guard isListenedTo || EventKinds(of: events).contains(.accessEnded) else { return }
         let bytes = events.reduce(0) { $0 + ($1.record?.approximateBytes ?? 0) }
         let commit = state.withLock { state -> Commit? in
             state.commits += 1
@@ -107,8 +120,11 @@ package final class LiveFeed: Sendable {
         async let turns: Void = takeTurns()
         for await commit in events {
             for event in commit.events { sort(event, ofCommit: commit.number) }
-            state.withLock { $0.unsortedBytes -= commit.bytes }
-            bell.yield()
+            let isAnybodyNext = state.withLock { state in
+                state.unsortedBytes -= commit.bytes
+                return state.backlog.isAnybodyNext
+            }
+            if isAnybodyNext { bell.yield() }
         }
         bell.finish()
         await turns
@@ -127,8 +143,10 @@ package final class LiveFeed: Sendable {
 
     /// Registers a subscriber; when it returns, no later event is missed.
     func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, start: FeedStart?) -> LiveMember? {
-        let joining = state.withLock { state -> (LiveMember, LiveGroup)? in
+        let joining = state.withLock { state -> (LiveMember, LiveGroup, (@Sendable () -> Void)?)? in
             guard !state.isStopped else { return nil }
+            let onFirst = state.groups.isEmpty ? state.onFirst : nil
+            listening.store(true, ordering: .releasing)
             let target = state.groups[group.key] ?? group
             let member = LiveMember(
                 caller: caller,
@@ -143,9 +161,10 @@ package final class LiveFeed: Sendable {
                 for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
                 if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
-            return (member, target)
+            return (member, target, onFirst)
         }
-        guard let (member, joined) = joining else { return nil }
+        guard let (member, joined, onFirst) = joining else { return nil }
+        onFirst?()
         if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
         if let start, start.replays {
@@ -164,6 +183,7 @@ package final class LiveFeed: Sendable {
             state.backlog.remove(group)
             guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
+            if state.groups.isEmpty { listening.store(false, ordering: .releasing) }
             for key in group.interestKeys {
                 state.byInterest[key]?.removeAll { $0 === group }
                 if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }

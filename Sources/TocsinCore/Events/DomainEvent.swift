@@ -7,7 +7,8 @@ package enum DomainEvent: Sendable, Hashable {
     case outboxFilled
     /// Events wait for webhooks.
     case webhooksFilled
-    case deliveryChanged(Delivery)
+    /// Apart, because events are many and mostly smaller.
+    indirect case deliveryChanged(Delivery)
     /// A device was removed: nothing more goes to its token for its former owner, for this reason.
     case deviceEnded(DeviceID, reason: String)
     /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.

@@ -2,23 +2,30 @@ import Synchronization
 
 /// Carries durable events, in order of commit, from the store to whoever listens in this process.
 ///
-/// Publishing never waits.
+/// Publishing never waits. A commit without anything of the kinds that a listener wants costs it nothing.
 package final class EventHub: Sendable {
-    /// Receives the events of one commit, on the store's thread: must return at once.
+    /// Receives the events of one commit or of several that follow each other, all of them, on the store's thread: must
+    /// return at once.
     package typealias Listener = @Sendable ([DomainEvent]) -> Void
 
-    private let listeners = Mutex([Listener]())
+    private struct Entry: Sendable {
+        var kinds: EventKinds
+        var listener: Listener
+    }
+
+    private let entries = Mutex([Entry]())
 
     package init() {}
 
-    /// Adds a listener for the life of the hub.
-    package func add(_ listener: @escaping Listener) {
-        listeners.withLock { $0.append(listener) }
+    /// Adds a listener for the life of the hub, to be called when there are events of these kinds among others.
+    package func add(hearing kinds: EventKinds = .all, _ listener: @escaping Listener) {
+        entries.withLock { $0.append(Entry(kinds: kinds, listener: listener)) }
     }
 
-    /// Hands the events of one commit to every listener.
+    /// Hands events to every listener that wants one of them.
     package func publish(_ events: [DomainEvent]) {
         guard !events.isEmpty else { return }
-        for listener in listeners.withLock({ $0 }) { listener(events) }
+        let kinds = EventKinds(of: events)
+        for entry in entries.withLock({ $0 }) where !entry.kinds.isDisjoint(with: kinds) { entry.listener(events) }
     }
 }

@@ -97,14 +97,13 @@ extension FieldValue {
     }
 
     private static func byteOrder(_ left: String, _ right: String) -> Int {
-        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
-        while true {
-            switch (left.next(), right.next()) {
-            case (nil, nil): return 0
-            case (nil, _): return -1
-            case (_, nil): return 1
-            case (let one?, let two?):
-                if one != two { return one < two ? -1 : 1 }
+        var (left, right) = (left, right)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                for place in 0..<min(left.count, right.count) where left[place] != right[place] {
+                    return left[place] < right[place] ? -1 : 1
+                }
+                return left.count - right.count
             }
         }
     }

@@ -4,12 +4,22 @@
 /// node looks there a few times a second by itself. A ring that is lost costs that time and never an event; one too many
 /// costs a look.
 package protocol Doorbell: Sendable {
-    /// Wakes the others; returns at once. Rings that come while one is under way gather into one.
-    func ring()
+    /// Wakes the others; returns at once. Rings that come while one is under way gather into one, and those of a stream may
+    /// wait for each other (`RingPace`).
+    func ring(_ haste: RingHaste)
+    /// Lets the others know that this node is there, and wakes them; about every five seconds.
+    func greet()
+    /// Takes, every second at most, whether the database's roster shows another node that lives.
+    func note(othersLive: Bool)
     /// Calls `onRing` for the rings of others, and once after each time that the line was away, until the task is cancelled.
     func run(onRing: @escaping @Sendable () -> Void) async
     /// How the line is, for operators.
     var state: DoorbellState { get }
+}
+
+extension Doorbell {
+    /// Wakes the others at once.
+    package func ring() { ring(.atOnce) }
 }
 
 /// How a doorbell's line is.

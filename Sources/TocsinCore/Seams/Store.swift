@@ -231,6 +231,8 @@ package protocol DeviceWriting {
 
 package protocol DeliveryReading {
     /// Deliveries of a message after a device id, by device id, at most `limit`; all states when `status` is nil.
+    ///
+    /// Here and wherever deliveries are read, those that a `DevicelessRun` stands for are among them.
     func deliveries(
         of message: MessageID,
         status: DeliveryStatus?,
@@ -260,6 +262,13 @@ package protocol DeliveryReading {
         after place: DeliveryPlace,
         limit: Int
     ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?)
+    /// Looks at the next `limit` topics after one by id: those whose first run was made before the moment, and the last one
+    /// looked at; nil behind the last of all.
+    func topicsWithOldRuns(
+        madeBefore moment: Timestamp,
+        after topic: TopicID,
+        limit: Int
+    ) throws(StoreError) -> (due: [TopicID], last: TopicID?)
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
 }
@@ -284,6 +293,8 @@ package protocol DeliveryWriting {
     func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout]
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
     func save(_ deliveries: [Delivery]) throws(StoreError)
+    /// Inserts runs, in the write that makes their messages.
+    func save(_ runs: [DevicelessRun]) throws(StoreError)
     /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks
     /// them `sending` under the lease, and returns them with their devices. Those whose device is gone or retired end instead.
     func claimDeliveries(
@@ -299,6 +310,8 @@ package protocol DeliveryWriting {
     /// Removes those of the deliveries that are in a final state since before the moment, and whose message is on its way to
     /// nobody any more; answers how many.
     func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int
+    /// Removes the first runs of these topics that were made before the moment, at most `limit`; answers how many.
+    func removeRuns(of topics: [TopicID], madeBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
     /// Makes deliveries of a message to devices in this state due again, with no attempts counted and a new life time;

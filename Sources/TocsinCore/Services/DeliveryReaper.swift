@@ -3,7 +3,8 @@
 ///
 /// They are found by a walk through the ledger in its own order: an index of their times would cost every push. Where the
 /// ledger stands in parts by time (PostgreSQL), each part goes as a whole, once all of it is over; they span as long as
-/// deliveries are kept, at most thirty days.
+/// deliveries are kept, at most thirty days. Runs, which stand for deliveries that were never written, are found by their
+/// topics, each of which has its oldest first.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
@@ -11,6 +12,8 @@ package struct DeliveryReaper: Sendable {
     private let batch: Int
     private static let roundSeconds = 6.0 * 3600
     private static let longestSpanDays = 30.0
+    /// Topics looked at for runs in one statement.
+    private static let topicsAtOnce = 50
 
     /// - Parameter batch: Rows looked at, and removed at most, in one transaction.
     package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
@@ -23,7 +26,7 @@ package struct DeliveryReaper: Sendable {
     /// Removes all that is due now; answers how many it removed one by one.
     package func runOnce() async throws(ServiceError) -> Int {
         let end = time.now().adding(seconds: -keptSeconds)
-        let total = try await removeRows(settledBefore: end)
+        let total = try await removeRows(settledBefore: end) + removeRuns(madeBefore: end)
         try await keepPartitions(settledBefore: end)
         return total
     }
@@ -53,6 +56,26 @@ package struct DeliveryReaper: Sendable {
             guard !page.due.isEmpty else { continue }
             total += try await store.writing { writer throws(StoreError) in
                 .success(try writer.removeDeliveries(page.due, settledBefore: end))
+            }
+        }
+        return total
+    }
+
+    private func removeRuns(madeBefore end: Timestamp) async throws(ServiceError) -> Int {
+        let limit = batch
+        var total = 0
+        var place: TopicID? = TopicID("")
+        while let from = place, !Task.isCancelled {
+            let page = try await store.reading { reader throws(StoreError) in
+                try reader.topicsWithOldRuns(madeBefore: end, after: from, limit: Self.topicsAtOnce)
+            }
+            place = page.last
+            var removed = page.due.isEmpty ? 0 : limit
+            while removed == limit, !Task.isCancelled {
+                removed = try await store.writing { writer throws(StoreError) in
+                    .success(try writer.removeRuns(of: page.due, madeBefore: end, limit: limit))
+                }
+                total += removed
             }
         }
         return total

@@ -11,6 +11,8 @@ package struct ServiceEnvironment: Sendable {
     package var webhooks: (any WebhookRaising)?
     /// Is told of each update that was merged, after its commit: nobody else learns of it.
     package var staleMerges: (@Sendable (StaleMerge) -> Void)?
+    /// Who listens to deliveries; nil: all that are made are told of.
+    package var deliveryListeners: DeliveryListeners?
     private let changes = ChangeClock()
 
     package init(
@@ -21,7 +23,8 @@ package struct ServiceEnvironment: Sendable {
         models: ModelSettings = ModelSettings(),
         webPush: (any WebPushRegistering)? = nil,
         webhooks: (any WebhookRaising)? = nil,
-        staleMerges: (@Sendable (StaleMerge) -> Void)? = nil
+        staleMerges: (@Sendable (StaleMerge) -> Void)? = nil,
+        deliveryListeners: DeliveryListeners? = nil
     ) {
         self.store = store
         self.time = time
@@ -31,6 +34,7 @@ package struct ServiceEnvironment: Sendable {
         self.staleMerges = staleMerges
         self.webPush = webPush
         self.webhooks = webhooks
+        self.deliveryListeners = deliveryListeners
     }
 
     /// A token as devices have it, for a look-up: a browser's subscription in its one form, others as they are.
@@ -38,6 +42,10 @@ package struct ServiceEnvironment: Sendable {
         // What is no subscription that could have been registered is looked up as it is, and not found.
         (try? webPush?.canonicalToken(token)) ?? token
     }
+
+    /// Whether anybody is to be told of deliveries that are made; to be asked inside the write, so that who began to listen
+    /// before it misses nothing.
+    var notesDeliveries: Bool { deliveryListeners?.isAnybodyThere ?? true }
 
     /// The time of a change; to be read inside a write.
     package func changeTime() -> Timestamp { changes.now(time) }

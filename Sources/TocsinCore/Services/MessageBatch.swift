@@ -13,6 +13,8 @@ struct MessageBatch {
     private var verdicts: [Verdict] = []
     /// What is to be stored, in the order of the drafts.
     private var created: [Record] = []
+    /// Their topics.
+    private var topicsOfCreated: [TopicID] = []
     private var createdByID: [String: Int] = [:]
     private var createdByKey: [MessageKey: Int] = [:]
     private var storedByID: [String: Record] = [:]
@@ -21,8 +23,8 @@ struct MessageBatch {
     private static let urgentPriority: Int64 = 5
     /// Topics of so many members are looked through for devices when a message is created.
     private static let fewMembers = 8
-    /// Whether topics were remembered where they might have been looked up.
-    private var trustsMemory = false
+    /// The topics that were remembered where they might have been looked up.
+    private var remembered: [TopicID: Record]?
     /// The members of such topics, who have no device, where that was asked for with the places.
     private var deviceless: [TopicID: [UserID]]?
 
@@ -57,16 +59,17 @@ struct MessageBatch {
         self.now = now
         verdicts.reserveCapacity(drafts.count)
         created.reserveCapacity(drafts.count)
+        topicsOfCreated.reserveCapacity(drafts.count)
     }
 
     private func outcomes() -> [Result<Record, ServiceError>] {
         var outcomes: [Result<Record, ServiceError>] = []
         outcomes.reserveCapacity(drafts.count)
-        for (draft, verdict) in zip(drafts, verdicts) {
-            switch verdict {
+        for index in drafts.indices {
+            switch verdicts[index] {
             case .settled(let outcome): outcomes.append(outcome)
             case .created(let place): outcomes.append(.success(created[place]))
-            case .repeats(let place): outcomes.append(draft.outcome(ofRepeating: created[place]))
+            case .repeats(let place): outcomes.append(drafts[index].outcome(ofRepeating: created[place]))
             }
         }
         return outcomes
@@ -77,15 +80,18 @@ struct MessageBatch {
 
 extension MessageBatch {
     private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
-        let remembered = rememberedTopics()
-        let topics = if let remembered { remembered } else { try topics(reader) }
+        remembered = rememberedTopics()
+        let topics = try remembered == nil ? topics(reader) : [:]
         try lookUp(reader)
-        for draft in drafts {
-            guard let topic = topics[draft.topicID], draft.mayPublish(to: topic) else {
-                verdicts.append(.settled(.failure(.unauthorized)))
-                continue
+        // By index: a draft that is looped over is copied.
+        for index in drafts.indices {
+            if remembered == nil {
+                guard let topic = topics[drafts[index].topicID], drafts[index].mayPublish(to: topic) else {
+                    verdicts.append(.settled(.failure(.unauthorized)))
+                    continue
+                }
             }
-            verdicts.append(verdict(on: draft))
+            verdicts.append(verdict(on: drafts[index]))
         }
     }
 
@@ -104,6 +110,7 @@ extension MessageBatch {
         case .success(let record):
             let place = created.count
             created.append(record)
+            topicsOfCreated.append(draft.topicID)
             if let id = draft.givenID { createdByID[id] = place }
             if let key { createdByKey[key] = place }
             return .created(place)
@@ -111,15 +118,18 @@ extension MessageBatch {
     }
 
     /// The topics of the drafts as they were when places in them were last taken; nil unless all drafts may publish to them.
-    private mutating func rememberedTopics() -> [TopicID: Record]? {
+    private func rememberedTopics() -> [TopicID: Record]? {
         var topics: [TopicID: Record] = [:]
-        for draft in drafts {
-            guard let topic = topics[draft.topicID] ?? makers.memory[draft.topicID], draft.mayPublish(to: topic) else {
-                return nil
+        var last: (id: TopicID, record: Record)?
+        for index in drafts.indices {
+            let id = drafts[index].topicID
+            if last?.id != id {
+                guard let topic = topics[id] ?? makers.memory[id] else { return nil }
+                topics[id] = topic
+                last = (id, topic)
             }
-            topics[draft.topicID] = topic
+            guard let topic = last?.record, drafts[index].mayPublish(to: topic) else { return nil }
         }
-        trustsMemory = true
         return topics
     }
 
@@ -133,13 +143,13 @@ extension MessageBatch {
 
     /// Finds the messages that have an id or key of a draft.
     private mutating func lookUp(_ reader: any StoreReader) throws(StoreError) {
-        let ids = Set(drafts.compactMap(\.givenID))
+        let ids = Set(drafts.indices.compactMap { drafts[$0].givenID })
         if !ids.isEmpty {
             for message in try reader.records(makers.messages, ids: Array(ids), where: .always) {
                 storedByID[message.id] = message
             }
         }
-        let keys = Set(drafts.compactMap(\.key))
+        let keys = Set(drafts.indices.compactMap { drafts[$0].key })
         guard !keys.isEmpty else { return }
         for message in try reader.messages(makers.messages, keys: keys) {
             guard let topic = message["topicId"].text, let key = message["key"].text else { continue }
@@ -153,11 +163,12 @@ extension MessageBatch {
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
         let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
-        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated(), asking: questions, writer)
+        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated, asking: questions, writer)
         if let absent = taken.absent { throw overtaken(absent) }
-        if trustsMemory {
-            for draft in drafts {
-                guard let topic = taken.topics[draft.topicID], !draft.mayPublish(to: topic) else { continue }
+        if let remembered {
+            let changed = taken.topics.filter { $0.value != remembered[$0.key] }
+            for draft in drafts where !changed.isEmpty {
+                guard let topic = changed[draft.topicID], !draft.mayPublish(to: topic) else { continue }
                 throw overtaken(draft.topicID)
             }
         }
@@ -189,50 +200,41 @@ extension MessageBatch {
         }
     }
 
-    private func topicsOfCreated() -> [TopicID] {
-        var topics: [TopicID] = []
-        topics.reserveCapacity(created.count)
-        for case (let draft, .created) in zip(drafts, verdicts) { topics.append(draft.topicID) }
-        return topics
-    }
-
     /// Where nobody has a device, what a fan-out would find out is written at once.
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
-        let topics = topicsOfCreated()
-        let deviceless = try deviceless(of: Set(topics), writer)
-        var deliveries: [Delivery] = []
+        let deviceless = try askedDeviceless(writer)
+        let isHeard = makers.environment.notesDeliveries
+        var runs = DevicelessRuns()
         var fanouts: [Fanout] = []
-        for (record, topic) in zip(created, topics) {
+        for (record, topic) in zip(created, topicsOfCreated) {
             writer.note(.created(record))
             let message = MessageID(record.id)
-            if let members = deviceless[topic] {
-                let first = deliveries.count
-                for member in members { deliveries.append(.withoutDevice(message, to: member, at: now)) }
-                for delivery in deliveries[first...] { writer.note(.deliveryChanged(delivery)) }
-            } else {
+            guard let members = deviceless[topic] else {
                 let isUrgent = record["priority"].int == Self.urgentPriority
                 fanouts.append(Fanout(messageID: message, topicID: topic, createdAt: now, isUrgent: isUrgent))
+                continue
             }
+            guard let number = record.number, !members.isEmpty else { continue }
+            runs.add(number, of: topic, to: members, at: now)
+            guard isHeard else { continue }
+            for member in members { writer.note(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
         }
-        if !deliveries.isEmpty { try writer.save(deliveries) }
+        if !runs.all.isEmpty { try writer.save(runs.all) }
         if !fanouts.isEmpty {
             try writer.addFanouts(fanouts)
             writer.note(.outboxFilled)
         }
     }
 
-    private func deviceless(
-        of topics: Set<TopicID>,
-        _ reader: any StoreReader
-    ) throws(StoreError) -> [TopicID: [UserID]] {
+    private func askedDeviceless(_ reader: any StoreReader) throws(StoreError) -> [TopicID: [UserID]] {
         if let deviceless { return deviceless }
-        return try reader.membersIfNoneHasDevice(of: topics, atMost: Self.fewMembers)
+        return try reader.membersIfNoneHasDevice(of: Set(topicsOfCreated), atMost: Self.fewMembers)
     }
 
     private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {
         guard makers.environment.webhooks != nil else { return }
         var occurrences: [WebhookOccurrence] = []
-        for (record, topic) in zip(created, topicsOfCreated()) {
+        for (record, topic) in zip(created, topicsOfCreated) {
             var request = WebhookOccurrence.PushRequest(record, number: record.number ?? 0)
             request.topicID = topic
             occurrences.append(.pushRequested(request))

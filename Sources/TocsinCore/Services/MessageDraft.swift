@@ -54,6 +54,9 @@ struct MessageDraft: GroupedWrite {
         _ batch: [MessageDraft],
         _ writer: any StoreWriter
     ) throws(StoreError) -> [Result<Record, ServiceError>] {
+        if let makers = batch.first?.makers, batch.allSatisfy({ $0.makers === makers }) {
+            return try MessageBatch.perform(batch, makers, writer)
+        }
         var outcomes: [Result<Record, ServiceError>] = []
         var rest = batch[...]
         while let makers = rest.first?.makers {

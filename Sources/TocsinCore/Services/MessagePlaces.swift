@@ -43,22 +43,58 @@ enum MessagePlaces {
         _ writer: any StoreWriter
     ) throws(StoreError) -> Taken {
         guard let model = records.first?.model, let number = model.numberPosition else { return Taken() }
-        let owners = records.reduce(into: [String: Int]()) { counts, record in
-            if let owner = record.owner { counts[owner, default: 0] += 1 }
-        }
-        let numbers = topics.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let places = try writer.takePlaces(owners, numbers, asking: questions)
-        var (nextPosition, nextNumber) = (places.firstPositions, places.firstNumbers)
+        var (owners, numbers) = (PlaceCounts<String>(), PlaceCounts<TopicID>())
         for (place, topic) in topics.enumerated() {
-            guard let taken = nextNumber[topic] else { return Taken(absent: topic) }
+            numbers.count(topic)
+            if let owner = records[place].owner { owners.count(owner) }
+        }
+        let places = try writer.takePlaces(owners.counts, numbers.counts, asking: questions)
+        owners.begin(at: places.firstPositions)
+        numbers.begin(at: places.firstNumbers)
+        for (place, topic) in topics.enumerated() {
+            guard let taken = numbers.next(of: topic) else { return Taken(absent: topic) }
             records[place].values[number] = .int(taken)
-            nextNumber[topic] = taken + 1
             guard let field = model.places.feedPosition, let owner = records[place].owner,
-                let position = nextPosition[owner]
+                let position = owners.next(of: owner)
             else { continue }
             records[place].values[field] = .int(position)
-            nextPosition[owner] = position + 1
         }
         return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless, topics: places.topics)
+    }
+}
+
+/// Places that are counted by name and then given out, each name's in order; the same name again costs no search.
+private struct PlaceCounts<Name: Hashable> {
+    private var numbersOfNames: [Name: Int] = [:]
+    private var names: [(name: Name, count: Int, next: Int64?)] = []
+    private var last: Int?
+
+    /// How many are wanted of each name.
+    var counts: [Name: Int] { Dictionary(uniqueKeysWithValues: names.map { ($0.name, $0.count) }) }
+
+    /// Sets the first of each name; a name without one gets none.
+    mutating func begin(at firsts: [Name: Int64]) {
+        for index in names.indices { names[index].next = firsts[names[index].name] }
+    }
+
+    mutating func count(_ name: Name) { names[index(of: name)].count += 1 }
+
+    /// The next place of a name that was counted.
+    mutating func next(of name: Name) -> Int64? {
+        let index = index(of: name)
+        guard let next = names[index].next else { return nil }
+        names[index].next = next + 1
+        return next
+    }
+
+    private mutating func index(of name: Name) -> Int {
+        if let last, names[last].name == name { return last }
+        let index = numbersOfNames[name] ?? names.count
+        if index == names.count {
+            names.append((name, 0, nil))
+            numbersOfNames[name] = index
+        }
+        last = index
+        return index
     }
 }

@@ -8,8 +8,10 @@ struct NotifyLine {
     /// As a literal's inside.
     private let instance: String
     private let name: String
+    /// Until when the command that is under way must be answered.
+    private var answerEnd: Deadline?
     /// Whether a command is under way.
-    private(set) var isBusy = false
+    var isBusy: Bool { answerEnd != nil }
     /// Whether what another connection says is heard here: behind a pooler commands are answered and notifications lost.
     private(set) var isHeard = false
     /// Until when the probe that is under way must be heard.
@@ -18,7 +20,14 @@ struct NotifyLine {
     private static let channel = "tocsin"
     private static let answerMilliseconds = 5000
     /// After so long without a word the line is tried: the network's keeping alive ends at whoever stands in between.
-    private static let idleMilliseconds = 30_000
+    private static let idleMilliseconds: Int32 = 30_000
+
+    /// What other nodes have said.
+    struct Words {
+        var rings = 0
+        /// Whether it was more than nothing: a ring, or the trial of a line that has begun to listen.
+        var areThere = false
+    }
 
     init(_ link: PostgresLink, instance: String) throws(StoreError) {
         self.link = link
@@ -48,25 +57,22 @@ struct NotifyLine {
     /// Sends a notification; its end is seen by `attend`.
     mutating func notify(_ prefix: String = "") throws(StoreError) {
         try link.send { PQsendQuery($0, notification(prefix)) }
-        isBusy = true
+        answerEnd = Deadline(afterMilliseconds: Self.answerMilliseconds)
     }
 
     private func notification(_ prefix: String) -> String { "NOTIFY \(Self.channel), '\(prefix)\(instance)'" }
 
-    /// Waits for the server or the wake-up; answers how many rings of others have come.
-    mutating func attend(beside wakeup: Wakeup) throws(StoreError) -> Int {
+    /// Waits for the server, the wake-up or the end of a rest; answers what others have said.
+    mutating func attend(beside wakeup: Wakeup, untilRested rest: Int32?) throws(StoreError) -> Words {
         let flushed = PQflush(link.handle)
         guard flushed >= 0 else { throw link.loss() }
         var descriptors = [
             pollfd(fd: PQsocket(link.handle), events: Int16(flushed == 0 ? POLLIN : POLLIN | POLLOUT), revents: 0),
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        let limit = isBusy ? Self.answerMilliseconds : Self.idleMilliseconds
-        let ready = poll(&descriptors, 2, min(Int32(limit), probeEnd?.remainingMilliseconds ?? Int32.max))
-        if ready == 0, isBusy {
-            throw .unavailable(reason: "the database does not answer", detail: "to a notification, in time")
-        }
-        if ready == 0, probeEnd == nil {
+        let limits = [answerEnd?.remainingMilliseconds, probeEnd?.remainingMilliseconds, rest].compactMap { $0 }
+        let ready = poll(&descriptors, 2, limits.min() ?? Self.idleMilliseconds)
+        if ready == 0, limits.isEmpty {
             try notify(Self.probe)
             probeEnd = Deadline(afterMilliseconds: Self.answerMilliseconds)
         }
@@ -74,6 +80,9 @@ struct NotifyLine {
         guard PQconsumeInput(link.handle) == 1 else { throw link.loss() }
         try finishCommand()
         let heard = try heard()
+        if answerEnd?.isOver == true {
+            throw .unavailable(reason: "the database does not answer", detail: "to a notification, in time")
+        }
         if probeEnd?.isOver == true {
             throw .unavailable(
                 reason: "notifications do not come through; past a pooler, name the server itself in TOCSIN_DOORBELL"
@@ -85,7 +94,7 @@ struct NotifyLine {
     private mutating func finishCommand() throws(StoreError) {
         while isBusy, PQisBusy(link.handle) == 0 {
             guard let result = PQgetResult(link.handle) else {
-                isBusy = false
+                answerEnd = nil
                 return
             }
             defer { PQclear(result) }
@@ -93,17 +102,19 @@ struct NotifyLine {
         }
     }
 
-    private mutating func heard() throws(StoreError) -> Int {
-        var count = 0
+    private mutating func heard() throws(StoreError) -> Words {
+        var words = Words()
         while let notice = PQnotifies(link.handle) {
             defer { PQfreemem(notice) }
             guard let extra = notice.pointee.extra else { continue }
             let sender = String(cString: extra)
             if sender == Self.probe + name { (isHeard, probeEnd) = (true, nil) }
-            if sender != name, !sender.hasPrefix(Self.probe) { count += 1 }
+            if sender == name || sender == Self.probe + name { continue }
+            words.areThere = true
+            if !sender.hasPrefix(Self.probe) { words.rings += 1 }
         }
         if link.isBroken { throw link.loss() }
-        return count
+        return words
     }
 
     private static func failure(_ result: OpaquePointer) -> StoreError {

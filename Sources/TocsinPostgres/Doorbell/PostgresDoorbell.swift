@@ -6,12 +6,16 @@ import TocsinStore
 ///
 /// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's transaction: it goes out
 /// after it, here, and while one is under way the next ones gather into one; however many groups a node commits, it
-/// never has more than one under way. Behind a pooler in transaction mode there is no listening: then the doorbell needs a
+/// never has more than one under way, and in a stream of large groups one in a few milliseconds (`RingPace`). While no other
+/// node is there to hear it nothing goes out (`Company`). Behind a pooler in transaction mode there is no listening: then the doorbell needs a
 /// URL of its own that leads to the server.
 package final class PostgresDoorbell: Doorbell {
     private struct Shared {
         var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")
-        var isRung = false
+        var pace = RingPace()
+        var company = Company()
+        /// To be said whoever is there.
+        var isGreeting = false
         var isClosing = false
     }
 
@@ -33,12 +37,24 @@ package final class PostgresDoorbell: Doorbell {
 
     package var state: DoorbellState { shared.withLock { $0.state } }
 
-    package func ring() {
-        let isFirst = shared.withLock { shared in
-            defer { shared.isRung = true }
-            return !shared.isRung
+    package func ring(_ haste: RingHaste) {
+        let mustWake = shared.withLock { $0.pace.ring(haste) && $0.company.isThere }
+        if mustWake { wakeup.signal() }
+    }
+
+    package func greet() {
+        shared.withLock { $0.isGreeting = true }
+        wakeup.signal()
+    }
+
+    package func note(othersLive: Bool) {
+        let hasCome = shared.withLock { shared in
+            let wasThere = shared.company.isThere
+            shared.company.note(othersLive: othersLive)
+            return shared.company.isThere && !wasThere
         }
-        if isFirst { wakeup.signal() }
+        // What was rung while nobody was there is rung now.
+        if hasCome { wakeup.signal() }
     }
 
     package func run(onRing: @escaping @Sendable () -> Void) async {
@@ -67,6 +83,7 @@ package final class PostgresDoorbell: Doorbell {
             do throws(StoreError) {
                 var line = try NotifyLine(database.link(), instance: instance)
                 try line.listen(tryingOutBy: database.link())
+                shared.withLock { $0.company.lineCameUp() }
                 // Something may have been rung meanwhile.
                 onRing()
                 try attend(&line, onRing) {
@@ -100,17 +117,32 @@ package final class PostgresDoorbell: Doorbell {
                 try line.notify()
                 shared.withLock { $0.state.sent += 1 }
             }
-            let heard = try line.attend(beside: wakeup)
-            guard heard > 0 else { continue }
-            shared.withLock { $0.state.heard += heard }
-            onRing()
+            let words = try line.attend(beside: wakeup, untilRested: line.isBusy ? nil : restMilliseconds)
+            guard words.areThere else { continue }
+            shared.withLock { shared in
+                shared.company.heardWord()
+                shared.state.heard += words.rings
+            }
+            if words.rings > 0 { onRing() }
         }
     }
 
     private func takeRung() -> Bool {
-        shared.withLock { shared in
-            defer { shared.isRung = false }
-            return shared.isRung
+        let now = ContinuousClock.now
+        return shared.withLock { shared in
+            let isDue = shared.pace.isDue(at: now)
+            guard shared.isGreeting || isDue && shared.company.isThere else { return false }
+            shared.pace.answer(at: now)
+            shared.isGreeting = false
+            return true
+        }
+    }
+
+    /// After how long a ring that rests is to go out, rounded up; nil while none may.
+    private var restMilliseconds: Int32? {
+        shared.withLock { $0.pace.restEnd }.map { end in
+            let (seconds, fraction) = max(.zero, end - .now).components
+            return Int32(clamping: seconds * 1000 + (fraction + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
     }
 }

@@ -89,7 +89,19 @@ struct DumpImport {
         guard let header = DumpHeader(try Self.parse(first, 1)) else {
             throw .mismatch(reason: "This is no dump of format \(DumpHeader.format): its first line is another one.")
         }
-        guard header.migration == target.migration else {
+        try check(header)
+        if header.model != model {
+            warnings.append(
+                "The dump was made under another model schema. Give this server the same file (TOCSIN_SCHEMA) before it "
+                    + "starts."
+            )
+        }
+        return header
+    }
+
+    /// Refuses a dump whose rows would not fit, or not be all; one of an older version lacks what was added since.
+    private func check(_ header: DumpHeader) throws(StoreError) {
+        guard (target.firstFittingMigration...target.migration).contains(header.migration) else {
             throw .mismatch(
                 reason:
                     "The dump is of migration \(header.migration), this program is at \(target.migration). Export with "
@@ -100,17 +112,11 @@ struct DumpImport {
             guard let known = MovedTable.named(table.name) else {
                 throw .mismatch(reason: "The dump has a table \(table.name), which this program does not know.")
             }
-            guard try Set(target.columns(of: known)) == Set(table.columns) else {
+            let (columns, given) = (Set(try target.columns(of: known)), Set(table.columns))
+            guard given == columns || header.migration < target.migration && given.isSubset(of: columns) else {
                 throw .mismatch(reason: "The dump's table \(table.name) has other columns than the database's.")
             }
         }
-        if header.model != model {
-            warnings.append(
-                "The dump was made under another model schema. Give this server the same file (TOCSIN_SCHEMA) before it "
-                    + "starts."
-            )
-        }
-        return header
     }
 
     /// Finds or makes the note of this dump; nil: all of it is here.

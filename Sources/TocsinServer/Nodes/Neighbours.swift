@@ -38,6 +38,7 @@ final class Neighbours: Sendable {
             now: time.ownNow,
             listeners: JournalListeners(
                 wants: feed.wants,
+                isAnybodyHere: { feed.isListenedTo },
                 publish: hub.publish,
                 lost: {
                     logger.warning("what other nodes committed may have been missed; subscribers are asked to resume")
@@ -51,13 +52,17 @@ final class Neighbours: Sendable {
                         logger.notice("the journal is read again")
                     }
                 },
-                deliveriesWanted: deliveries.note(elsewhere:)
+                neighbours: { others in
+                    deliveries.note(elsewhere: others.wantDeliveries)
+                    doorbell?.note(othersLive: others.areThere)
+                }
             )
         )
         let reader = reader
-        node.bell.connect {
-            reader.ring()
-            doorbell?.ring()
+        feed.whenListenedTo { reader.ring() }
+        node.bell.connect { haste in
+            reader.ringForListeners(haste)
+            doorbell?.ring(haste)
         }
     }
 
@@ -77,7 +82,7 @@ final class Neighbours: Sendable {
     func run() async {
         let (doorbell, reader, roster) = (doorbell, reader, roster)
         await withDiscardingTaskGroup { group in
-            group.addTask { await roster.run() }
+            group.addTask { await roster.run { doorbell?.greet() } }
             if let doorbell { group.addTask { await doorbell.run { reader.ring() } } }
         }
     }

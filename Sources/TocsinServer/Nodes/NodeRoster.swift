@@ -11,8 +11,8 @@ struct NodeRoster: Sendable {
     let logger: Logger
 
     private static let roundSeconds = 1.0
-    /// Rounds after which a node says again what it said before.
-    private static let quietRounds = 5
+    /// After so long a node says again what it said before.
+    private static let quietSeconds = 5.0
 
     /// Enters this node.
     ///
@@ -43,16 +43,19 @@ struct NodeRoster: Sendable {
         await say(wantsDeliveries: listeners.isAnybodyHere)
     }
 
-    /// Keeps saying that this node lives, until the task is cancelled.
-    func run() async {
+    /// Keeps saying that this node lives, until the task is cancelled; calls `greet` each time, for those whose roster it
+    /// may not stand in.
+    ///
+    /// The time is asked, not the rounds: a node that was stalled says so in the first one after.
+    func run(greet: @Sendable () -> Void) async {
         var said = false
-        var quiet = 0
+        var saidAt = time.now()
         while (try? await time.sleep(until: time.now().adding(seconds: Self.roundSeconds))) != nil {
-            let wants = listeners.isAnybodyHere
-            quiet += 1
-            guard wants != said || quiet >= Self.quietRounds else { continue }
+            let (wants, now) = (listeners.isAnybodyHere, time.now())
+            guard wants != said || now >= saidAt.adding(seconds: Self.quietSeconds) || now < saidAt else { continue }
             await say(wantsDeliveries: wants)
-            (said, quiet) = (wants, 0)
+            (said, saidAt) = (wants, now)
+            greet()
         }
     }
 

@@ -1,5 +1,5 @@
 import Synchronization
-import TocsinCore
+package import TocsinCore
 import TocsinStore
 
 /// What tells this run of the server from all others on its database, and what it needs from the start to be one of several.
@@ -11,6 +11,8 @@ struct OwnNode: Sendable {
     let time: DatabaseTime
     /// Rung after commits that others are to hear of.
     let bell = CommitBell()
+    /// Commits of more events are of a stream: their writes have waited for each other.
+    private static let mostEventsAtOnce = 8
 
     /// nil where the database is this node's alone.
     init?(_ settings: Settings, database: any SQLDatabase, time: any TimeSource) {
@@ -33,7 +35,8 @@ struct OwnNode: Sendable {
         let (journal, bell) = (journal, bell)
         return { events in
             hub.publish(Journal.immediate(events))
-            if journal.takeNews() { bell.ring() }
+            guard journal.takeNews() else { return }
+            bell.ring(events.count > Self.mostEventsAtOnce ? .soon : .atOnce)
         }
     }
 }
@@ -42,14 +45,16 @@ struct OwnNode: Sendable {
 package final class CommitBell: Sendable {
     /// A closure that is a mutex's whole value is wrapped anew by each access, and kept so.
     private struct State {
-        var listener: (@Sendable () -> Void)?
+        var listener: (@Sendable (RingHaste) -> Void)?
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    package func ring() { state.withLock { $0.listener }?() }
+    package func ring(_ haste: RingHaste) { state.withLock { $0.listener }?(haste) }
 
-    package func connect(_ listener: @escaping @Sendable () -> Void) { state.withLock { $0.listener = listener } }
+    package func connect(_ listener: @escaping @Sendable (RingHaste) -> Void) {
+        state.withLock { $0.listener = listener }
+    }
 }

@@ -19,14 +19,31 @@ extension SQLConnection {
         _ = try run(sql, bindings) { row in
             if let value = decode(row) { values.append(value) } else { unreadable += 1 }
         }
-        guard unreadable == 0 else {
-            throw .mismatch(
-                reason:
-                    "\(unreadable) stored rows hold values that this program does not know; was the database changed "
-                    + "by hand or by a newer program? Statement: \(sql)"
-            )
-        }
+        try refuse(unreadable, of: sql)
         return values
+    }
+
+    /// The same of several statements that are sent together; `decode` is told which of them a row belongs to.
+    package func all<Value>(
+        of statements: [(sql: String, bindings: [SQLValue])],
+        _ decode: (_ statement: Int, _ row: any SQLRow) -> Value?
+    ) throws(StoreError) -> [Value] {
+        var values: [Value] = []
+        var unreadable = 0
+        try runTogether(statements) { statement, row in
+            if let value = decode(statement, row) { values.append(value) } else { unreadable += 1 }
+        }
+        try refuse(unreadable, of: statements.map(\.sql).joined(separator: "; "))
+        return values
+    }
+
+    private func refuse(_ unreadable: Int, of sql: String) throws(StoreError) {
+        guard unreadable > 0 else { return }
+        throw .mismatch(
+            reason:
+                "\(unreadable) stored rows hold values that this program does not know; was the database changed "
+                + "by hand or by a newer program? Statement: \(sql)"
+        )
     }
 
     /// The first row, decoded.

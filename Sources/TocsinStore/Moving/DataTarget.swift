@@ -9,12 +9,15 @@ package final class DataTarget {
     private let claim: (any ServerClaim)?
     /// The number of the database's last migration.
     package let migration: Int
+    /// The first level whose rows fit here: migrations behind it only added.
+    package let firstFittingMigration: Int
 
     /// Opens the database for this alone, and brings it to this program's level.
     package init(_ database: any SQLDatabase, at now: Timestamp) throws(StoreError) {
         dialect = database.dialect
         let migrations = try Migration.embedded(for: dialect)
         migration = migrations.count
+        firstFittingMigration = migrations.last { !$0.isAdditive }?.number ?? 0
         let claim = try database.claimServer()
         self.claim = claim
         let connection: any SQLConnection

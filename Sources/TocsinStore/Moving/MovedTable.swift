@@ -24,6 +24,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("ended_devices", by: "last_fanout", "id", "active_since"),
         MovedTable("ended_memberships", by: "topic_id", "user_id", "created_at"),
         MovedTable("deliveries", by: "message_id", "device_id"),
+        MovedTable("deviceless_runs", by: "topic_id", "first_number"),
         MovedTable("webhook_events", by: "id"),
         MovedTable("users", by: "id"),
         MovedTable("tokens", by: "id"),

@@ -15,8 +15,8 @@ package import TocsinCore
 ///
 /// **This node's own events take the same way.** Told at once they could overtake another node's with a lower number, and
 /// would have to be held until that is found: one reader that goes by the journal needs no such thing. The records
-/// are kept here until the reader comes to their row, so that it reads none of them again. What does not depend on order
-/// (work for the outbox, withdrawn access) this node is told at once.
+/// are kept here until the reader comes to their row, so that it reads none of them again, unless nobody listened to
+/// records at its last look. What does not depend on order (work for the outbox, withdrawn access) this node is told at once.
 package final class Journal: Sendable {
     private struct State {
         var lastSerial: Int64 = 0
@@ -32,6 +32,7 @@ package final class Journal: Sendable {
     private let state = Mutex(State())
     private let news = Atomic(false)
     private let others = Atomic(false)
+    private let keeps = Atomic(true)
 
     package init(instance: String) {
         self.instance = instance
@@ -46,9 +47,24 @@ package final class Journal: Sendable {
         set { others.store(newValue, ordering: .releasing) }
     }
 
-    /// What of a group's events is told at once, and not when the reader comes to its row.
+    /// Whether records wait here for the reader; those that do not it reads from the database, if anybody wants them.
+    var keepsRecords: Bool {
+        get { keeps.load(ordering: .acquiring) }
+        set { keeps.store(newValue, ordering: .releasing) }
+    }
+
+    /// What of a group's events is told at once, and not when the reader comes to its row: work for the outbox or for
+    /// webhooks once, however many writes have brought some.
     package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] {
-        events.filter { $0.recordOfChange == nil }
+        var told: EventKinds = .records
+        var immediate: [DomainEvent] = []
+        for event in events {
+            let kind = event.kind
+            if told.contains(kind) { continue }
+            told.formUnion(kind.intersection([.outboxFilled, .webhooksFilled]))
+            immediate.append(event)
+        }
+        return immediate
     }
 
     /// Writes the group's row, to be called last in its transaction.
@@ -58,16 +74,19 @@ package final class Journal: Sendable {
     func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {
         var text = JournalText()
         for event in events { text.add(event, withDeliveries: tellsDeliveries) }
-        let records = events.filter { $0.recordOfChange != nil }
+        let records = keepsRecords ? events.filter { $0.kind == .records } : nil
         // Before the commit: the reader may see the row before this thread goes on. A group that fails leaves an entry
         // that nobody asks for.
         try session.addToJournal(node: instance, serial: keep(records), body: text.text)
         if !text.isEmpty { news.store(true, ordering: .releasing) }
     }
 
-    private func keep(_ records: [DomainEvent]) -> Int64 {
+    /// The group's number; its records wait for the reader, unless they are nil.
+    private func keep(_ records: [DomainEvent]?) -> Int64 {
         state.withLock { state in
             state.lastSerial += 1
+            guard let records else { return state.lastSerial }
+            if state.kept.isEmpty { state.oldestKept = state.lastSerial }
             state.kept[state.lastSerial] = records
             state.keptCount += records.count
             while state.keptCount > Self.maximumKept, state.oldestKept < state.lastSerial {
@@ -84,16 +103,6 @@ package final class Journal: Sendable {
             let records = state.kept.removeValue(forKey: serial)
             state.keptCount -= records?.count ?? 0
             return records
-        }
-    }
-}
-
-extension DomainEvent {
-    /// The record of a change, whose place among others matters.
-    var recordOfChange: Record? {
-        switch self {
-        case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: nil
         }
     }
 }

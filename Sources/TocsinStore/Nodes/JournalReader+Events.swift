@@ -2,25 +2,40 @@ import TocsinCore
 
 /// From rows of the journal to events: records are read for those who listen, all of a page at once.
 extension JournalReader {
+    /// So many are told together, and those of one group more.
+    private static let mostEvents = 1024
+
     func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) {
         let new = rows.filter { !hand.published.contains($0.id) }
         guard !new.isEmpty else { return }
-        var groups: [(id: Int64, source: Source)] = []
-        for row in new {
-            let kept = row.node == journal.instance ? journal.takeKept(row.serial) : nil
-            groups.append((row.id, kept.map(Source.own) ?? .read(JournalText.entries(of: row.body).filter(isWanted))))
-        }
-        let records = try records(of: groups.map(\.source), SQLReader(session: session))
-        for group in groups {
-            var events: [DomainEvent] = []
-            switch group.source {
-            case .own(let own): events = own
+        let isHeard = listeners.isAnybodyHere()
+        let sources = new.map { source(of: $0, isHeard) }
+        let records = try records(of: sources, SQLReader(session: session))
+        // Several groups at once: whoever is woken by them finds them all.
+        var events: [DomainEvent] = []
+        var told: [Int64] = []
+        for (row, source) in zip(new, sources) {
+            switch source {
+            case .own(let own): events += own
             case .read(let entries):
                 for entry in entries { try events += self.events(of: entry, records, session) }
             }
+            told.append(row.id)
+            guard events.count >= Self.mostEvents || row.id == new.last?.id else { continue }
             if !events.isEmpty { listeners.publish(events) }
-            hand.published.insert(group.id)
+            hand.published.formUnion(told)
+            (events, told) = ([], [])
         }
+    }
+
+    /// What a row says to those who listen here: nothing if it is this node's own and nobody does.
+    private func source(of row: JournalRow, _ isHeard: Bool) -> Source {
+        guard row.node == journal.instance else { return .read(JournalText.entries(of: row.body).filter(isWanted)) }
+        let kept = journal.takeKept(row.serial)
+        guard isHeard else { return .own([]) }
+        // The rest of its own this node was told at once.
+        return kept.map(Source.own)
+            ?? .read(JournalText.entries(of: row.body).filter { $0.isOfRecords && isWanted($0) })
     }
 
     /// A group's events, or what is to be made of its row.

@@ -15,14 +15,22 @@ package import TocsinCore
 /// a new connection: a pooler may hide that the server was away.
 ///
 /// It looks when it is rung (by this node's own commits, by the doorbell) and otherwise after a quarter of a second; so
-/// the doorbell may be away altogether. While the database is away it tries again and again.
+/// the doorbell may be away altogether. In a stream of large groups a look serves some milliseconds of it (`RingPace`). While
+/// the database is away it tries again and again.
+///
+/// **While nobody here listens to records** this node's own commits ring nobody, and are passed over by the look that
+/// comes to them: of all they say only records wait for the journal (`Journal`), and whoever begins to listen later is told
+/// of what is committed later. None is missed at the border. Who begins first waits for a look that began after it asked
+/// (`looked`), so that what is older is behind it; then it is registered; then the reader is rung. Whatever was committed
+/// before a listener was to be seen is in a look that this ring begins, or in one before; from then on each commit rings by
+/// itself. What other nodes commit is looked at when they ring, whoever listens: signals and withdrawn access are among it.
 package final class JournalReader: Sendable {
     /// What the thread waits for.
     ///
     /// `@unchecked`: the fields are touched only while `condition` is locked.
     private final class Inbox: @unchecked Sendable {
         let condition = Condition()
-        var isRung = true
+        var pace = RingPace()
         var isClosed = false
         /// Whether the thread has ended, or never began.
         var isDone = true
@@ -62,16 +70,23 @@ package final class JournalReader: Sendable {
     package var status: JournalStatus { found.withLock { $0 } }
 
     /// Says that there may be something to read; never waits.
-    package func ring() {
+    package func ring(_ haste: RingHaste = .atOnce) {
         inbox.condition.withLock {
-            inbox.isRung = true
-            inbox.condition.signal()
+            if inbox.pace.ring(haste) { inbox.condition.signal() }
         }
+    }
+
+    /// Says that this node has committed something, for those who listen here; never waits.
+    package func ringForListeners(_ haste: RingHaste) {
+        if listeners.isAnybodyHere() { ring(haste) }
     }
 
     /// Starts the thread, which reads until `stop`; false when the system has none to give.
     package func start() -> Bool {
-        inbox.condition.withLock { inbox.isDone = false }
+        inbox.condition.withLock {
+            inbox.isDone = false
+            _ = inbox.pace.ring(.atOnce)
+        }
         let isStarted = startThread("store-journal") { [self] in
             var hand = JournalHand()
             while isTimeToLook(pause: hand.pauseMilliseconds) { look(&hand) }
@@ -88,8 +103,7 @@ package final class JournalReader: Sendable {
             let isOver = inbox.condition.withLock {
                 if inbox.isClosed || inbox.isDone { return true }
                 inbox.lookWaiters.append((inbox.look + 1, waiter))
-                inbox.isRung = true
-                inbox.condition.signal()
+                if inbox.pace.ring(.atOnce) { inbox.condition.signal() }
                 return false
             }
             if isOver { waiter.resume() }
@@ -122,13 +136,24 @@ extension JournalReader {
     /// Waits for a ring, or until it is time to look without one; false when there is nothing more to do.
     private func isTimeToLook(pause: Int) -> Bool {
         inbox.condition.withLock {
-            // After a failure the pause is kept, whoever rings: a ring wakes it once at most.
-            if !inbox.isClosed, pause > 0 || !inbox.isRung {
-                inbox.condition.wait(milliseconds: pause > 0 ? pause : settings.pollMilliseconds)
+            if pause > 0 {
+                // After a failure the pause is kept, whoever rings: a ring wakes it once at most.
+                if !inbox.isClosed { inbox.condition.wait(.milliseconds(pause)) }
+            } else {
+                waitForRing()
             }
-            inbox.isRung = false
+            inbox.pace.answer(at: .now)
             inbox.look += 1
             return !inbox.isClosed
+        }
+    }
+
+    private func waitForRing() {
+        var now = ContinuousClock.now
+        let end = now + .milliseconds(settings.pollMilliseconds)
+        while !inbox.isClosed, !inbox.pace.isDue(at: now), now < end {
+            inbox.condition.wait(min(end, inbox.pace.restEnd ?? end) - now)
+            now = .now
         }
     }
 
@@ -174,6 +199,7 @@ extension JournalReader {
 
     /// One look: everything new, in pages of one snapshot; few looks find more than a page.
     private func read(_ hand: inout JournalHand) throws(StoreError) {
+        journal.keepsRecords = listeners.isAnybodyHere()
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
         try session.connection.run(session.dialect.beginReading)
@@ -194,7 +220,7 @@ extension JournalReader {
             pages += 1
             page = try session.journalPage(limit: settings.pageSize)
         }
-        try noteListeners(session, at: moment, &hand)
+        try noteNeighbours(session, at: moment, &hand)
         try session.connection.run("ROLLBACK")
         hand.snapshot = snapshot
         hand.lastID = lastID
@@ -237,58 +263,19 @@ extension JournalReader {
         }
     }
 
-    /// Now and then looks whether anybody elsewhere listens to deliveries.
-    private func noteListeners(
+    /// Now and then looks which other nodes there are.
+    private func noteNeighbours(
         _ session: SQLSession,
         at moment: Timestamp,
         _ hand: inout JournalHand
     ) throws(StoreError) {
-        if let last = hand.listenersAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
-        hand.listenersAskedAt = moment
-        let isWanted = try session.othersWantDeliveries(
-            than: journal.instance,
+        if let last = hand.neighboursAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
+        hand.neighboursAskedAt = moment
+        let neighbours = try session.neighbours(
+            of: journal.instance,
             seenSince: moment.adding(seconds: -NodeEntry.lifeSeconds)
         )
-        journal.tellsDeliveries = isWanted
-        listeners.deliveriesWanted(isWanted)
-    }
-}
-
-/// What the reader's thread has in hand.
-struct JournalHand {
-    private var open: SQLSession?
-    /// What was visible at the last look.
-    var snapshot: String?
-    var timeline = ""
-    /// Whether the connection's server was found to be the one of the last look.
-    var isChecked = false
-    /// The highest id of a row that was read.
-    var lastID: Int64 = 0
-    /// Whether a look has failed; matters until the first one that went well.
-    var hasFailed = false
-    var lookedAt: Timestamp?
-    var listenersAskedAt: Timestamp?
-    /// Rows since `snapshot` that were told before a look failed.
-    var published: Set<Int64> = []
-    var pauseMilliseconds = 0
-
-    mutating func session(_ database: any SQLDatabase) throws(StoreError) -> SQLSession {
-        if let open, !open.connection.isLost { return open }
-        drop()
-        let new = SQLSession(connection: try database.connect(.reader), dialect: database.dialect)
-        open = new
-        return new
-    }
-
-    /// Gives up the connection after a failure, or at the end.
-    mutating func close() {
-        drop()
-        hasFailed = true
-    }
-
-    private mutating func drop() {
-        open?.connection.close()
-        open = nil
-        isChecked = false
+        journal.tellsDeliveries = neighbours.wantDeliveries
+        listeners.neighbours(neighbours)
     }
 }

@@ -14,6 +14,13 @@ enum JournalEntry: Hashable, Sendable {
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
     case deliveries(MessageID, [DeviceID])
+
+    var isOfRecords: Bool {
+        switch self {
+        case .records, .values: true
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: false
+        }
+    }
 }
 
 /// Writes and reads the body of a row of the journal: a line an entry, fields between tabs, escaped as PostgreSQL's `COPY`
@@ -21,9 +28,16 @@ enum JournalEntry: Hashable, Sendable {
 ///
 /// Lines of a kind that is not known are another version's and are passed over.
 struct JournalText {
+    /// What a line is of to which another id may be added.
+    private enum Head: Equatable {
+        case records(JournalEntry.Change, ObjectIdentifier, owner: String?)
+        case deliveries(MessageID)
+        case signal(DomainEvent)
+    }
+
     private(set) var text = ""
-    /// The beginning of the last line, where another id may follow it.
-    private var head = ""
+    /// That of the last line; nil where nothing may follow it.
+    private var head: Head?
     private static let maximumValueBytes = 8192
 
     var isEmpty: Bool { text.isEmpty }
@@ -35,8 +49,8 @@ struct JournalText {
         case .created(let record): addID(.created, record)
         case .updated(let record): addValues(.updated, record)
         case .deleted(let record): addValues(.deleted, record)
-        case .outboxFilled: addOnce("o")
-        case .webhooksFilled: addOnce("w")
+        case .outboxFilled: addOnce("o", event)
+        case .webhooksFilled: addOnce("w", event)
         case .deviceEnded(let device, let reason): addLine(["e", Self.escaped(device.text), Self.escaped(reason)])
         case .pushesUnwanted(let user, let topic, let reason):
             addLine(["p", Self.escaped(user.text), topic.map { Self.escaped($0.text) } ?? Self.null, reason.rawValue])
@@ -44,17 +58,21 @@ struct JournalText {
             addLine(["a", Self.escaped(user.text), token.map { Self.escaped($0.text) } ?? Self.null])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
-            add(Self.escaped(delivery.deviceID.text), after: "s\t" + Self.escaped(delivery.messageID.text))
+            add(delivery.deviceID.text, to: .deliveries(delivery.messageID)) {
+                "s\t" + Self.escaped(delivery.messageID.text)
+            }
         }
     }
 
     /// What was created does not change soon: its id is enough.
     private mutating func addID(_ change: JournalEntry.Change, _ record: Record) {
-        add(Self.escaped(record.id), after: Self.head(change.rawValue, record))
+        add(record.id, to: .records(change, ObjectIdentifier(record.model), owner: record.owner)) {
+            Self.beginning(change.rawValue, record)
+        }
     }
 
     private mutating func addValues(_ change: JournalEntry.Change, _ record: Record) {
-        var line = Self.head(change.rawValue.uppercased(), record)
+        var line = Self.beginning(change.rawValue.uppercased(), record)
         for (field, value) in zip(record.model.fields, record.values) where !value.isNull {
             line += "\t" + Self.escaped(field.name) + "\t" + Self.escaped(Self.typed(value))
         }
@@ -62,26 +80,30 @@ struct JournalText {
         addLine([line])
     }
 
-    private static func head(_ kind: String, _ record: Record) -> String {
+    private static func beginning(_ kind: String, _ record: Record) -> String {
         "\(kind)\t\(escaped(record.model.name))\t\(record.owner.map(escaped) ?? null)"
     }
 
-    private mutating func add(_ part: String, after head: String) {
-        if head == self.head { return text += "\t" + part }
-        addLine([head, part])
-        self.head = head
+    /// Adds an id to the last line if that has this head, or else to a new one that begins so.
+    private mutating func add(_ id: String, to head: Head, beginning: () -> String) {
+        if head != self.head {
+            addLine([beginning()])
+            self.head = head
+        }
+        text += "\t"
+        text += Self.escaped(id)
     }
 
-    private mutating func addOnce(_ kind: String) {
-        if head == kind { return }
+    private mutating func addOnce(_ kind: String, _ signal: DomainEvent) {
+        if head == .signal(signal) { return }
         addLine([kind])
-        head = kind
+        head = .signal(signal)
     }
 
     private mutating func addLine(_ parts: [String]) {
         if !text.isEmpty { text += "\n" }
         text += parts.joined(separator: "\t")
-        head = ""
+        head = nil
     }
 
     private static let null = "\\N"

@@ -4,7 +4,10 @@ package import TocsinCore
 package struct JournalListeners: Sendable {
     /// Whether anybody here listens to changes of this model's records of this owner; others are not read.
     package var wants: @Sendable (_ model: String, _ owner: String?) -> Bool
-    /// Takes the events of one group, in order.
+    /// Whether anybody here listens to changes of records at all; while nobody does, what this node itself commits is
+    /// nothing to hurry for.
+    package var isAnybodyHere: @Sendable () -> Bool
+    /// Takes the events of one group or of several that follow each other, in order.
     package var publish: @Sendable ([DomainEvent]) -> Void
     /// Something may have been missed: the reader was away for too long, or the database is no longer the same.
     package var lost: @Sendable () -> Void
@@ -12,24 +15,34 @@ package struct JournalListeners: Sendable {
     package var measured: @Sendable (DatabaseTime.Measurement) -> Void
     /// Takes a failure, after which the reader tries again and again, and nil when that went well.
     package var failed: @Sendable (StoreError?) -> Void
-    /// Takes, about every second, whether somebody listens to deliveries on another node.
-    package var deliveriesWanted: @Sendable (Bool) -> Void
+    /// Takes, about every second and never more often, what other nodes there are.
+    package var neighbours: @Sendable (JournalNeighbours) -> Void
 
     package init(
         wants: @escaping @Sendable (_ model: String, _ owner: String?) -> Bool,
+        isAnybodyHere: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([DomainEvent]) -> Void,
         lost: @escaping @Sendable () -> Void,
         measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
         failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
-        deliveriesWanted: @escaping @Sendable (Bool) -> Void = { _ in }
+        neighbours: @escaping @Sendable (JournalNeighbours) -> Void = { _ in }
     ) {
         self.wants = wants
+        self.isAnybodyHere = isAnybodyHere
         self.publish = publish
         self.lost = lost
         self.measured = measured
         self.failed = failed
-        self.deliveriesWanted = deliveriesWanted
+        self.neighbours = neighbours
     }
+}
+
+/// What the roster says of other nodes that live.
+package struct JournalNeighbours: Sendable, Hashable {
+    /// Whether there is one.
+    package var areThere = false
+    /// Whether somebody listens to deliveries there.
+    package var wantDeliveries = false
 }
 
 /// How a reader of the journal behaves.

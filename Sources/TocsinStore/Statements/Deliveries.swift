@@ -95,7 +95,29 @@ extension SQLReading {
     ) throws(StoreError) -> [Delivery] {
         var bindings: [SQLValue] = [.text(message.text), .text(after?.text ?? ""), .int(Int64(limit))]
         if let status { bindings.append(.text(status.rawValue)) }
-        return try connection.all(status == nil ? SQL.page : SQL.pageOfStatus, bindings, Delivery.init)
+        let page = (sql: status == nil ? SQL.page : SQL.pageOfStatus, bindings: bindings)
+        guard status == nil || status == .skipped else {
+            return try connection.all(page.sql, page.bindings, Delivery.init)
+        }
+        let rows = try deliveries(page, of: message) { delivery in
+            after.map { $0.text.utf8.lexicographicallyPrecedes(delivery.deviceID.text.utf8) } ?? true
+        }
+        return Array(rows.prefix(limit))
+    }
+
+    /// The deliveries of a message that a statement answers in order of their devices, and among them those for which a run
+    /// stands and the condition holds, which it does for what the statement answers.
+    func deliveries(
+        _ statement: (sql: String, bindings: [SQLValue]),
+        of message: MessageID,
+        where isAskedFor: (Delivery) -> Bool
+    ) throws(StoreError) -> [Delivery] {
+        let runs = devicelessUsers(of: BoundList([message.text]))
+        let found = try connection.all(of: [statement, runs]) { place, row in
+            place == 0 ? Delivery(row) : Delivery(ofRun: row)
+        }
+        guard found.last?.deviceID.userWithoutDevice != nil else { return found }
+        return found.filter(isAskedFor).sorted { $0.precedes($1) }
     }
 
     func deliverySummaries(of messages: [MessageID]) throws(StoreError) -> [MessageID: DeliverySummary] {
@@ -106,8 +128,9 @@ extension SQLReading {
                 SELECT message_id, status, count(*) FROM deliveries WHERE message_id IN (\(list.placeholders))
                 GROUP BY message_id, status
                 """
-            let counts = try connection.all(sql, list.bindings) { row in
-                DeliveryStatus(rawValue: row.text(1)).map { (MessageID(row.text(0)), $0, Int(row.int(2))) }
+            let counts = try connection.all(of: [(sql, list.bindings), devicelessUsers(of: list)]) { statement, row in
+                guard statement == 0 else { return (MessageID(row.text(0)), DeliveryStatus.skipped, 1) }
+                return DeliveryStatus(rawValue: row.text(1)).map { (MessageID(row.text(0)), $0, Int(row.int(2))) }
             }
             for (message, status, count) in counts {
                 let shown = status == .sending ? DeliveryStatus.waiting : status

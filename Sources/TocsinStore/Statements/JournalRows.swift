@@ -36,8 +36,8 @@ private enum SQL {
         DELETE FROM node_events WHERE made_at < $1 AND (xid, id) IN
             (SELECT xid, id FROM node_events ORDER BY xid, id LIMIT $2)
         """
-    static let othersListen = """
-        SELECT 1 FROM nodes WHERE wants_deliveries = 1 AND instance <> $1 AND seen_at >= $2 LIMIT 1
+    static let others = """
+        SELECT count(*), coalesce(max(wants_deliveries), 0) FROM nodes WHERE instance <> $1 AND seen_at >= $2
         """
 }
 
@@ -123,8 +123,12 @@ extension SQLSession {
         return page
     }
 
-    func othersWantDeliveries(than instance: String, seenSince moment: Timestamp) throws(StoreError) -> Bool {
-        try connection.first(SQL.othersListen, [.text(instance), SQLValue(moment)]) { _ in true } ?? false
+    /// What other nodes have been heard of since the moment.
+    func neighbours(of instance: String, seenSince moment: Timestamp) throws(StoreError) -> JournalNeighbours {
+        let found = try connection.first(SQL.others, [.text(instance), SQLValue(moment)]) { row in
+            JournalNeighbours(areThere: row.int(0) > 0, wantDeliveries: row.int(1) > 0)
+        }
+        return found ?? JournalNeighbours()
     }
 }
 

@@ -36,14 +36,17 @@ extension SQLReading {
         var found: [Delivery] = []
         for chunk in devices.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk, firstParameter: 2)
-            found += try connection.all(
-                """
+            let sql = """
                 SELECT \(Delivery.columns) FROM deliveries AS x
                 WHERE x.message_id = $1 AND x.device_id IN (\(list.placeholders)) ORDER BY x.device_id
-                """,
-                [.text(message.text)] + list.bindings,
-                Delivery.init
-            )
+                """
+            let bindings = [.text(message.text)] + list.bindings
+            guard chunk.contains(where: { DeviceID($0).userWithoutDevice != nil }) else {
+                found += try connection.all(sql, bindings, Delivery.init)
+                continue
+            }
+            let named = Set(chunk)
+            found += try deliveries((sql, bindings), of: message) { named.contains($0.deviceID.text) }
         }
         return found
     }

@@ -260,7 +260,8 @@ extension SQLWriter {
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
         let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
-        let topicStatements = try questions.map { asked throws(StoreError) in try session.statements(for: asked.topics) }
+        let topicStatements = try questions.map { asked throws(StoreError) in try session.statements(for: asked.topics)
+        }
         var taken = TakenPlaces()
         var members = questions.map { FewMembers(of: Set(numbers.keys), limit: $0.fewMembers) }
         let raising = [

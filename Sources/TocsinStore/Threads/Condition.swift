@@ -34,11 +34,12 @@ final class Condition: @unchecked Sendable {
     func wait() { pthread_cond_wait(condition, mutex) }
 
     /// Waits for a signal or until the time is over; only while locked.
-    func wait(milliseconds: Int) {
+    func wait(_ time: Duration) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
-        end.tv_sec += milliseconds / 1000
-        end.tv_nsec += milliseconds % 1000 * 1_000_000
+        let (seconds, fraction) = max(.zero, time).components
+        end.tv_sec += Int(seconds)
+        end.tv_nsec += Int(fraction / 1_000_000_000)
         if end.tv_nsec >= 1_000_000_000 {
             end.tv_sec += 1
             end.tv_nsec -= 1_000_000_000

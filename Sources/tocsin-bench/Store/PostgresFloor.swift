@@ -13,18 +13,11 @@ struct PostgresFloor {
         case bare
         /// The server's own, which must be there, with its columns and indexes.
         case messages
-        /// The same, and the ledger of deliveries: all rows that a message to a member without a device leaves.
-        case messagesAndDeliveries
-
-        /// What the rows' ids and topic are, different for each.
-        var topic: String { "floor-\(rawValue)" }
-        var idHead: String { self == .messages ? "0197a000-" : "0197b000-" }
 
         var name: String {
             switch self {
             case .bare: "a bare table"
             case .messages: "the table of messages"
-            case .messagesAndDeliveries: "the tables of messages and deliveries"
             }
         }
     }
@@ -52,7 +45,7 @@ struct PostgresFloor {
         let (start, cpu, serverStart) = (Date(), ProcessUsage.ownCPU(), serverCPU())
         var count = 0
         while Date().timeIntervalSince(start) < seconds {
-            try insert(connection, into: table, from: count)
+            try insert(connection, from: count)
             count += rows
         }
         return Figures(
@@ -64,10 +57,10 @@ struct PostgresFloor {
     }
 
     /// One statement is a transaction of its own.
-    private func insert(_ connection: OpaquePointer, into table: Table, from first: Int) throws {
+    private func insert(_ connection: OpaquePointer, from first: Int) throws {
         let texts = (first..<(first + rows)).flatMap { number in
             // Ids that grow with time, as the server's.
-            [table.idHead + String(format: "%012d-7abc-8def", number), String(number)]
+            [String(format: "0197a000-%012d-7abc-8def", number), String(number)]
         }
         let result = body.withCString { body in
             withPointers(texts) { pointers in
@@ -102,24 +95,16 @@ struct PostgresFloor {
             return "(\(id), 'floor', \(number), 'Disk full', \(body), '2026-07-01T12:00:00.000Z')"
         }
         let values = lists.joined(separator: ", ")
-        let given = "WITH rows (id, number, body) AS (VALUES \(values))"
-        let messages = """
-            INSERT INTO messages (id, topic_id, number, owner, position, type, title, body, created_at, updated_at,
-                version, last_changed_at, made_at, priority)
-            SELECT id, '\(table.topic)', number, 'floor::bench', number, 1, 'Disk full', body, '2026-07-01T12:00:00.000Z',
-                '2026-07-01T12:00:00.000Z', 1, 1782907200000, 1782907200000, 3
-            FROM rows
-            """
         switch table {
         case .bare: return "INSERT INTO floor (id, topic, number, title, body, at) VALUES \(values)"
-        case .messages: return "\(given) \(messages)"
-        case .messagesAndDeliveries:
-            // Older ones would be removed by the servers measured next.
-            let now = Int64(Date().timeIntervalSince1970 * 1000)
+        case .messages:
             return """
-                \(given), made AS (\(messages))
-                INSERT INTO deliveries (message_id, device_id, id, platform, status, reason, attempts, updated_at)
-                SELECT id, 'floor::bench', id, 'none', 'skipped', 'NO_DEVICE', 0, \(now) FROM rows
+                WITH rows (id, number, body) AS (VALUES \(values))
+                INSERT INTO messages (id, topic_id, number, owner, position, type, title, body, created_at, updated_at,
+                    version, last_changed_at, made_at, priority)
+                SELECT id, 'floor', number, 'floor::bench', number, 1, 'Disk full', body, '2026-07-01T12:00:00.000Z',
+                    '2026-07-01T12:00:00.000Z', 1, 1782907200000, 1782907200000, 3
+                FROM rows
                 """
         }
     }

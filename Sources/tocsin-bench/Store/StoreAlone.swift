@@ -36,7 +36,12 @@ struct StoreAlone {
 
     private func measure(_ store: SQLStore, _ time: SystemTime, _ groupSize: Int) async throws -> Figures {
         let schema = try APISchema()
-        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        let environment = ServiceEnvironment(
+            store: store,
+            time: time,
+            identifiers: SystemIdentifiers(time: time),
+            deliveryListeners: DeliveryListeners()
+        )
         let topics = TopicService(environment: environment, model: schema.topics)
         let messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
         let topic = try await topics.create(["name": .text("bench")], caller: Self.caller).id

@@ -33,13 +33,11 @@ struct StoreBenchmark {
         _ = try await StoreAlone(url: postgres.url, seconds: 1).run(groupSize: 1)
         let messages = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
         tell(messages.printed(floor: bare))
-        let all = try rows.run(.messagesAndDeliveries, seconds: options.seconds) { postgres.cpu }
-        tell(all.printed(floor: messages))
-        try await measure(postgres, floor: messages, ofAllRows: all)
+        try await measure(postgres, floor: messages)
     }
 
     /// One node: the service alone with and without groups, then clients over HTTP.
-    private func measure(_ postgres: PostgresProcess?, floor: Figures, ofAllRows all: Figures? = nil) async throws {
+    private func measure(_ postgres: PostgresProcess?, floor: Figures) async throws {
         let store = StoreAlone(url: postgres?.url, seconds: options.seconds)
         let alone = try await store.run(groupSize: 1)
         tell(alone.printed(floor: floor))
@@ -51,9 +49,7 @@ struct StoreBenchmark {
             let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
             let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
             let ratio = measured.perSecond / alone.perSecond
-            var line = measured.printed(floor: floor)
-            if let all { line += String(format: " (%.2f of that of all rows)", measured.perSecond / all.perSecond) }
-            tell(line + String(format: ", %.1f times a commit a request", ratio))
+            tell(measured.printed(floor: floor) + String(format: ", %.1f times a commit a request", ratio))
         }
     }
 

@@ -34,7 +34,7 @@ struct PostgresDoorbellTests {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
             if try await condition() { return true }
-            try await Task.sleep(for: .milliseconds(10))
+            try await Task.sleep(for: .milliseconds(1))
         }
         return false
     }
@@ -86,5 +86,63 @@ struct PostgresDoorbellTests {
         )
         for _ in 0..<10 { listener.doorbell.ring() }
         await listener.end()
+    }
+
+    @Test("a node that is alone rings nobody, and one that comes hears at once that something was rung")
+    func alone() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let one = try Listener(database.url, "one")
+        #expect(try await eventually { one.doorbell.state.trouble == nil })
+        // The first of the looks may have begun before the line listened.
+        for _ in 0..<2 { one.doorbell.note(othersLive: false) }
+        for count in 1...10 {
+            one.doorbell.ring()
+            one.doorbell.greet()
+            #expect(try await eventually { one.doorbell.state.sent >= count })
+            #expect(one.doorbell.state.sent == count, "more than the greetings went out")
+        }
+        one.doorbell.ring()
+        let other = try Listener(database.url, "other")
+        #expect(try await eventually { other.doorbell.state.heard > 0 })
+        // For a while it is known that somebody is there, whatever the roster says.
+        for _ in 0..<5 { one.doorbell.note(othersLive: false) }
+        let before = other.doorbell.state.heard
+        one.doorbell.ring()
+        #expect(try await eventually { other.doorbell.state.heard > before })
+        await one.end()
+        await other.end()
+    }
+
+    @Test("what was rung while nobody was there goes out once the roster shows somebody")
+    func roster() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let one = try Listener(database.url, "one")
+        #expect(try await eventually { one.doorbell.state.trouble == nil })
+        for _ in 0..<2 { one.doorbell.note(othersLive: false) }
+        one.doorbell.ring()
+        one.doorbell.greet()
+        #expect(try await eventually { one.doorbell.state.sent == 1 })
+        one.doorbell.ring()
+        one.doorbell.note(othersLive: true)
+        #expect(try await eventually { one.doorbell.state.sent == 2 })
+        await one.end()
+    }
+
+    @Test("a stream of rings goes out every few milliseconds, and its last one too")
+    func stream() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let (one, other) = (try Listener(database.url, "one"), try Listener(database.url, "other"))
+        #expect(try await eventually { one.doorbell.state.trouble == nil && other.doorbell.state.trouble == nil })
+        let start = ContinuousClock.now
+        for round in 0..<40 {
+            let before = one.doorbell.state.sent
+            for _ in 0..<round { one.doorbell.ring(.soon) }
+            one.doorbell.ring(.soon)
+            #expect(try await eventually { one.doorbell.state.sent > before })
+        }
+        #expect(one.doorbell.state.sent <= Int((ContinuousClock.now - start) / RingPace.rest) + 2)
+        #expect(try await eventually { other.doorbell.state.heard == one.doorbell.state.sent })
+        await one.end()
+        await other.end()
     }
 }

@@ -17,6 +17,8 @@ final class JournalNode: Sendable {
         named name: String,
         models: TestModels = TestModels(),
         settings: JournalSettings = JournalSettings(),
+        haste: RingHaste = .atOnce,
+        isAnybodyHere: @escaping @Sendable () -> Bool = { true },
         wants: @escaping @Sendable (String, String?) -> Bool = { _, _ in true }
     ) async throws {
         let journal = Journal(instance: name)
@@ -32,13 +34,14 @@ final class JournalNode: Sendable {
             now: { moment(0) },
             listeners: JournalListeners(
                 wants: wants,
+                isAnybodyHere: isAnybodyHere,
                 publish: { heard.append([$0]) },
                 lost: { losses.append([true]) }
             )
         )
         let reader = reader
         store = try await SQLStore.open(database, at: moment(0), settings: storeSettings) { _ in
-            if journal.takeNews() { reader.ring() }
+            if journal.takeNews() { reader.ringForListeners(haste) }
         }
         #expect(reader.start())
         await reader.looked()
@@ -56,6 +59,15 @@ final class JournalNode: Sendable {
     func hear(_ count: Int) async -> [DomainEvent] {
         let end = ContinuousClock.now + Self.patience
         while heard.all.joined().count < count, ContinuousClock.now < end { await reader.looked() }
+        return Array(heard.all.joined())
+    }
+
+    /// Waits, without making it look, until so many events were heard, or patience ends.
+    func awaitEvents(_ count: Int) async throws -> [DomainEvent] {
+        let end = ContinuousClock.now + Self.patience
+        while heard.all.joined().count < count, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         return Array(heard.all.joined())
     }
 

@@ -63,7 +63,9 @@ enum QueryPlanner: Sendable, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .sqlite:
             steps.filter { step in
-                step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("CONSTANT ROW")
+                // What a value holds, such as a list of texts, is no table.
+                step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("VIRTUAL TABLE")
+                    && !step.contains("CONSTANT ROW")
                     && !["due", "waiting", "sending", "part", "(subquery"].contains { step.contains("SCAN \($0)") }
                     || step.contains("TEMP B-TREE FOR ORDER BY")
             }

@@ -1,0 +1,61 @@
+import TestDatabases
+import Testing
+import TocsinCore
+import TocsinStore
+
+@Suite("Rows that go as columns")
+struct ParameterColumnTests {
+    private static let texts = [
+        "plain", "", "a \"quoted\" one", "back\\slash", "{braces,}", "NULL", "null", "line\nbreak\ttab", "ünïcödé 🎈",
+    ]
+
+    @Test("come back as they were, whatever values are common to all of them", arguments: TestDatabase.available)
+    func values(database: TestDatabase) async throws {
+        let models = TestModels()
+        let store = try await SQLStore.open(try database.make(), at: moment(0))
+        try await store.insert([models.topic("t")])
+        // By turns one row, rows that are equal but for their ids, and rows that differ in each column from some place on.
+        let sizes = [1, 2, 9, 9]
+        var number = 0
+        for (round, size) in sizes.enumerated() {
+            var records = (0..<size).map {
+                models.message("m\(round)-\($0)", topic: "t", number: Int64(number + $0 + 1))
+            }
+            number += size
+            for index in records.indices where round == 3 {
+                records[index]["title"] = .text(Self.texts[index])
+                records[index]["body"] = index < 5 ? .text("common") : .text(Self.texts[index])
+                records[index]["severity"] = index == 8 ? .text("high") : .null
+                records[index]["key"] = index == 0 ? .text("k") : .null
+            }
+            let given = records
+            _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
+            let stored = try await store.read { reader throws(StoreError) in
+                try reader.records(models.message, ids: given.map(\.id), where: .always)
+            }
+            #expect(stored.sorted { $0.id < $1.id } == given.sorted { $0.id < $1.id })
+        }
+        await store.close()
+    }
+
+    @Test("numbers, flags and lists too, where some rows have none", arguments: TestDatabase.available)
+    func kinds(database: TestDatabase) async throws {
+        let models = TestModels()
+        let store = try await SQLStore.open(try database.make(), at: moment(0))
+        let given = (0..<6).map { index in
+            var note = Record(models.note, ["id": .text("n\(index)"), "owner": .text("u::ann"), "text": .text("same")])
+            note["createdAt"] = .text("2026-07-01T00:00:00.000Z")
+            note["weight"] = index % 2 == 0 ? .double(1.5) : .null
+            note["count"] = index < 5 ? .int(7) : .int(.max)
+            note["isDone"] = index == 3 ? .bool(true) : .null
+            note["tags"] = .json(index == 0 ? #"["a \"b\""]"# : "[]")
+            return note
+        }
+        _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
+        let stored = try await store.read { reader throws(StoreError) in
+            try reader.records(models.note, ids: given.map(\.id), where: .always)
+        }
+        #expect(stored.sorted { $0.id < $1.id } == given)
+        await store.close()
+    }
+}
