@@ -32,7 +32,18 @@ struct ClientLoad {
         }
     }
 
+    /// Keeps this thread on the last processor, where it stops nobody who runs.
+    ///
+    /// Clients on other machines do not stop the server each time they get an answer. The system puts a thread where whoever
+    /// woke it runs, and lets it go first, while the other processor is idle: so the server made a quarter less messages.
+    private static func stayAside() {
+        let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+        guard processors > 1, stay_on_processor(UInt32(processors - 1)) == 0 else { return }
+        _ = run_as_batch()
+    }
+
     private func drive(_ measured: () -> Void) throws -> Outcome {
+        Self.stayAside()
         let poll = epoll_create1(0)
         guard poll >= 0 else { throw BenchFailure("no epoll") }
         defer { close(poll) }
