@@ -95,6 +95,9 @@ extension SQLConnection {
             _ = try runEach(insertion.single, rows: rows, bind: bind)
             return
         }
+        guard rows > 0 else { return }
+        // A list of one costs more than its value.
+        guard rows > 1 else { return try queue(insertion.single) { bind(0, $0) } }
         let columns = ParameterColumns(count: insertion.parameterCount, rows: rows, bind)
         try queue(listed) { columns.bind(to: $0) }
     }
