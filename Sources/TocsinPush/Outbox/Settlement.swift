@@ -90,11 +90,13 @@ struct Settlement: Sendable {
             row.delivery = again(retry, settled)
         case .retire(let reason, let deadSince):
             row.delivery = final(counted, .ended, reason)
-            let isSecond = delivery.reason == reason
+            // Tried once more, unless it was for this, or other troubles have used up its attempts.
+            let another = again(PushRetry(.answer, reason: reason), settled)
+            let isLast = delivery.reason == reason || another.status != .waiting
             row.retirement = SettledEntry.Retirement(
                 reason: reason,
                 registeredBy: deadSince ?? sentAt,
-                deliveryIfKept: isSecond ? row.delivery : again(PushRetry(.answer, reason: reason), settled)
+                deliveryIfKept: isLast ? row.delivery : another
             )
         }
     }

@@ -52,6 +52,19 @@ final class PostgresProcess: Sendable {
         }
     }
 
+    /// Removes all messages and writes what is not in the files yet, so that each measurement begins as the floor's does.
+    func clear() throws {
+        guard let connection = PQconnectdb(url), PQstatus(connection) == CONNECTION_OK else {
+            throw BenchFailure("PostgreSQL cannot be reached")
+        }
+        defer { PQfinish(connection) }
+        for sql in ["TRUNCATE messages CASCADE", "CHECKPOINT"] {
+            let result = PQexec(connection, sql)
+            defer { PQclear(result) }
+            guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw BenchFailure("\(sql) failed") }
+        }
+    }
+
     /// Ends it as fast as it can be ended (SIGINT).
     func stop() {
         server.interrupt()

@@ -31,6 +31,7 @@ struct StoreBenchmark {
         tell(bare.printed())
         // The first store makes the tables.
         _ = try await StoreAlone(url: postgres.url, seconds: 1).run(groupSize: 1)
+        try postgres.clear()
         let messages = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
         tell(messages.printed(floor: bare))
         try await measure(postgres, floor: messages)
@@ -39,12 +40,15 @@ struct StoreBenchmark {
     /// One node: the service alone with and without groups, then clients over HTTP.
     private func measure(_ postgres: PostgresProcess?, floor: Figures) async throws {
         let store = StoreAlone(url: postgres?.url, seconds: options.seconds)
+        try postgres?.clear()
         let alone = try await store.run(groupSize: 1)
         tell(alone.printed(floor: floor))
+        try postgres?.clear()
         tell(try await store.run(groupSize: 256).printed(floor: floor))
         let server = try ServerProcess(environment: Self.environment(postgres))
         defer { server.stop() }
         for clients in [1, 64, 512] {
+            try postgres?.clear()
             let load = ClientLoad(clients: try Self.clients(clients, of: [server], topics: 1), seconds: options.seconds)
             let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
             let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
@@ -61,6 +65,7 @@ struct StoreBenchmark {
             nodes.append(try ServerProcess(environment: Self.environment(postgres), beside: nodes.first))
         }
         for (topics, words) in [(Self.nodes, "each node its topic"), (1, "one hot topic")] {
+            try postgres.clear()
             let clients = try Self.clients(63, of: nodes, topics: topics)
             let load = ClientLoad(clients: clients, seconds: options.seconds)
             tell(

@@ -53,6 +53,26 @@ struct RetirementTests {
         }
     }
 
+    @Test("a device that stays ends as its provider says, also when other troubles have used up its attempts")
+    func registeredAgainAmongTroubles() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { _, earlier in
+                earlier % 2 == 1
+                    ? .apns(410, "Unregistered", timestamp: 1_784_000_000_000) : .unknown(reason: "reset")
+            }
+            try await harness.add([device("back", registered: Timestamp(milliseconds: 1_784_000_001_000))])
+            try await harness.publish("m1")
+            var settings = OutboxHarness.settings
+            settings.retry.maximumAttempts = 4
+            try await harness.running(settings: settings) { _ in
+                let rows = try await harness.deliveries { $0.are(1, .ended) }
+                #expect(rows.first?.reason == "Unregistered")
+            }
+            #expect(harness.transport.sent.count > 2)
+            #expect(try await isActive(harness, "back") == true)
+        }
+    }
+
     @Test("what else waits for a retired device ends with it")
     func others() async throws {
         try await OutboxHarness.with { harness in
