@@ -3,9 +3,9 @@ import TestDatabases
 import Testing
 import TocsinStore
 
-@Suite("A message to a topic that another node deletes", .enabled(if: PostgresServer.named != nil))
+@Suite("A message to a topic that another node changes", .serialized, .enabled(if: PostgresServer.named != nil))
 struct DeletedMeanwhileTests {
-    /// Waits until a session of this database waits for another's row.
+    /// Waits until a session of this database waits for another's row, on its thread: so one test of these after the other.
     private func waitForWaiter(_ connection: any SQLConnection) throws {
         let waiters = """
             SELECT count(*) FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
@@ -18,8 +18,12 @@ struct DeletedMeanwhileTests {
         Issue.record("nobody waits for the topic's row")
     }
 
-    @Test("is refused, though the topic was there when it was looked at", .timeLimit(.minutes(5)))
-    func deletedMeanwhile() async throws {
+    @Test(
+        "or gives to another owner is refused, though it might have been made when the topic was looked at",
+        .timeLimit(.minutes(5)),
+        arguments: ["deleted = 1", "owner = 'u::bob'"]
+    )
+    func changedMeanwhile(change: String) async throws {
         let database = try #require(PostgresServer.named).makeDatabase()
         let api = try await APIHarness(database: database)
         let topic = try await api.makeTopic()
@@ -29,7 +33,7 @@ struct DeletedMeanwhileTests {
             watch.close()
         }
         try other.run("BEGIN")
-        try other.run("UPDATE topics SET deleted = 1 WHERE id = $1", [.text(topic)])
+        try other.run("UPDATE topics SET \(change) WHERE id = $1", [.text(topic)])
         let publishing = Task { try await api.publish("late", to: topic) }
         try waitForWaiter(watch)
         try other.run("COMMIT")

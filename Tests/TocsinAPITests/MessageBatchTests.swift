@@ -110,6 +110,25 @@ struct MessageBatchTests {
         }
     }
 
+    @Test("keys in two spellings of the same letters are two keys, and a topic's id in another spelling is none")
+    func spellings() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let keys = ["caf\u{E9}", "cafe\u{301}"]
+        // Each twice: what is stored is found again by the same bytes.
+        for _ in 1...2 {
+            let answers = try await publish(
+                keys.map { Order(topic: topic, extra: ["key": .string($0)]) },
+                on: api
+            )
+            #expect(answers.map { $0["number"]?.intValue } == [1, 2])
+        }
+        let named = try await api.run("mutation { createTopic(input: {id: \"K1\", name: \"k\"}) { id } }")
+        #expect(named["data"]?["createTopic"]?["id"] == "K1")
+        #expect(code(try await api.publish("m", to: "\u{212A}1")) != nil)
+        #expect(try await api.publish("m", to: "K1")["number"]?.intValue == 1)
+    }
+
     @Test(
         "the same id or key twice in one group is one message; with other content it is a conflict",
         arguments: ["id", "key"]

@@ -39,6 +39,17 @@ struct TopicMemoryTests {
         await api.store.close()
     }
 
+    @Test("does not answer its former owner who sends an old message again", arguments: ["id", "key"])
+    func repeated(name: String) async throws {
+        let (api, topic, other) = try await scene()
+        defer { other.close() }
+        #expect(try await api.publish("once", to: topic, with: [name: "again"])["number"]?.intValue == 2)
+        #expect(try await api.publish("once", to: topic, with: [name: "again"])["number"]?.intValue == 2)
+        try other.run("UPDATE topics SET owner = $2 WHERE id = $1", [.text(topic), .text(Self.bob.owner)])
+        #expect(isRefused(try await api.publish("once", to: topic, with: [name: "again"])))
+        await api.store.close()
+    }
+
     @Test("takes no message once it is deleted, and again when it is back")
     func deleted() async throws {
         let (api, topic, other) = try await scene()

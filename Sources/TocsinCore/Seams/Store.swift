@@ -83,6 +83,16 @@ package struct MessageKey: Sendable, Hashable {
         self.topicID = topicID
         self.key = key
     }
+
+    /// By bytes, as the database compares keys: two spellings of a letter are two keys.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.topicID == right.topicID && left.key.utf8.elementsEqual(right.key.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(topicID)
+        for byte in key.utf8 { hasher.combine(byte) }
+    }
 }
 
 extension ModelReading {

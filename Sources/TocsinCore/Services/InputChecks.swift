@@ -19,6 +19,10 @@ package struct InputChecks: Sendable {
         }
     }
 
+    /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
+    /// are equal.
+    static func mayBeID(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+
     /// At most this many bytes of UTF-8, without NUL.
     package func checkText(_ text: String, field: String, maximumBytes: Int) throws(ServiceError) {
         let count = text.utf8.count

@@ -23,8 +23,6 @@ struct MessageBatch {
     private static let urgentPriority: Int64 = 5
     /// Topics of so many members are looked through for devices when a message is created.
     private static let fewMembers = 8
-    /// The topics that were remembered where they might have been looked up.
-    private var remembered: [TopicID: Record]?
     /// The members of such topics, who have no device, where that was asked for with the places.
     private var deviceless: [TopicID: [UserID]]?
 
@@ -80,12 +78,14 @@ struct MessageBatch {
 
 extension MessageBatch {
     private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
-        remembered = rememberedTopics()
-        let topics = try remembered == nil ? topics(reader) : [:]
         try lookUp(reader)
+        // A message that is there already takes no place, so that its topic would not be looked at again.
+        let isNew = storedByID.isEmpty && storedByKey.isEmpty
+        let trustsMemory = isNew && mayPublishByMemory()
+        let topics = trustsMemory ? [:] : try topics(reader)
         // By index: a draft that is looped over is copied.
         for index in drafts.indices {
-            if remembered == nil {
+            if !trustsMemory {
                 guard let topic = topics[drafts[index].topicID], drafts[index].mayPublish(to: topic) else {
                     verdicts.append(.settled(.failure(.unauthorized)))
                     continue
@@ -117,20 +117,20 @@ extension MessageBatch {
         }
     }
 
-    /// The topics of the drafts as they were when places in them were last taken; nil unless all drafts may publish to them.
-    private func rememberedTopics() -> [TopicID: Record]? {
+    /// Whether all drafts might publish to their topics as these were when places in them were last taken.
+    private func mayPublishByMemory() -> Bool {
         var topics: [TopicID: Record] = [:]
         var last: (id: TopicID, record: Record)?
         for index in drafts.indices {
             let id = drafts[index].topicID
             if last?.id != id {
-                guard let topic = topics[id] ?? makers.memory[id] else { return nil }
+                guard let topic = topics[id] ?? makers.memory[id] else { return false }
                 topics[id] = topic
                 last = (id, topic)
             }
-            guard let topic = last?.record, drafts[index].mayPublish(to: topic) else { return nil }
+            guard let topic = last?.record, drafts[index].mayPublish(to: topic) else { return false }
         }
-        return topics
+        return true
     }
 
     private func topics(_ reader: any StoreReader) throws(StoreError) -> [TopicID: Record] {
@@ -165,12 +165,11 @@ extension MessageBatch {
         let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
         let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated, asking: questions, writer)
         if let absent = taken.absent { throw overtaken(absent) }
-        if let remembered {
-            let changed = taken.topics.filter { $0.value != remembered[$0.key] }
-            for draft in drafts where !changed.isEmpty {
-                guard let topic = changed[draft.topicID], !draft.mayPublish(to: topic) else { continue }
-                throw overtaken(draft.topicID)
-            }
+        for index in drafts.indices where !taken.topics.isEmpty {
+            if case .settled = verdicts[index] { continue }
+            let id = drafts[index].topicID
+            guard let topic = taken.topics[id], !drafts[index].mayPublish(to: topic) else { continue }
+            throw overtaken(id)
         }
         makers.memory.note(taken.topics)
         if let latest = taken.latestMaking, latest > now { follow(latest) }
@@ -180,7 +179,7 @@ extension MessageBatch {
     /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again, and
     /// refuses its drafts alone.
     private func overtaken(_ topic: TopicID) -> StoreError {
-        makers.memory.forget(topic)
+        for index in drafts.indices { makers.memory.forget(drafts[index].topicID) }
         return .overtaken(
             isWhole: true,
             code: 0,

@@ -40,13 +40,15 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
+        let topic = input["topicId"]?.text ?? ""
+        guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
             makers: makers,
             input: input,
             condition: condition,
             caller: caller,
             id: input["id"]?.text ?? environment.identifiers.makeID(),
-            topicID: TopicID(input["topicId"]?.text ?? ""),
+            topicID: TopicID(topic),
             permitted: permitted,
             publishable: publishable
         )

@@ -1,3 +1,4 @@
+import Glibc
 import TocsinCore
 
 /// A list in the words of PostgreSQL's arrays: `{"a",NULL,"b"}`.
@@ -95,6 +96,23 @@ final class ParameterColumns: SQLParameters {
     func bind(_ value: Double, at number: Int) { add(.double(value), at: number - 1) }
     func bindNull(at number: Int) { add(.null, at: number - 1) }
 
+    /// Whether two values are stored as the same: texts by bytes, where `==` takes two spellings of a letter for one.
+    private static func isSame(_ one: SQLValue, _ other: SQLValue) -> Bool {
+        switch (one, other) {
+        case (.text(var left), .text(var right)):
+            left.withUTF8 { left in
+                right.withUTF8 { right in
+                    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress else {
+                        return left.count == right.count
+                    }
+                    return memcmp(start, other, left.count) == 0
+                }
+            }
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        default: one == other
+        }
+    }
+
     private func add(_ value: SQLValue, at index: Int) {
         switch columns[index] {
         case .list(var list):
@@ -103,7 +121,7 @@ final class ParameterColumns: SQLParameters {
             columns[index] = .list(list)
         case .value(let common):
             if row == 0 { return columns[index] = .value(value) }
-            if common == value { return }
+            if Self.isSame(common, value) { return }
             var list = ParameterList()
             for _ in 0..<row { list.add(common) }
             list.add(value)

@@ -58,7 +58,7 @@ final class PostgresProcess: Sendable {
             throw BenchFailure("PostgreSQL cannot be reached")
         }
         defer { PQfinish(connection) }
-        for sql in ["TRUNCATE messages CASCADE", "CHECKPOINT"] {
+        for sql in ["SET client_min_messages = warning", "TRUNCATE messages CASCADE", "CHECKPOINT"] {
             let result = PQexec(connection, sql)
             defer { PQclear(result) }
             guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw BenchFailure("\(sql) failed") }

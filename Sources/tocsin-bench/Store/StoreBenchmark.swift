@@ -45,10 +45,10 @@ struct StoreBenchmark {
         tell(alone.printed(floor: floor))
         try postgres?.clear()
         tell(try await store.run(groupSize: 256).printed(floor: floor))
+        try postgres?.clear()
         let server = try ServerProcess(environment: Self.environment(postgres))
         defer { server.stop() }
         for clients in [1, 64, 512] {
-            try postgres?.clear()
             let load = ClientLoad(clients: try Self.clients(clients, of: [server], topics: 1), seconds: options.seconds)
             let name = "createMessage over HTTP, \(clients) client\(clients == 1 ? "" : "s")"
             let measured = try await LoadMeasurement.run(name, load, parts: Self.parts([server], postgres))
@@ -59,13 +59,13 @@ struct StoreBenchmark {
 
     /// Several nodes on one database: each with topics of its own, then all on one.
     private func measureNodes(_ postgres: PostgresProcess) async throws {
+        try postgres.clear()
         var nodes: [ServerProcess] = []
         defer { for node in nodes.reversed() { node.stop() } }
         for _ in 0..<Self.nodes {
             nodes.append(try ServerProcess(environment: Self.environment(postgres), beside: nodes.first))
         }
         for (topics, words) in [(Self.nodes, "each node its topic"), (1, "one hot topic")] {
-            try postgres.clear()
             let clients = try Self.clients(63, of: nodes, topics: topics)
             let load = ClientLoad(clients: clients, seconds: options.seconds)
             tell(

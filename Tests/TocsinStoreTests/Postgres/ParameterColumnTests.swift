@@ -38,6 +38,26 @@ struct ParameterColumnTests {
         await store.close()
     }
 
+    @Test("texts keep their bytes beside another spelling of the same letters", arguments: TestDatabase.available)
+    func spellings(database: TestDatabase) async throws {
+        let models = TestModels()
+        let store = try await SQLStore.open(try database.make(), at: moment(0))
+        try await store.insert([models.topic("t")])
+        let titles = ["Caf\u{E9}", "Cafe\u{301}", "K", "\u{212A}", "Caf\u{E9}"]
+        let given = titles.enumerated().map { index, title in
+            var record = models.message("m\(index)", topic: "t", number: Int64(index + 1))
+            record["title"] = .text(title)
+            return record
+        }
+        _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
+        let stored = try await store.read { reader throws(StoreError) in
+            try reader.records(models.message, ids: given.map(\.id), where: .always)
+        }
+        let bytes = stored.sorted { $0.id < $1.id }.map { Array(($0["title"].text ?? "").utf8) }
+        #expect(bytes == titles.map { Array($0.utf8) })
+        await store.close()
+    }
+
     @Test("numbers, flags and lists too, where some rows have none", arguments: TestDatabase.available)
     func kinds(database: TestDatabase) async throws {
         let models = TestModels()
