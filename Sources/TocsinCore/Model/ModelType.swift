@@ -29,7 +29,11 @@ package final class ModelType: Sendable {
     ///
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
-    private let positions: [String: Int]
+    private let positions: FieldPositions
+    /// By position: how values from clients are kept; nil where the server alone writes.
+    package let inputKinds: [ModelField.Kind?]
+    /// By position: which limit its texts have.
+    let textLimits: [TextLimit]
     /// Positions of what every record is asked for.
     let places: Places
 
@@ -87,8 +91,10 @@ package final class ModelType: Sendable {
         self.rules = rules
         self.keyFields = keyFields
         self.timestamps = timestamps
-        let positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
+        inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
+        textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(
             fieldRules.compactMap { name, rules in positions[name].map { ($0, rules) } },
             uniquingKeysWith: { first, _ in first }
