@@ -27,7 +27,14 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
-        try await environment.store.writing(try draft(input, condition: condition, caller: caller))
+        let draft = try draft(input, condition: condition, caller: caller)
+        let outcome: Result<Record, ServiceError>
+        do throws(StoreError) {
+            outcome = try await draft.written(to: environment.store)
+        } catch {
+            throw ServiceError(error)
+        }
+        return try outcome.get()
     }
 
     /// The message to be created, checked in as far as that needs no look at what is stored.
@@ -43,14 +50,11 @@ package struct MessageService: Sendable {
         let topic = input["topicId"]?.text ?? ""
         guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
-            makers: makers,
-            input: input,
-            condition: condition,
-            caller: caller,
+            makers,
+            MessageContent(input: input, topicID: TopicID(topic), condition: condition),
             id: input["id"]?.text ?? environment.identifiers.makeID(),
-            topicID: TopicID(topic),
-            permitted: permitted,
-            publishable: publishable
+            caller: caller,
+            PublishRules(permitted: permitted, publishable: publishable)
         )
     }
 
