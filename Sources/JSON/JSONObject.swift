@@ -42,9 +42,18 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
             switch (position(of: key), newValue) {
             case (let position?, let value?): elements[position].value = value
             case (let position?, nil): remove(at: position)
-            case (nil, let value?): append(Element(key: key, value: value))
+            case (nil, let value?): append(key, value)
             case (nil, nil): break
             }
+        }
+    }
+
+    /// Sets the value of a member that is there or is not.
+    public mutating func set(_ key: consuming String, _ value: consuming JSONValue) {
+        if let position = position(of: key) {
+            elements[position].value = value
+        } else {
+            append(key, value)
         }
     }
 
@@ -63,20 +72,18 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     /// Walks the members in order.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
-    private func position(of key: String) -> Int? {
-        if let positions { return positions[key] }
-        return elements.firstIndex { $0.key == key }
+    private func position(of key: borrowing String) -> Int? {
+        if let positions { return positions[copy key] }
+        for position in elements.indices where elements[position].key == key { return position }
+        return nil
     }
 
-    private mutating func append(_ element: Element) {
+    private mutating func append(_ key: consuming String, _ value: consuming JSONValue) {
         // Most objects have few members: room for them at once instead of one, two and four.
         if elements.isEmpty { elements.reserveCapacity(4) }
-        elements.append(element)
-        if positions != nil {
-            positions?[element.key] = elements.count - 1
-        } else if elements.count >= Self.indexedFrom {
-            rebuildIndex()
-        }
+        if positions != nil { positions?[copy key] = elements.count }
+        elements.append(Element(key: key, value: value))
+        if positions == nil, elements.count >= Self.indexedFrom { rebuildIndex() }
     }
 
     private mutating func remove(at position: Int) {
