@@ -57,6 +57,21 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// Adds a member whose key none of those there has.
+    public mutating func append(_ key: consuming String, _ value: consuming JSONValue) {
+        assert(position(of: key) == nil, "The object has a member of this key.")
+        // Most objects have few members: room for them at once instead of one, two and four.
+        if elements.isEmpty { elements.reserveCapacity(4) }
+        if positions != nil { positions?[copy key] = elements.count }
+        elements.append(Element(key: key, value: value))
+        if positions == nil, elements.count >= Self.indexedFrom { rebuildIndex() }
+    }
+
+    /// The key of the member at a place.
+    public func key(at place: Int) -> String { elements[place].key }
+    /// The value of the member at a place.
+    public func value(at place: Int) -> JSONValue { elements[place].value }
+
     /// How many members there are.
     public var count: Int { elements.count }
     /// Whether there are no members.
@@ -74,16 +89,10 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
 
     private func position(of key: borrowing String) -> Int? {
         if let positions { return positions[copy key] }
-        for position in elements.indices where elements[position].key == key { return position }
-        return nil
-    }
-
-    private mutating func append(_ key: consuming String, _ value: consuming JSONValue) {
-        // Most objects have few members: room for them at once instead of one, two and four.
-        if elements.isEmpty { elements.reserveCapacity(4) }
-        if positions != nil { positions?[copy key] = elements.count }
-        elements.append(Element(key: key, value: value))
-        if positions == nil, elements.count >= Self.indexedFrom { rebuildIndex() }
+        return elements.withUnsafeBufferPointer { elements in
+            for position in 0..<elements.count where elements[position].key == key { return position }
+            return nil
+        }
     }
 
     private mutating func remove(at position: Int) {
