@@ -57,6 +57,11 @@ package final class ModelType: Sendable {
         var created: Int?
         var updated: Int?
         var making: Int?
+        var id: Int?
+        /// Of messages.
+        var topic: Int?
+        var key: Int?
+        var priority: Int?
         /// Declared fields with a value of their own where the client gives none.
         var defaults: [Int] = []
     }
@@ -112,6 +117,10 @@ package final class ModelType: Sendable {
             created: positions[timestamps.created],
             updated: positions[timestamps.updated],
             making: positions[Self.makingTime],
+            id: positions["id"],
+            topic: positions["topicId"],
+            key: positions["key"],
+            priority: positions["priority"],
             defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
         )
     }

@@ -39,17 +39,23 @@ package struct RecordInput: Sendable {
             switch (index, newValue) {
             case (let index?, let value?): entries[index].value = value
             case (let index?, nil): entries.remove(at: index)
-            case (nil, let value?): entries.append(Entry(name: name, position: -1, value: value))
+            case (nil, let value?):
+                entries.append(Entry(name: name, position: model?.position(of: name) ?? -1, value: value))
             case (nil, nil): break
             }
         }
     }
 
+    /// The value of the field at a position of a model; nil when none was given, or there is no such field.
+    package func value(ofFieldAt position: Int?, in model: ModelType) -> FieldValue? {
+        guard let position else { return nil }
+        guard model === self.model else { return self[model.fields[position].name] }
+        for index in entries.indices where entries[index].position == position { return entries[index].value }
+        return nil
+    }
+
     /// How many values there are.
     package var count: Int { entries.count }
-    /// Whether a value was given for the field.
-    package func has(_ name: String) -> Bool { entries.contains { $0.name == name } }
-
     /// The position in a model of the field that the value at a place of the list is for; nil when it has no such field.
     package func position(at place: Int, in model: ModelType) -> Int? {
         let position = entries[place].position

@@ -21,7 +21,7 @@ package struct InputChecks: Sendable {
 
     /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
     /// are equal.
-    static func mayBeID(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+    static func mayBeID(_ text: String) -> Bool { TextScan.isASCII(text) }
 
     /// At most this many bytes of UTF-8, without NUL.
     package func checkText(_ text: String, field: String, maximumBytes: Int) throws(ServiceError) {
@@ -29,24 +29,9 @@ package struct InputChecks: Sendable {
         guard count <= maximumBytes else {
             throw .badRequest("\(field) has \(count) bytes; at most \(maximumBytes) are allowed.")
         }
-        guard !Self.hasNUL(text) else {
+        guard !TextScan.hasNUL(text) else {
             throw .badRequest("\(field) contains a NUL character, which is not allowed.")
         }
-    }
-
-    /// A text of one piece is searched where it lies, eight bytes at a time.
-    private static func hasNUL(_ text: String) -> Bool {
-        let found = text.utf8.withContiguousStorageIfAvailable { text in
-            let bytes = UnsafeRawBufferPointer(text)
-            var place = 0
-            while place + 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
-                place += 8
-            }
-            return bytes[place...].contains(0)
-        }
-        return found ?? text.utf8.contains(0)
     }
 
     /// The size of a page: the default when absent, at most the maximum; 0 and less are refused.
@@ -67,8 +52,10 @@ package struct InputChecks: Sendable {
             }
         }
         guard model.name == "Message" else { return }
-        if input["key"] == .text("") { throw .badRequest("key must not be empty; leave it out instead.") }
-        if let priority = input["priority"]?.int, !(1...5).contains(priority) {
+        if case .text("")? = input.value(ofFieldAt: model.places.key, in: model) {
+            throw .badRequest("key must not be empty; leave it out instead.")
+        }
+        if let priority = input.value(ofFieldAt: model.places.priority, in: model)?.int, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
     }

@@ -94,10 +94,15 @@ final class MessageDraft: GroupedWrite {
     func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
     /// The caller's key of the message, if it has one.
-    var key: MessageKey? { input["key"]?.text.map { MessageKey(topicID: topicID, key: $0) } }
+    var key: MessageKey? {
+        let key = input.value(ofFieldAt: makers.messages.places.key, in: makers.messages)
+        return key?.text.map { MessageKey(topicID: topicID, key: $0) }
+    }
 
     /// The id, if the caller has chosen it: only such a one can be taken.
-    var givenID: String? { input["id"] == nil ? nil : id }
+    var givenID: String? {
+        input.value(ofFieldAt: makers.messages.places.id, in: makers.messages) == nil ? nil : id
+    }
 
     /// The record, without its places in the order of commits; or why it may not be created.
     func record(at now: Timestamp) -> Result<Record, ServiceError> {

@@ -47,12 +47,13 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let topic = input["topicId"]?.text ?? ""
+        let places = messages.places
+        let topic = input.value(ofFieldAt: places.topic, in: messages)?.text ?? ""
         guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
             makers,
             MessageContent(input: input, topicID: TopicID(topic), condition: condition),
-            id: input["id"]?.text ?? environment.identifiers.makeID(),
+            id: input.value(ofFieldAt: places.id, in: messages)?.text ?? environment.identifiers.makeID(),
             caller: caller,
             PublishRules(permitted: permitted, publishable: publishable)
         )
