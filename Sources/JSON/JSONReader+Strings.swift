@@ -29,26 +29,27 @@ extension JSONReader {
 
     /// Stops at a quote, a backslash, a control character or the end; answers whether all before that is ASCII.
     private mutating func skipPlainCharacters() -> Bool {
+        guard let base = bytes.baseAddress else { return true }
+        let (memory, end) = (UnsafeRawPointer(base), bytes.count)
+        var place = position
+        defer { position = place }
         var seen: UInt64 = 0
-        if let base = bytes.baseAddress {
-            let memory = UnsafeRawPointer(base)
-            while position &+ 8 <= bytes.count {
-                let word = memory.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian
-                let found = JSONMemory.escapes(word)
-                if found != 0 {
-                    let lane = JSONMemory.firstLane(found)
-                    position &+= lane
-                    return (seen | word & (1 << UInt64(lane &* 8) &- 1)) & JSONMemory.highBits == 0
-                }
-                seen |= word
-                position &+= 8
+        while place &+ 8 <= end {
+            let word = memory.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian
+            let found = JSONMemory.escapes(word)
+            if found != 0 {
+                let lane = JSONMemory.firstLane(found)
+                place &+= lane
+                return (seen | word & (1 << UInt64(lane &* 8) &- 1)) & JSONMemory.highBits == 0
             }
+            seen |= word
+            place &+= 8
         }
-        while position < bytes.count {
-            let byte = bytes[position]
+        while place < end {
+            let byte = base[place]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
             seen |= UInt64(byte)
-            position += 1
+            place &+= 1
         }
         return seen & JSONMemory.highBits == 0
     }

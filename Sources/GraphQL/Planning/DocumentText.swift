@@ -1,41 +1,20 @@
-/// A document's text as the key of caches: hashed once, compared byte by byte.
+/// A document's text as the key of caches, compared byte by byte.
 ///
-/// Unlike a string it tells two spellings of the same character apart, because what clients see of constants does. The
-/// hash is keyed anew in each process, as Swift's own.
+/// Unlike a string it tells two spellings of the same character apart, because what clients see of constants does. It is
+/// hashed where a table asks for it, by a key made anew in each process, as Swift's own.
 public struct DocumentText: Sendable, Hashable {
     /// The text.
     public let text: String
-    private let fingerprint: Int
 
     /// What the process mixes into its hashes.
     private static let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max) | 1)
 
-    /// Takes a text and hashes it.
+    /// Takes a text.
     public init(_ text: String) {
         var text = text
-        fingerprint = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
+        // In one piece from now on.
+        text.makeContiguousUTF8()
         self.text = text
-    }
-
-    /// Multiplies and folds eight bytes at a time, the last ones padded.
-    ///
-    /// Whoever finds equal hashes all the same wins little: caches are bounded, and compare.
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let (first, second) = key
-        var mixed = first ^ UInt64(truncatingIfNeeded: bytes.count)
-        var offset = 0
-        while offset < bytes.count {
-            var word: UInt64 = 0
-            if offset + 8 <= bytes.count {
-                word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            } else {
-                for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
-            }
-            let product = (mixed ^ word).multipliedFullWidth(by: second)
-            mixed = product.high ^ product.low
-            offset += 8
-        }
-        return Int(truncatingIfNeeded: mixed)
     }
 
     /// How long the text is, in bytes.
@@ -43,23 +22,41 @@ public struct DocumentText: Sendable, Hashable {
 
     /// Whether both have the same bytes.
     public static func == (left: DocumentText, right: DocumentText) -> Bool {
-        guard left.fingerprint == right.fingerprint else { return false }
-        let isSame = left.text.utf8.withContiguousStorageIfAvailable { left in
-            right.text.utf8.withContiguousStorageIfAvailable { right in
-                areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
-            }
+        guard left.byteCount == right.byteCount else { return false }
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { left in
+            right.withUTF8 { areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
         }
-        return (isSame ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Hashes the hash made at the beginning.
+    /// Multiplies and folds eight bytes at a time, the last ones padded.
+    ///
+    /// Whoever finds equal hashes all the same wins little: caches are bounded, and compare.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(fingerprint)
+        let (first, second) = Self.key
+        var text = text
+        let hash = text.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            var mixed = first ^ UInt64(truncatingIfNeeded: bytes.count)
+            var offset = 0
+            while offset < bytes.count {
+                var word: UInt64 = 0
+                if offset + 8 <= bytes.count {
+                    word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                } else {
+                    for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
+                }
+                let product = (mixed ^ word).multipliedFullWidth(by: second)
+                mixed = product.high ^ product.low
+                offset += 8
+            }
+            return mixed
+        }
+        hasher.combine(hash)
     }
 
-    /// Eight bytes at a time.
+    /// Eight bytes at a time; both have the same number.
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.count == right.count else { return false }
         guard left.baseAddress != right.baseAddress else { return true }
         var offset = 0
         while offset + 8 <= left.count {

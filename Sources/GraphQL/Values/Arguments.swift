@@ -36,7 +36,7 @@ func coerceArgumentValues(
             continue
         }
         if let value = coercion.coerce(node.value, to: type) {
-            result[name] = value
+            result.append(name, value)
         } else if case .variable = node.value.kind {
             let message = "Argument \"\(name)\" of non-null type \"\(type)\" must not be null."
             throw GraphQLError(message, locations: [node.value.location])

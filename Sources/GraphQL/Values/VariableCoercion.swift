@@ -12,24 +12,25 @@ func coerceVariableValues(
 ) -> (values: JSONObject, errors: [GraphQLError]) {
     var values = JSONObject()
     var errors: [GraphQLError] = []
-    for variable in definitions {
+    // By index, because a copy of a definition retains all its texts.
+    for index in definitions.indices {
         guard errors.count < maximumErrors else {
             errors.append(GraphQLError("Too many errors processing variables, error limit reached. Execution aborted."))
             break
         }
-        let name = variable.name
+        let (name, type) = (definitions[index].name, definitions[index].type)
         guard let value = given[name] else {
-            if let literal = variable.defaultValue {
-                values[name] = LiteralCoercion(schema: schema).coerce(literal, to: variable.type)
-            } else if variable.type.isNonNull {
-                let message = "Variable \"$\(name)\" of required type \"\(variable.type)\" was not provided."
-                errors.append(GraphQLError(message, locations: [variable.location]))
+            if let literal = definitions[index].defaultValue {
+                values[name] = LiteralCoercion(schema: schema).coerce(literal, to: type)
+            } else if type.isNonNull {
+                let message = "Variable \"$\(name)\" of required type \"\(type)\" was not provided."
+                errors.append(GraphQLError(message, locations: [definitions[index].location]))
             }
             continue
         }
-        if value.isNull, variable.type.isNonNull {
-            let message = "Variable \"$\(name)\" of non-null type \"\(variable.type)\" must not be null."
-            errors.append(GraphQLError(message, locations: [variable.location]))
+        if value.isNull, type.isNonNull {
+            let message = "Variable \"$\(name)\" of non-null type \"\(type)\" must not be null."
+            errors.append(GraphQLError(message, locations: [definitions[index].location]))
             continue
         }
         var coercion = InputCoercion(
@@ -37,9 +38,9 @@ func coerceVariableValues(
             maximumErrors: maximumErrors - errors.count,
             suggestions: Suggestions(isOn: suggests)
         )
-        values[name] = coercion.coerce(value, to: variable.type)
+        if let value = coercion.coerce(value, to: type) { values.set(name, value) }
         errors += coercion.problems.map { problem in
-            GraphQLError(describe(problem, of: name, value: value), locations: [variable.location])
+            GraphQLError(describe(problem, of: name, value: value), locations: [definitions[index].location])
         }
     }
     return (values, errors)

@@ -61,18 +61,22 @@ struct ModelResolvers {
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
         let (isMessage, isTopic) = (model === schema.messages, model === schema.topics)
-        map.service(coordinate) { invocation throws(ServiceError) in
+        map.root(coordinate) { invocation throws(GraphQLError) in
             let (caller, services) = (invocation.context.caller, invocation.context.services)
-            let (input, condition) = try Self.createInput(model, isMessage: isMessage, invocation)
-            let record =
-                if isMessage {
-                    try await services.messages.create(input, condition: condition, caller: caller)
-                } else if isTopic {
-                    try await services.topics.create(input, condition: condition, caller: caller)
-                } else {
-                    try await services.models.create(model, input, condition: condition, caller: caller)
-                }
-            return .object(.record(record))
+            do throws(ServiceError) {
+                let (input, condition) = try Self.createInput(model, isMessage: isMessage, invocation)
+                let record =
+                    if isMessage {
+                        try await services.messages.create(input, condition: condition, caller: caller)
+                    } else if isTopic {
+                        try await services.topics.create(input, condition: condition, caller: caller)
+                    } else {
+                        try await services.models.create(model, input, condition: condition, caller: caller)
+                    }
+                return .object(.record(record))
+            } catch {
+                throw invocation.worded(error)
+            }
         }
     }
 

@@ -32,18 +32,27 @@ struct FieldPositions: Sendable {
     /// Eight bytes at a time, the last ones padded.
     private static func mix(_ name: String) -> Int {
         var name = name
-        let mixed = name.withUTF8 { bytes in
+        return name.withUTF8 { bytes in
             var mixed = UInt64(truncatingIfNeeded: bytes.count)
+            guard let start = bytes.baseAddress else { return 0 }
             var place = 0
-            while place < bytes.count {
-                var word: UInt64 = 0
-                for byte in bytes[place..<min(place + 8, bytes.count)] { word = word << 8 | UInt64(byte) }
-                mixed = (mixed ^ word) &* 0x9E37_79B9_7F4A_7C15
-                mixed ^= mixed >> 29
-                place += 8
+            while place &+ 8 <= bytes.count {
+                let word = UnsafeRawPointer(start).loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                mixed = fold(mixed ^ word)
+                place &+= 8
             }
-            return mixed
+            var rest: UInt64 = 0
+            while place < bytes.count {
+                rest = rest << 8 | UInt64(start[place])
+                place &+= 1
+            }
+            return Int(truncatingIfNeeded: fold(mixed ^ rest) >> 1)
         }
-        return Int(truncatingIfNeeded: mixed >> 1)
+    }
+
+    @inline(__always)
+    private static func fold(_ value: UInt64) -> UInt64 {
+        let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return product.high ^ product.low
     }
 }
