@@ -14,6 +14,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger
+    let accessLog: AccessLog
     /// Unix milliseconds.
     let now: @Sendable () -> Int64
 
@@ -33,6 +34,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
         date = HTTPDate(now: now)
         self.logger = logger
+        accessLog = AccessLog(logger)
         self.now = now
     }
 
