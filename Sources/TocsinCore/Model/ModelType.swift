@@ -29,7 +29,11 @@ package final class ModelType: Sendable {
     ///
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
-    private let positions: [String: Int]
+    private let positions: FieldPositions
+    /// By position: how values from clients are kept; nil where the server alone writes.
+    package let inputKinds: [ModelField.Kind?]
+    /// By position: which limit its texts have.
+    let textLimits: [TextLimit]
     /// Positions of what every record is asked for.
     let places: Places
 
@@ -53,6 +57,11 @@ package final class ModelType: Sendable {
         var created: Int?
         var updated: Int?
         var making: Int?
+        var id: Int?
+        /// Of messages.
+        var topic: Int?
+        var key: Int?
+        var priority: Int?
         /// Declared fields with a value of their own where the client gives none.
         var defaults: [Int] = []
     }
@@ -87,8 +96,10 @@ package final class ModelType: Sendable {
         self.rules = rules
         self.keyFields = keyFields
         self.timestamps = timestamps
-        let positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
+        inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
+        textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(
             fieldRules.compactMap { name, rules in positions[name].map { ($0, rules) } },
             uniquingKeysWith: { first, _ in first }
@@ -106,6 +117,10 @@ package final class ModelType: Sendable {
             created: positions[timestamps.created],
             updated: positions[timestamps.updated],
             making: positions[Self.makingTime],
+            id: positions["id"],
+            topic: positions["topicId"],
+            key: positions["key"],
+            priority: positions["priority"],
             defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
         )
     }

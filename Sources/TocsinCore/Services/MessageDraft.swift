@@ -37,18 +37,41 @@ final class TopicMemory: Sendable {
     func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
 }
 
+/// What a message is to be, and what must hold of one that is not there yet.
+struct MessageContent: Sendable {
+    let input: RecordInput
+    let topicID: TopicID
+    let condition: Predicate
+}
+
+/// What the rules ask of a message and of its topic.
+struct PublishRules: Sendable {
+    let permitted: Predicate
+    let publishable: Predicate
+}
+
 /// A message that a caller wants to be created, with what the rules say of it.
-struct MessageDraft: GroupedWrite {
+///
+/// A class, because it goes from the caller's thread to the writer's and through its batch.
+final class MessageDraft: GroupedWrite {
     let makers: MessageMakers
-    var input: RecordInput
-    var condition: Predicate
-    var caller: Identity
-    var id: String
-    var topicID: TopicID
-    /// What the rules ask of the message.
-    var permitted: Predicate
-    /// What the rules ask of its topic.
-    var publishable: Predicate
+    let input: RecordInput
+    let condition: Predicate
+    let caller: Identity
+    let id: String
+    let topicID: TopicID
+    /// What the rules ask of the message and of its topic.
+    let rules: PublishRules
+
+    init(_ makers: MessageMakers, _ content: MessageContent, id: String, caller: Identity, _ rules: PublishRules) {
+        self.makers = makers
+        input = content.input
+        condition = content.condition
+        topicID = content.topicID
+        self.id = id
+        self.caller = caller
+        self.rules = rules
+    }
 
     static func perform(
         _ batch: [MessageDraft],
@@ -68,19 +91,24 @@ struct MessageDraft: GroupedWrite {
     }
 
     /// Whether a message may be made in this topic.
-    func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && publishable.matches(topic) }
+    func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
     /// The caller's key of the message, if it has one.
-    var key: MessageKey? { input["key"]?.text.map { MessageKey(topicID: topicID, key: $0) } }
+    var key: MessageKey? {
+        let key = input.value(ofFieldAt: makers.messages.places.key, in: makers.messages)
+        return key?.text.map { MessageKey(topicID: topicID, key: $0) }
+    }
 
     /// The id, if the caller has chosen it: only such a one can be taken.
-    var givenID: String? { input["id"] == nil ? nil : id }
+    var givenID: String? {
+        input.value(ofFieldAt: makers.messages.places.id, in: makers.messages) == nil ? nil : id
+    }
 
     /// The record, without its places in the order of commits; or why it may not be created.
     func record(at now: Timestamp) -> Result<Record, ServiceError> {
         var record = makers.factory.make(input, id: id, caller: caller, at: now)
         for (name, value) in MessageService.defaults where record[name].isNull { record[name] = value }
-        guard permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+        guard rules.permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
         guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }

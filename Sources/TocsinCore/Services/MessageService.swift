@@ -27,7 +27,14 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
-        try await environment.store.writing(try draft(input, condition: condition, caller: caller))
+        let draft = try draft(input, condition: condition, caller: caller)
+        let outcome: Result<Record, ServiceError>
+        do throws(StoreError) {
+            outcome = try await draft.written(to: environment.store)
+        } catch {
+            throw ServiceError(error)
+        }
+        return try outcome.get()
     }
 
     /// The message to be created, checked in as far as that needs no look at what is stored.
@@ -40,17 +47,15 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let topic = input["topicId"]?.text ?? ""
+        let places = messages.places
+        let topic = input.value(ofFieldAt: places.topic, in: messages)?.text ?? ""
         guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
-            makers: makers,
-            input: input,
-            condition: condition,
+            makers,
+            MessageContent(input: input, topicID: TopicID(topic), condition: condition),
+            id: input.value(ofFieldAt: places.id, in: messages)?.text ?? environment.identifiers.makeID(),
             caller: caller,
-            id: input["id"]?.text ?? environment.identifiers.makeID(),
-            topicID: TopicID(topic),
-            permitted: permitted,
-            publishable: publishable
+            PublishRules(permitted: permitted, publishable: publishable)
         )
     }
 

@@ -1,6 +1,3 @@
-/// The values a client gave for a record's declared fields, by field name: absent, null and a value are three things.
-package typealias RecordInput = [String: FieldValue]
-
 /// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
 package struct RecordFactory: Sendable {
     package let model: ModelType
