@@ -52,11 +52,11 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         self.input = input
         isWelcome = admission.isWelcome
         connectionNumber = admission.number
-        executor = LoopExecutor(channel.eventLoop)
+        executor = parts.deliveries.delivery(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
         reader = RequestReader(
-            settings: parts.settings,
+            parts.headCheck,
             remoteAddress: channel.remoteAddress?.ipAddress,
             connectionNumber: admission.number
         )
@@ -183,17 +183,14 @@ extension HTTPConnectionHandler {
         running = (request, nil)
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by its executor's preference.
-        nonisolated(unsafe) let handler = self
+        nonisolated(unsafe) let answer: (Answer<Service.Caller>) -> Void = { self.finish(request, with: $0) }
+        let responder = parts.responder
         let task =
             atOnce
-            ? Task.immediate(executorPreference: executor) { await handler.respond(to: request) }
-            : Task(executorPreference: executor) { await handler.respond(to: request) }
+            ? Task.immediate(executorPreference: executor) { await responder.respond(to: request, answer) }
+            : Task(executorPreference: executor) { await responder.respond(to: request, answer) }
         // What waits for nothing has been answered by now.
         if running?.request === request { running?.task = task }
-    }
-
-    private func respond(to request: IncomingRequest) async {
-        await parts.responder.respond(to: request) { finish(request, with: $0) }
     }
 
     /// Writes the answer if the request still runs.

@@ -4,8 +4,12 @@ import NIOHTTP1
 
 /// What is checked of a request head beyond what the parser refuses: nothing that two servers could read in two ways
 /// passes (RFC 9112 §3.2, §6.3, §11).
-struct RequestHeadCheck {
+///
+/// A class, because all connections share the one there is.
+final class RequestHeadCheck: Sendable {
     let settings: HTTPServerSettings
+
+    init(_ settings: HTTPServerSettings) { self.settings = settings }
 
     /// The parts of the head, and what it says of the body.
     struct Verdict {

@@ -43,8 +43,8 @@ final class RequestReader: ChannelInboundHandler {
     private var target: String?
     private var requestNumber = 0
 
-    init(settings: HTTPServerSettings, remoteAddress: String?, connectionNumber: Int) {
-        check = RequestHeadCheck(settings: settings)
+    init(_ check: RequestHeadCheck, remoteAddress: String?, connectionNumber: Int) {
+        self.check = check
         connection = RequestHead.Connection(remoteAddress: remoteAddress, number: connectionNumber)
     }
 

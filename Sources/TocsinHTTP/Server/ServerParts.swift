@@ -6,6 +6,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let service: Service
     let responder: Responder<Service>
     let settings: HTTPServerSettings
+    let headCheck: RequestHeadCheck
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
     let deliveries = LoopDeliveries()
@@ -27,6 +28,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         service = content.service
         self.responder = responder
         settings = responder.settings
+        headCheck = RequestHeadCheck(settings)
         registry = responder.registry
         socketGroups = SocketGroups(limit: settings.maximumSocketsOfGroup)
         subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
