@@ -34,6 +34,8 @@ final class PostgresConnection: SQLConnection {
     private var pending: [Pending] = []
     private let parameters = PostgresParameters()
     private var hasBegun = false
+    /// What began the last transaction, and the statements in it.
+    private var beginning: (sql: String, parts: [String]) = ("", [])
     private var transactionID: String?
     private var proof: TransactionProof?
 
@@ -153,9 +155,12 @@ extension PostgresConnection {
         hasBegun = true
         (transactionID, proof) = (nil, nil)
         // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
-        for (place, part) in sql.split(separator: ";").enumerated() {
+        if beginning.sql != sql {
+            beginning = (sql, sql.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) })
+        }
+        for (place, part) in beginning.parts.enumerated() {
             parameters.clear()
-            try send(String(part.drop(while: \.isWhitespace)))
+            try send(part)
             guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)

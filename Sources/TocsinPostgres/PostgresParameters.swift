@@ -66,11 +66,7 @@ final class PostgresParameters: SQLParameters {
 
     func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value).utf8) }
 
-    func bindNull(at number: Int) {
-        grow(to: number)
-        kinds[number - 1] = .null
-        starts[number - 1] = -1
-    }
+    func bindNull(at number: Int) { set(.null, -1, at: number) }
 
     private func putText(_ text: UnsafeBufferPointer<UInt8>, at number: Int) {
         if let start = text.baseAddress, memchr(start, 0, text.count) != nil { hasZero = true }
@@ -78,17 +74,22 @@ final class PostgresParameters: SQLParameters {
     }
 
     private func put(_ kind: Kind, at number: Int, _ bytes: some Collection<UInt8>) {
-        grow(to: number)
-        kinds[number - 1] = kind
-        starts[number - 1] = self.bytes.count
+        set(kind, self.bytes.count, at: number)
         self.bytes.append(contentsOf: bytes)
         self.bytes.append(0)
     }
 
-    private func grow(to number: Int) {
-        while kinds.count < number {
+    private func set(_ kind: Kind, _ start: Int, at number: Int) {
+        while kinds.count < number - 1 {
             kinds.append(.null)
             starts.append(-1)
+        }
+        if kinds.count < number {
+            kinds.append(kind)
+            starts.append(start)
+        } else {
+            kinds[number - 1] = kind
+            starts[number - 1] = start
         }
     }
 

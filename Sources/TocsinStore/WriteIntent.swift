@@ -64,28 +64,21 @@ final class BatchedWork<Work: GroupedWrite>: QueuedWork {
         self.caller = caller
     }
 
-    func isJoined(by other: any QueuedWork) -> Bool { other is BatchedWork<Work> }
+    func isJoined(by other: any QueuedWork) -> Bool { ObjectIdentifier(type(of: other)) == ObjectIdentifier(Self.self) }
 
     func perform(
         _ batch: ArraySlice<WriteIntent>,
         _ writer: SQLWriter
     ) throws(StoreError) -> [@Sendable () -> Void] {
-        var works: [Work] = []
-        var callers: [CheckedContinuation<Result<Work.Outcome, StoreError>, Never>] = []
-        works.reserveCapacity(batch.count)
-        callers.reserveCapacity(batch.count)
-        for intent in batch {
-            guard let member = intent.work as? BatchedWork<Work> else { continue }
-            works.append(member.work)
-            callers.append(member.caller)
-        }
-        let outcomes = try Work.perform(works, writer)
-        guard outcomes.count == batch.count, callers.count == batch.count else {
+        let members = batch.compactMap { $0.work as? BatchedWork<Work> }
+        let outcomes = try Work.perform(members.map(\.work), writer)
+        guard outcomes.count == batch.count, members.count == batch.count else {
             throw .mismatch(reason: "\(batch.count) writes of one kind had \(outcomes.count) outcomes.")
         }
         return [
-            { [callers] in
-                for (caller, outcome) in zip(callers, outcomes) { caller.resume(returning: .success(outcome)) }
+            {
+                // By place: pairs of what only the caller knows cost more than to tell them.
+                for place in members.indices { members[place].caller.resume(returning: .success(outcomes[place])) }
             }
         ]
     }

@@ -86,7 +86,7 @@ package struct MessageKey: Sendable, Hashable {
 
     /// By bytes, as the database compares keys: two spellings of a letter are two keys.
     package static func == (left: Self, right: Self) -> Bool {
-        left.topicID == right.topicID && left.key.utf8.elementsEqual(right.key.utf8)
+        left.topicID == right.topicID && left.key.hasBytes(of: right.key)
     }
 
     package func hash(into hasher: inout Hasher) {

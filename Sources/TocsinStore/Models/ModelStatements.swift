@@ -90,6 +90,20 @@ final class ModelStatements {
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
     }
 
+    /// Binds two records or more for `creation.listed`, column by column.
+    func bind(_ records: [Record], to parameters: any SQLParameters) {
+        let count = creation.parameterCount
+        for (place, position) in insertedFields.enumerated() {
+            var column = ParameterColumn(isFirst: place == 0)
+            for record in records { column.add(bound(record.values[position], position)) }
+            column.bind(to: parameters, at: place + 1, of: count)
+        }
+        guard let discriminator else { return }
+        var column = ParameterColumn(isFirst: false)
+        column.add(discriminator)
+        column.bind(to: parameters, at: count, of: count)
+    }
+
     func replacementBindings(of record: Record) -> [SQLValue] {
         bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
     }
@@ -105,10 +119,11 @@ final class ModelStatements {
     }
 
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {
-        fields.map { position in
-            let value = record.values[position]
-            return isColumn[position] ? Self.value(value) : dialect.boundMember(value, kinds[position])
-        }
+        fields.map { bound(record.values[$0], $0) }
+    }
+
+    private func bound(_ value: FieldValue, _ position: Int) -> SQLValue {
+        isColumn[position] ? Self.value(value) : dialect.boundMember(value, kinds[position])
     }
 }
 

@@ -184,6 +184,9 @@ extension SQLWriter {
         guard let model = records.first?.model else { return }
         let statements = try session.statements(for: model)
         if session.dialect.hasManyWriters {
+            if records.count > 1, let listed = statements.creation.listed {
+                return try connection.queue(listed) { statements.bind(records, to: $0) }
+            }
             return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
                 statements.bind(records[row], to: parameters)
             }
