@@ -30,6 +30,8 @@ package final class ModelType: Sendable {
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
     private let positions: [String: Int]
+    /// By position, whether what an input gives is what a new record has: not where the server writes whatever was given.
+    private let isGivable: [Bool]
     /// Positions of what every record is asked for.
     let places: Places
 
@@ -97,7 +99,7 @@ package final class ModelType: Sendable {
         isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
-        places = Places(
+        var places = Places(
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
@@ -105,9 +107,13 @@ package final class ModelType: Sendable {
             feedPosition: positions[Self.feedPosition],
             created: positions[timestamps.created],
             updated: positions[timestamps.updated],
-            making: positions[Self.makingTime],
-            defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
+            making: positions[Self.makingTime]
         )
+        let written = [places.owner, places.version, places.changed, places.making]
+        let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }
+        places.defaults = fields.indices.filter { isGivable[$0] && fields[$0].defaultValue != nil }
+        self.isGivable = isGivable
+        self.places = places
     }
 
     private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {
@@ -123,6 +129,12 @@ package final class ModelType: Sendable {
 
     /// Position of a field in `fields` and in a record's values.
     package func position(of fieldName: String) -> Int? { positions[fieldName] }
+
+    /// Position of a field that a new record takes from its input.
+    func givenPosition(of fieldName: String) -> Int? {
+        guard let position = positions[fieldName], isGivable[position] else { return nil }
+        return position
+    }
 
     /// The text that names the row with these values of the key fields; nil when one is missing.
     package func key(of values: (String) -> FieldValue) -> String? {

@@ -8,7 +8,12 @@ final class MessageMakers: Sendable {
     let factory: RecordFactory
     /// What a `condition` on a message that is not there yet is compared with.
     let absent: Record
+    /// What a message has where its input says nothing, by position.
+    let defaults: [(position: Int, value: FieldValue)]
     let memory = TopicMemory()
+    let rights = RightsMemory()
+    private let priority: Int?
+    private static let urgentPriority: Int64 = 5
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
@@ -16,7 +21,14 @@ final class MessageMakers: Sendable {
         self.topics = topics
         factory = RecordFactory(model: messages)
         absent = Record(model: messages)
+        defaults = MessageService.defaults.compactMap { name, value in
+            messages.position(of: name).map { ($0, value) }
+        }
+        priority = messages.position(of: "priority")
     }
+
+    /// Whether a message goes before others.
+    func isUrgent(_ message: Record) -> Bool { priority.flatMap { message.values[$0].int } == Self.urgentPriority }
 }
 
 /// Topics as they were when places in them were last taken, so that they need not be looked up for the next message.
@@ -37,18 +49,31 @@ final class TopicMemory: Sendable {
     func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
 }
 
-/// A message that a caller wants to be created, with what the rules say of it.
-struct MessageDraft: GroupedWrite {
+/// A message that a caller wants to be created.
+///
+/// A class, so that it goes to the writer and through its batch without being copied.
+final class MessageDraft: GroupedWrite {
     let makers: MessageMakers
-    var input: RecordInput
-    var condition: Predicate
-    var caller: Identity
-    var id: String
-    var topicID: TopicID
-    /// What the rules ask of the message.
-    var permitted: Predicate
-    /// What the rules ask of its topic.
-    var publishable: Predicate
+    let rights: MessageRights
+    let id: String
+    let topicID: TopicID
+    /// The id, if the caller has chosen it: only such a one can be taken.
+    let givenID: String?
+    /// The caller's key of the message, if it has one.
+    let key: MessageKey?
+    private let input: RecordInput
+    private let condition: Predicate
+
+    init(_ input: RecordInput, condition: Predicate, by rights: MessageRights, _ makers: MessageMakers) {
+        self.makers = makers
+        self.rights = rights
+        self.input = input
+        self.condition = condition
+        topicID = TopicID(input["topicId"]?.text ?? "")
+        givenID = input["id"]?.text
+        id = givenID ?? makers.environment.identifiers.makeID()
+        key = if let key = input["key"]?.text { MessageKey(topicID: topicID, key: key) } else { nil }
+    }
 
     static func perform(
         _ batch: [MessageDraft],
@@ -67,20 +92,14 @@ struct MessageDraft: GroupedWrite {
         return outcomes
     }
 
-    /// Whether a message may be made in this topic.
-    func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && publishable.matches(topic) }
-
-    /// The caller's key of the message, if it has one.
-    var key: MessageKey? { input["key"]?.text.map { MessageKey(topicID: topicID, key: $0) } }
-
-    /// The id, if the caller has chosen it: only such a one can be taken.
-    var givenID: String? { input["id"] == nil ? nil : id }
-
-    /// The record, without its places in the order of commits; or why it may not be created.
-    func record(at now: Timestamp) -> Result<Record, ServiceError> {
-        var record = makers.factory.make(input, id: id, caller: caller, at: now)
-        for (name, value) in MessageService.defaults where record[name].isNull { record[name] = value }
-        guard permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+    /// The record, made of what all of its caller's have at this time, without its places in the order of commits; or why it
+    /// may not be created.
+    func record(from blank: Record) -> Result<Record, ServiceError> {
+        var record = makers.factory.make(input, id: id, caller: rights.caller, from: blank)
+        for (position, value) in makers.defaults where record.values[position].isNull {
+            record.values[position] = value
+        }
+        guard rights.permitted.matches(record), rights.caller.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
         guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }
@@ -103,7 +122,7 @@ struct MessageDraft: GroupedWrite {
         makers.factory.outcome(
             ofRepeating: input,
             stored: stored,
-            caller: caller,
+            caller: rights.caller,
             defaults: MessageService.defaults
         )
     }

@@ -5,6 +5,7 @@ package struct MessageService: Sendable {
     private let topics: ModelType
     private let checks: InputChecks
     private let makers: MessageMakers
+    private let topicsHaveIDs: Bool
     /// What a message has where its input says nothing.
     static let defaults: RecordInput = ["priority": .int(3)]
     /// A message stays in its topic, whose numbers have no holes.
@@ -15,6 +16,7 @@ package struct MessageService: Sendable {
         self.messages = messages
         self.topics = topics
         checks = InputChecks(limits: environment.limits)
+        topicsHaveIDs = topics.keyFields == ["id"]
         makers = MessageMakers(environment: environment, messages: messages, topics: topics)
     }
 
@@ -36,26 +38,20 @@ package struct MessageService: Sendable {
         condition: Predicate,
         caller: Identity
     ) throws(ServiceError) -> MessageDraft {
-        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
-            case .allow(let publishable) = publishableTopics(caller)
-        else { throw .unauthorized }
+        guard let rights = makers.rights.rights(of: caller, made: { rights(of: caller) }) else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let topic = input["topicId"]?.text ?? ""
-        guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
-        return MessageDraft(
-            makers: makers,
-            input: input,
-            condition: condition,
-            caller: caller,
-            id: input["id"]?.text ?? environment.identifiers.makeID(),
-            topicID: TopicID(topic),
-            permitted: permitted,
-            publishable: publishable
-        )
+        let draft = MessageDraft(input, condition: condition, by: rights, makers)
+        guard !topicsHaveIDs || InputChecks.mayBeID(draft.topicID.text) else { throw .unauthorized }
+        return draft
     }
 
+    /// What the rules give the caller; nil where they let such a caller make no messages.
+    ///
     /// A topic one may publish to is one that one may read; publish-only tokens see exactly theirs.
-    private func publishableTopics(_ caller: Identity) -> AccessDecision {
-        AccessPolicy.decision(.read, on: topics, for: caller)
+    private func rights(of caller: Identity) -> MessageRights? {
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
+            case .allow(let publishable) = AccessPolicy.decision(.read, on: topics, for: caller)
+        else { return nil }
+        return MessageRights(caller: caller, permitted: permitted, publishable: publishable)
     }
 }

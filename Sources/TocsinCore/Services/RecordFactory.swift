@@ -11,16 +11,32 @@ package struct RecordFactory: Sendable {
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
     package func make(_ input: RecordInput, id: String, owner: String, at moment: Timestamp) -> Record {
-        var values = [FieldValue](repeating: .null, count: model.fields.count)
+        make(input, id: id, from: blank(owner: owner, at: moment))
+    }
+
+    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
+    package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
+        make(input, id: id, caller: caller, from: blank(owner: caller.owner, at: moment))
+    }
+
+    /// What all new records of one owner have that are made at one time.
+    func blank(owner: String, at moment: Timestamp) -> Record {
+        var record = Record(model: model)
         let places = model.places
-        let text = moment.iso8601
-        if let created = places.created { values[created] = .text(text) }
-        if let updated = places.updated { values[updated] = .text(text) }
+        let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
+        for place in [places.created, places.updated].compactMap({ $0 }) { record.values[place] = text }
+        for place in [places.changed, places.making].compactMap({ $0 }) { record.values[place] = time }
+        if let field = places.owner { record.values[field] = .text(owner) }
+        if let version = places.version { record.values[version] = .int(1) }
+        return record
+    }
+
+    private func make(_ input: RecordInput, id: String, from blank: Record) -> Record {
+        var values = blank.values
         for (name, value) in input where !value.isNull {
-            guard let position = model.position(of: name), model.fields[position].role == .declared else { continue }
-            values[position] = value
+            if let position = model.givenPosition(of: name) { values[position] = value }
         }
-        for position in places.defaults {
+        for position in model.places.defaults {
             let field = model.fields[position]
             guard let value = field.defaultValue, input[field.name].map({ $0.isNull && field.isRequired }) ?? true
             else {
@@ -29,16 +45,12 @@ package struct RecordFactory: Sendable {
             values[position] = value
         }
         if let key = model.keyPosition { values[key] = .text(id) }
-        if let field = places.owner { values[field] = .text(owner) }
-        if let version = places.version { values[version] = .int(1) }
-        if let changed = places.changed { values[changed] = .int(moment.milliseconds) }
-        if let making = places.making { values[making] = .int(moment.milliseconds) }
         return Record(model: model, values: values)
     }
 
-    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
-    package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
-        var record = make(input, id: id, owner: caller.owner, at: moment)
+    /// A new record of a caller whose records have this `blank`.
+    func make(_ input: RecordInput, id: String, caller: Identity, from blank: Record) -> Record {
+        var record = make(input, id: id, from: blank)
         guard !model.isSimplyOwned else { return record }
         if let position = model.position(of: "owner"), model.fields[position].role == .generated {
             record.values[position] = .null
