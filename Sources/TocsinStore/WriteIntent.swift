@@ -70,15 +70,20 @@ final class BatchedWork<Work: GroupedWrite>: QueuedWork {
         _ batch: ArraySlice<WriteIntent>,
         _ writer: SQLWriter
     ) throws(StoreError) -> [@Sendable () -> Void] {
-        let members = batch.compactMap { $0.work as? BatchedWork<Work> }
-        let outcomes = try Work.perform(members.map(\.work), writer)
+        // Loops over places: what is made of each element of a kind that only the caller knows is looked for each time.
+        var (works, members): ([Work], [BatchedWork]) = ([], [])
+        for intent in batch {
+            guard let member = intent.work as? BatchedWork else { continue }
+            works.append(member.work)
+            members.append(member)
+        }
+        let outcomes = try Work.perform(works, writer)
         guard outcomes.count == batch.count, members.count == batch.count else {
             throw .mismatch(reason: "\(batch.count) writes of one kind had \(outcomes.count) outcomes.")
         }
         return [
-            {
-                // By place: pairs of what only the caller knows cost more than to tell them.
-                for place in members.indices { members[place].caller.resume(returning: .success(outcomes[place])) }
+            { [members] in
+                for place in 0..<members.count { members[place].caller.resume(returning: .success(outcomes[place])) }
             }
         ]
     }

@@ -1,14 +1,14 @@
 extension String {
     /// Whether both are the same bytes of UTF-8, as databases compare texts: `==` takes two spellings of a letter for one.
     package func hasBytes(of other: String) -> Bool {
-        var (left, right) = (self, other)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                guard left.count == right.count else { return false }
-                if left.baseAddress == right.baseAddress { return true }
-                return Self.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+        let areEqual = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                left.count == right.count
+                    && (left.baseAddress == right.baseAddress
+                        || Self.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right)))
             }
         }
+        return (areEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Compares as many bytes, most of them eight at a time.

@@ -16,8 +16,8 @@ struct MessageBatch {
     private var created: [Record] = []
     /// The places of their topics.
     private var topicsOfCreated: [Int] = []
-    /// What all records have that the caller of the last one makes.
-    private var blank: (rights: MessageRights, record: Record)?
+    /// What all records begin with that the caller of the last one makes.
+    private var beginning: (rights: MessageRights, values: RecordFactory.Beginning)?
     private var createdByID: [String: Int] = [:]
     private var createdByKey: [MessageKey: Int] = [:]
     private var storedByID: [String: Record] = [:]
@@ -103,7 +103,7 @@ extension MessageBatch {
             if let place = createdByKey[key] { return .repeats(place) }
             if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
-        switch draft.record(from: blank(for: draft.rights)) {
+        switch draft.record(from: beginning(for: draft.rights)) {
         case .failure(let refusal): return .settled(.failure(refusal))
         case .success(let record):
             let place = created.count
@@ -115,11 +115,11 @@ extension MessageBatch {
         }
     }
 
-    private mutating func blank(for rights: MessageRights) -> Record {
-        if let blank, blank.rights === rights { return blank.record }
-        let record = makers.factory.blank(owner: rights.caller.owner, at: now)
-        blank = (rights, record)
-        return record
+    private mutating func beginning(for rights: MessageRights) -> RecordFactory.Beginning {
+        if let beginning, beginning.rights === rights { return beginning.values }
+        let values = makers.factory.beginning(owner: rights.caller.owner, at: now)
+        beginning = (rights, values)
+        return values
     }
 
     /// Whether all drafts might publish to their topics as these were when places in them were last taken.

@@ -92,16 +92,15 @@ final class MessageDraft: GroupedWrite {
         return outcomes
     }
 
-    /// The record, made of what all of its caller's have at this time, without its places in the order of commits; or why it
-    /// may not be created.
-    func record(from blank: Record) -> Result<Record, ServiceError> {
-        var record = makers.factory.make(input, id: id, caller: rights.caller, from: blank)
+    /// The record, made of what all of its caller's begin with at this time, without its places in the order of commits; or
+    /// why it may not be created.
+    func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
+        var record = makers.factory.make(input, id: id, from: beginning)
+        if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: rights.caller) }
         for (position, value) in makers.defaults where record.values[position].isNull {
             record.values[position] = value
         }
-        guard rights.permitted.matches(record), rights.caller.mayWrite(input, .create, to: record) else {
-            return .failure(.unauthorized)
-        }
+        guard rights.mayCreate(record, of: input) else { return .failure(.unauthorized) }
         guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }
         return .success(record)
     }

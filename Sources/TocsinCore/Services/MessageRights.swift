@@ -4,7 +4,7 @@ import Synchronization
 final class MessageRights: Sendable {
     let caller: Identity
     /// What they ask of the message.
-    let permitted: Predicate
+    private let permitted: Predicate
     /// What they ask of its topic.
     private let publishable: Predicate
 
@@ -12,6 +12,12 @@ final class MessageRights: Sendable {
         self.caller = caller
         self.permitted = permitted
         self.publishable = publishable
+    }
+
+    /// Whether this message, made of this input, may be made.
+    func mayCreate(_ message: Record, of input: RecordInput) -> Bool {
+        guard permitted.matches(message) else { return false }
+        return message.model.fieldRules.isEmpty || caller.mayWrite(input, .create, to: message)
     }
 
     /// Whether a message may be made in this topic.

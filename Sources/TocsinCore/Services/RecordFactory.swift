@@ -11,28 +11,35 @@ package struct RecordFactory: Sendable {
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
     package func make(_ input: RecordInput, id: String, owner: String, at moment: Timestamp) -> Record {
-        make(input, id: id, from: blank(owner: owner, at: moment))
+        make(input, id: id, from: beginning(owner: owner, at: moment))
     }
 
     /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
     package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
-        make(input, id: id, caller: caller, from: blank(owner: caller.owner, at: moment))
-    }
-
-    /// What all new records of one owner have that are made at one time.
-    func blank(owner: String, at moment: Timestamp) -> Record {
-        var record = Record(model: model)
-        let places = model.places
-        let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
-        for place in [places.created, places.updated].compactMap({ $0 }) { record.values[place] = text }
-        for place in [places.changed, places.making].compactMap({ $0 }) { record.values[place] = time }
-        if let field = places.owner { record.values[field] = .text(owner) }
-        if let version = places.version { record.values[version] = .int(1) }
+        var record = make(input, id: id, owner: caller.owner, at: moment)
+        if !model.isSimplyOwned { setOwners(of: &record, madeOf: input, by: caller) }
         return record
     }
 
-    private func make(_ input: RecordInput, id: String, from blank: Record) -> Record {
-        var values = blank.values
+    /// What all new records of one owner begin with that are made at one time.
+    struct Beginning {
+        fileprivate var values: [(position: Int, value: FieldValue)] = []
+    }
+
+    func beginning(owner: String, at moment: Timestamp) -> Beginning {
+        let places = model.places
+        let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
+        let values: [(Int?, FieldValue)] = [
+            (places.created, text), (places.updated, text), (places.changed, time), (places.making, time),
+            (places.owner, .text(owner)), (places.version, .int(1)),
+        ]
+        return Beginning(values: values.compactMap { place, value in place.map { ($0, value) } })
+    }
+
+    /// A new record, whose other owner fields `setOwners` sets where the model has such.
+    func make(_ input: RecordInput, id: String, from beginning: Beginning) -> Record {
+        var values = [FieldValue](repeating: .null, count: model.fields.count)
+        for (position, value) in beginning.values { values[position] = value }
         for (name, value) in input where !value.isNull {
             if let position = model.givenPosition(of: name) { values[position] = value }
         }
@@ -48,10 +55,8 @@ package struct RecordFactory: Sendable {
         return Record(model: model, values: values)
     }
 
-    /// A new record of a caller whose records have this `blank`.
-    func make(_ input: RecordInput, id: String, caller: Identity, from blank: Record) -> Record {
-        var record = make(input, id: id, from: blank)
-        guard !model.isSimplyOwned else { return record }
+    /// Makes every owner field of a new record the caller's that the input leaves out, or the server alone writes.
+    func setOwners(of record: inout Record, madeOf input: RecordInput, by caller: Identity) {
         if let position = model.position(of: "owner"), model.fields[position].role == .generated {
             record.values[position] = .null
         }
@@ -62,7 +67,6 @@ package struct RecordFactory: Sendable {
             guard field.role == .generated || input[field.name] == nil else { continue }
             record.values[position] = field.isList ? JSONListText.list(of: owner) : .text(owner)
         }
-        return record
     }
 
     /// The record with the given fields set (null removes), the next version and the time of change.

@@ -15,10 +15,15 @@ struct ParameterList {
         if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         switch value {
         case .null: bytes.append(contentsOf: "NULL".utf8)
-        case .int(let number): bytes.append(contentsOf: String(number).utf8)
-        case .double(let number): bytes.append(contentsOf: "\(number)".utf8)
+        case .int(let number): addDigits("\(number)")
+        case .double(let number): addDigits("\(number)")
         case .text(var text): text.withUTF8 { addQuoted($0) }
         }
+    }
+
+    private mutating func addDigits(_ digits: String) {
+        var digits = digits
+        digits.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     private mutating func addQuoted(_ text: UnsafeBufferPointer<UInt8>) {
@@ -36,7 +41,8 @@ struct ParameterList {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    fileprivate func holds(_ byte: UInt8) -> Bool {
+    /// Whether one of the bytes is this.
+    func holds(_ byte: UInt8) -> Bool {
         baseAddress.map { memchr($0, Int32(byte), count) != nil } ?? false
     }
 }
@@ -111,21 +117,33 @@ struct ParameterColumn {
 }
 
 /// Parameters of many rows by column, for `RowInsertion.listed`.
-final class ParameterColumns: SQLParameters {
+struct ParameterColumns {
     private var columns: [ParameterColumn]
 
-    /// All rows, which `bind` binds.
-    init(count: Int, rows: Int, _ bind: (_ row: Int, _ parameters: any SQLParameters) -> Void) {
+    init(count: Int) {
         columns = (0..<count).map { ParameterColumn(isFirst: $0 == 0) }
-        for row in 0..<rows { bind(row, self) }
     }
+
+    /// Adds the next row's value of a parameter; each row has one of each.
+    mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
 
     func bind(to parameters: any SQLParameters) {
         for (place, column) in columns.enumerated() { column.bind(to: parameters, at: place + 1, of: columns.count) }
     }
+}
 
-    func bind(_ text: String, at number: Int) { columns[number - 1].add(.text(text)) }
-    func bind(_ value: Int64, at number: Int) { columns[number - 1].add(.int(value)) }
-    func bind(_ value: Double, at number: Int) { columns[number - 1].add(.double(value)) }
-    func bindNull(at number: Int) { columns[number - 1].add(.null) }
+/// Takes parameters row by row, and keeps them by column.
+final class ColumnParameters: SQLParameters {
+    private(set) var columns: ParameterColumns
+
+    /// All rows, which `bind` binds.
+    init(count: Int, rows: Int, _ bind: (_ row: Int, _ parameters: any SQLParameters) -> Void) {
+        columns = ParameterColumns(count: count)
+        for row in 0..<rows { bind(row, self) }
+    }
+
+    func bind(_ text: String, at number: Int) { columns.add(.text(text), at: number) }
+    func bind(_ value: Int64, at number: Int) { columns.add(.int(value), at: number) }
+    func bind(_ value: Double, at number: Int) { columns.add(.double(value), at: number) }
+    func bindNull(at number: Int) { columns.add(.null, at: number) }
 }

@@ -90,18 +90,17 @@ final class ModelStatements {
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
     }
 
-    /// Binds two records or more for `creation.listed`, column by column.
-    func bind(_ records: [Record], to parameters: any SQLParameters) {
+    /// The parameters of records by column, for `creation.listed`.
+    func columns(of records: [Record]) -> ParameterColumns {
         let count = creation.parameterCount
-        for (place, position) in insertedFields.enumerated() {
-            var column = ParameterColumn(isFirst: place == 0)
-            for record in records { column.add(bound(record.values[position], position)) }
-            column.bind(to: parameters, at: place + 1, of: count)
+        var columns = ParameterColumns(count: count)
+        for record in records {
+            for (place, position) in insertedFields.enumerated() {
+                columns.add(bound(record.values[position], position), at: place + 1)
+            }
+            if let discriminator { columns.add(discriminator, at: count) }
         }
-        guard let discriminator else { return }
-        var column = ParameterColumn(isFirst: false)
-        column.add(discriminator)
-        column.bind(to: parameters, at: count, of: count)
+        return columns
     }
 
     func replacementBindings(of record: Record) -> [SQLValue] {

@@ -98,7 +98,8 @@ struct JournalText {
         bytes.append(UInt8(ascii: "\t"))
         guard var field else { return bytes.append(contentsOf: Self.null.utf8) }
         field.withUTF8 { text in
-            guard text.contains(where: { Self.escape(of: $0) != nil }) else { return bytes.append(contentsOf: text) }
+            guard text.holds(UInt8(ascii: "\\")) || text.holds(UInt8(ascii: "\t")) || text.holds(UInt8(ascii: "\n"))
+            else { return bytes.append(contentsOf: text) }
             for byte in text {
                 if let escape = Self.escape(of: byte) {
                     bytes.append(UInt8(ascii: "\\"))
