@@ -99,14 +99,14 @@ final class PostgresConnection: SQLConnection {
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
     ) throws(StoreError) {
-        var places: [Int: Int] = [:]
-        for (place, statement) in statements.enumerated() {
+        var indexes: [Int] = []
+        for statement in statements {
             parameters.bind(statement.bindings)
             try send(statement.sql)
-            places[pending.count - 1] = place
+            indexes.append(pending.count - 1)
         }
         try receive { index, _, result in
-            guard let place = places[index], PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+            guard let place = indexes.firstIndex(of: index), PQresultStatus(result) == PGRES_TUPLES_OK else { return }
             for number in 0..<PQntuples(result) { row(place, PostgresRow(result: result, row: number)) }
         }
     }

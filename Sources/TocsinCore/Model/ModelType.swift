@@ -29,7 +29,7 @@ package final class ModelType: Sendable {
     ///
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
-    private let positions: [String: Int]
+    private let positions: NameTable
     /// By position, whether what an input gives is what a new record has: not where the server writes whatever was given.
     private let isGivable: [Bool]
     /// Positions of what every record is asked for.
@@ -89,7 +89,7 @@ package final class ModelType: Sendable {
         self.rules = rules
         self.keyFields = keyFields
         self.timestamps = timestamps
-        let positions = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = NameTable(fields.map(\.name))
         self.positions = positions
         self.fieldRules = Dictionary(
             fieldRules.compactMap { name, rules in positions[name].map { ($0, rules) } },

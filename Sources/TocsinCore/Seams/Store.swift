@@ -33,11 +33,16 @@ package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
     ReadMarkWriting, RetentionWriting, PartitionWriting, MonthWriting, NodeWriting
 {
-    /// Tells the observer of commits about this event once it is durable.
-    func note(_ event: DomainEvent)
+    /// Tells the observer of commits about these events once they are durable.
+    func note(_ events: [DomainEvent])
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
     /// in their order.
     var unlocked: any StoreReader { get }
+}
+
+extension StoreWriter {
+    /// Tells the observer of commits about this event once it is durable.
+    package func note(_ event: DomainEvent) { note([event]) }
 }
 
 package protocol ModelReading {

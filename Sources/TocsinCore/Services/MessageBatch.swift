@@ -211,9 +211,10 @@ extension MessageBatch {
         let members = topics.ids.map { deviceless[$0] }
         let isHeard = makers.environment.notesDeliveries
         var numbers = [ClosedRange<MessageNumber>?](repeating: nil, count: members.count)
-        var fanouts: [Fanout] = []
+        var (events, fanouts): ([DomainEvent], [Fanout]) = ([], [])
+        events.reserveCapacity(created.count)
         for (record, topic) in zip(created, topicsOfCreated) {
-            writer.note(.created(record))
+            events.append(.created(record))
             guard let members = members[topic] else {
                 fanouts.append(fanout(of: record, in: topics.ids[topic]))
                 continue
@@ -223,13 +224,14 @@ extension MessageBatch {
             numbers[topic] = (numbers[topic]?.lowerBound ?? number)...number
             guard isHeard else { continue }
             let message = MessageID(record.id)
-            for member in members { writer.note(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
+            for member in members { events.append(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
         }
         try save(numbers, members, writer)
         if !fanouts.isEmpty {
             try writer.addFanouts(fanouts)
-            writer.note(.outboxFilled)
+            events.append(.outboxFilled)
         }
+        writer.note(events)
     }
 
     private func fanout(of message: Record, in topic: TopicID) -> Fanout {
