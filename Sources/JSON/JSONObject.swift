@@ -42,11 +42,35 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
             switch (position(of: key), newValue) {
             case (let position?, let value?): elements[position].value = value
             case (let position?, nil): remove(at: position)
-            case (nil, let value?): append(Element(key: key, value: value))
+            case (nil, let value?): append(key, value)
             case (nil, nil): break
             }
         }
     }
+
+    /// Sets the value of a member that is there or is not.
+    public mutating func set(_ key: consuming String, _ value: consuming JSONValue) {
+        if let position = position(of: key) {
+            elements[position].value = value
+        } else {
+            append(key, value)
+        }
+    }
+
+    /// Adds a member whose key none of those there has.
+    public mutating func append(_ key: consuming String, _ value: consuming JSONValue) {
+        assert(position(of: key) == nil, "The object has a member of this key.")
+        // Most objects have few members: room for them at once instead of one, two and four.
+        if elements.isEmpty { elements.reserveCapacity(4) }
+        if positions != nil { positions?[copy key] = elements.count }
+        elements.append(Element(key: key, value: value))
+        if positions == nil, elements.count >= Self.indexedFrom { rebuildIndex() }
+    }
+
+    /// The key of the member at a place.
+    public func key(at place: Int) -> String { elements[place].key }
+    /// The value of the member at a place.
+    public func value(at place: Int) -> JSONValue { elements[place].value }
 
     /// How many members there are.
     public var count: Int { elements.count }
@@ -63,19 +87,11 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     /// Walks the members in order.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
-    private func position(of key: String) -> Int? {
-        if let positions { return positions[key] }
-        return elements.firstIndex { $0.key == key }
-    }
-
-    private mutating func append(_ element: Element) {
-        // Most objects have few members: room for them at once instead of one, two and four.
-        if elements.isEmpty { elements.reserveCapacity(4) }
-        elements.append(element)
-        if positions != nil {
-            positions?[element.key] = elements.count - 1
-        } else if elements.count >= Self.indexedFrom {
-            rebuildIndex()
+    private func position(of key: borrowing String) -> Int? {
+        if let positions { return positions[copy key] }
+        return elements.withUnsafeBufferPointer { elements in
+            for position in 0..<elements.count where elements[position].key == key { return position }
+            return nil
         }
     }
 

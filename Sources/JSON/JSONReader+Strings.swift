@@ -3,15 +3,15 @@ extension JSONReader {
     mutating func readString() throws(JSONError) -> String {
         position += 1
         let start = position
-        skipPlainCharacters()
-        guard peek() == UInt8(ascii: "\"") else { return try readEscapedString(from: start) }
-        let text = try text(from: start)
+        let isASCII = skipPlainCharacters()
+        guard peek() == UInt8(ascii: "\"") else { return try readEscapedString(from: start, isASCII) }
+        let text = try text(from: start, isASCII)
         position += 1
         return text
     }
 
-    private mutating func readEscapedString(from start: Int) throws(JSONError) -> String {
-        var result = try text(from: start)
+    private mutating func readEscapedString(from start: Int, _ isASCII: Bool) throws(JSONError) -> String {
+        var result = try text(from: start, isASCII)
         while true {
             guard let byte = peek() else { throw unexpected("'\"' at the end of the string") }
             if byte == UInt8(ascii: "\"") { break }
@@ -20,37 +20,46 @@ extension JSONReader {
             }
             result.unicodeScalars.append(try readEscape())
             let plain = position
-            skipPlainCharacters()
-            result += try text(from: plain)
+            let isASCII = skipPlainCharacters()
+            result += try text(from: plain, isASCII)
         }
         position += 1
         return result
     }
 
-    /// Stops at a quote, a backslash, a control character or the end.
-    private mutating func skipPlainCharacters() {
+    /// Stops at a quote, a backslash, a control character or the end; answers whether all before that is ASCII.
+    private mutating func skipPlainCharacters() -> Bool {
+        var seen: UInt64 = 0
         if let base = bytes.baseAddress {
             let memory = UnsafeRawPointer(base)
             while position &+ 8 <= bytes.count {
-                let found = JSONMemory.escapes(memory.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+                let word = memory.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian
+                let found = JSONMemory.escapes(word)
                 if found != 0 {
-                    position &+= JSONMemory.firstLane(found)
-                    return
+                    let lane = JSONMemory.firstLane(found)
+                    position &+= lane
+                    return (seen | word & (1 << UInt64(lane &* 8) &- 1)) & JSONMemory.highBits == 0
                 }
+                seen |= word
                 position &+= 8
             }
         }
         while position < bytes.count {
             let byte = bytes[position]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            seen |= UInt64(byte)
             position += 1
         }
+        return seen & JSONMemory.highBits == 0
     }
 
-    private mutating func text(from start: Int) throws(JSONError) -> String {
+    private mutating func text(from start: Int, _ isASCII: Bool) throws(JSONError) -> String {
+        let read = bytes.extracting(start..<position).span
+        // ASCII is valid UTF-8, so that nobody need look at it again.
+        if isASCII { return String(copying: unsafe UTF8Span(unchecked: read, isKnownASCII: true)) }
         do {
             // Not `String(validating:as:)`, which looks up its generic types anew for every string.
-            return String(copying: try UTF8Span(validating: bytes.extracting(start..<position).span))
+            return String(copying: try UTF8Span(validating: read))
         } catch {
             position = start
             throw self.error("The string is not valid UTF-8")

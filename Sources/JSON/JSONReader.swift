@@ -63,7 +63,7 @@ struct JSONReader {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw unexpected("':' after the member's name") }
             skipSpace()
-            object[key] = try readValue()
+            object.set(key, try readValue())
             skipSpace()
             if take(UInt8(ascii: "}")) { return .object(object) }
             guard take(UInt8(ascii: ",")) else { throw unexpected("',' or '}' in the object") }

@@ -6,6 +6,8 @@ public enum JSONMemory {
     public static let maximumEscapeLength = 6
 
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
+    /// Set in bytes that are no ASCII.
+    static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// Copies text up to the first byte that JSON escapes (RFC 8259 §7), and returns how many bytes that were.
     ///

@@ -24,6 +24,7 @@ package struct PlanOptions: Sendable, Hashable {
 package final class ResponseExecutor: Sendable {
     private let executable: ExecutableSchema<APIObject, RequestContext>
     private let plans: PlanCache
+    private let root = ExecutionRoot(APIObject.root)
     private let appSyncOptions: ExecutionOptions
     private let standardOptions: ExecutionOptions
 
@@ -92,7 +93,7 @@ package final class ResponseExecutor: Sendable {
         await executable.execute(
             plan,
             variables: request.variables,
-            root: .root,
+            root: root,
             context: context,
             options: options(for: style)
         )

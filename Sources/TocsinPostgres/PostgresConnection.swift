@@ -20,6 +20,11 @@ final class PostgresConnection: SQLConnection {
             guard case .statement("COMMIT") = self else { return false }
             return true
         }
+
+        var isTransactionID: Bool {
+            guard case .transactionID = self else { return false }
+            return true
+        }
     }
 
     private let link: PostgresLink
@@ -168,6 +173,8 @@ extension PostgresConnection {
         if limits.isWriting {
             parameters.clear()
             try send(Self.ownID, as: .transactionID)
+            // So that it comes while the server is at what follows.
+            try link.send { PQsendFlushRequest($0) }
         }
         return 0
     }
@@ -185,8 +192,24 @@ extension PostgresConnection {
 
     private static let ownID = "SELECT pg_current_xact_id()::text"
 
+    /// Waits for the transaction's number alone, without which a lost answer to `COMMIT` would say nothing; what was sent
+    /// after it goes on meanwhile.
+    private func awaitTransactionID() throws(StoreError) {
+        guard let place = pending.firstIndex(where: \.isTransactionID) else {
+            try synchronize()
+            return
+        }
+        do throws(StoreError) {
+            try read(place + 1)
+        } catch {
+            // What follows was skipped, and is told so only when asked.
+            if !link.isLost { try? receive { _, _, _ in } }
+            throw error
+        }
+    }
+
     private func commit() throws(StoreError) -> Int {
-        if limits.isWriting, transactionID == nil { try synchronize() }
+        if limits.isWriting, transactionID == nil { try awaitTransactionID() }
         parameters.clear()
         try send("COMMIT")
         var tag = ""
@@ -343,14 +366,24 @@ extension PostgresConnection {
         String(cString: PQcmdStatus(result)).hasPrefix("SELECT") ? 0 : Int(String(cString: PQcmdTuples(result))) ?? 0
     }
 
-    /// Reads the results of all that is pending and hands over those of statements that succeeded; throws the first failure.
+    /// Waits for the results of all that is pending and hands over those of statements that succeeded; throws the first
+    /// failure.
     private func receive(
         _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
     ) throws(StoreError) {
         guard !pending.isEmpty else { return }
-        let commands = pending + [.synchronization]
-        pending.removeAll(keepingCapacity: true)
         try link.send { PQpipelineSync($0) }
+        pending.append(.synchronization)
+        try read(pending.count, body)
+    }
+
+    /// Waits for the results of so many of the commands that are pending.
+    private func read(
+        _ count: Int,
+        _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void = { _, _, _ in }
+    ) throws(StoreError) {
+        let commands = pending.prefix(count)
+        pending.removeFirst(count)
         let deadline = Deadline(afterMilliseconds: limits.answerMilliseconds)
         // A commit that waits for a synchronous standby would be done without it.
         let mayCancel = !commands.contains(where: \.isCommit)

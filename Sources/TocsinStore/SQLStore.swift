@@ -29,7 +29,7 @@ package final class SQLStore: Store {
 
     private let database: any SQLDatabase
     private let settings: StoreSettings
-    private let writes: WorkQueue<WriteIntent>
+    private let writes: WorkQueue<any QueuedWrite>
     private let reads: WorkQueue<ReadIntent>
     private let counters = Mutexed(StoreStatistics())
     private let ending = Mutexed(Ending())
@@ -104,34 +104,20 @@ package final class SQLStore: Store {
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await queued { caller in ClosureWork(body, caller) }
+        try answer(await WaitingCaller.answer { caller in enqueue(ClosureWrite(body, caller)) })
     }
 
-    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
-        try await queued { caller in BatchedWork(work, caller) }
+    package func enqueue(_ write: any QueuedWrite) {
+        Self.admit(writes.push(write), "writes", refuse: write.fail)
     }
 
-    /// Lets work wait for its group, and its caller for the commit.
-    private func queued<Value: Sendable>(
-        _ makeWork: (CheckedContinuation<Result<Value, StoreError>, Never>) -> any QueuedWork
-    ) async throws(StoreError) -> Value {
-        let turn = Turn()
-        let result: Result<Value, StoreError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let work = makeWork(continuation)
-                Self.admit(writes.push(WriteIntent(turn: turn, work: work)), "writes", refuse: work.fail)
-            }
-        } onCancel: {
-            turn.giveUp()
-        }
-        return try answer(result)
-    }
+    package func told(_ failure: StoreError) -> StoreError { diagnostics.report(failure) }
 
     /// What a caller gets; failures are reported on the way.
     private func answer<Value>(_ result: Result<Value, StoreError>) throws(StoreError) -> Value {
         switch result {
         case .success(let value): return value
-        case .failure(let error): throw diagnostics.report(error)
+        case .failure(let error): throw told(error)
         }
     }
 

@@ -7,7 +7,7 @@ struct WriterLoop {
     var session: SQLSession?
 
     /// Commits the writes that succeed, tells the observer, then resumes all callers in order.
-    mutating func commit(_ group: [WriteIntent]) {
+    mutating func commit(_ group: [any QueuedWrite]) {
         var attempt = GroupAttempt()
         while true {
             var wantsFence = false
@@ -29,7 +29,7 @@ struct WriterLoop {
                 }
                 let failure = GroupAttempt.groupFailure(error)
                 thread.statistics.withLock { $0.noteFailure(failure) }
-                for intent in group { intent.work.fail(failure) }
+                for write in group { write.fail(failure) }
                 return
             }
         }
@@ -41,7 +41,7 @@ struct WriterLoop {
     /// when a write fails after others, or in a batch, the group is to be run once more, each batch in a savepoint: then nil
     /// is answered.
     private func transact(
-        _ group: [WriteIntent],
+        _ group: [any QueuedWrite],
         _ writer: SQLWriter,
         _ attempt: GroupAttempt
     ) throws(StoreError) -> [@Sendable () -> Void]? {
@@ -84,19 +84,19 @@ struct WriterLoop {
     /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
     /// undone alone.
     private func running(
-        _ group: [WriteIntent],
+        _ group: [any QueuedWrite],
         _ writer: SQLWriter,
         _ attempt: GroupAttempt
     ) throws(StoreError) -> Outcome? {
         var outcome = Outcome()
         var rest = group[...]
         while let first = rest.first {
-            guard first.turn.isWanted else {
-                outcome.resumptions.append { first.work.fail(.stopped) }
+            guard first.isWanted else {
+                outcome.resumptions.append { first.fail(.stopped) }
                 rest.removeFirst()
                 continue
             }
-            let followers = rest.dropFirst().prefix { $0.turn.isWanted && first.work.isJoined(by: $0.work) }
+            let followers = rest.dropFirst().prefix { $0.isWanted && first.isJoined(by: $0) }
             let batch = rest[..<followers.endIndex]
             rest = rest[followers.endIndex...]
             if attempt.inSavepoints {
@@ -110,14 +110,14 @@ struct WriterLoop {
 
     /// Runs a batch; false when it failed and cannot be undone alone.
     private func run(
-        _ batch: ArraySlice<WriteIntent>,
+        _ batch: ArraySlice<any QueuedWrite>,
         _ writer: SQLWriter,
         _ attempt: GroupAttempt,
         _ outcome: inout Outcome
     ) throws(StoreError) -> Bool {
         guard let first = batch.first else { return true }
         do throws(StoreError) {
-            outcome.resumptions += try first.work.perform(batch, writer)
+            outcome.resumptions += try first.perform(batch, writer)
             outcome.successes += batch.count
             return true
         } catch {
@@ -127,14 +127,14 @@ struct WriterLoop {
             try begin(writer, attempt)
             writer.forgetEvents(after: 0)
             let failure = GroupAttempt.writeFailure(error)
-            outcome.resumptions.append { first.work.fail(failure) }
+            outcome.resumptions.append { first.fail(failure) }
             return true
         }
     }
 
     /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until what fails is one write.
     private func runInSavepoint(
-        _ batch: ArraySlice<WriteIntent>,
+        _ batch: ArraySlice<any QueuedWrite>,
         _ writer: SQLWriter,
         _ attempt: GroupAttempt,
         _ outcome: inout Outcome
@@ -144,7 +144,7 @@ struct WriterLoop {
         let eventCount = writer.events.count
         try connection.run("SAVEPOINT intent")
         do throws(StoreError) {
-            let resumptions = try first.work.perform(batch, writer)
+            let resumptions = try first.perform(batch, writer)
             // A statement that nobody had waited for may fail here.
             try connection.run("RELEASE intent")
             outcome.resumptions += resumptions
@@ -159,7 +159,7 @@ struct WriterLoop {
             writer.forgetEvents(after: eventCount)
             guard batch.count > 1 else {
                 let failure = GroupAttempt.writeFailure(error)
-                return outcome.resumptions.append { first.work.fail(failure) }
+                return outcome.resumptions.append { first.fail(failure) }
             }
         }
         let middle = batch.startIndex + batch.count / 2
@@ -177,6 +177,7 @@ struct WriterLoop {
         try thread.settings.journal?.write(writer.events, writer.session)
         let start = ContinuousClock.now
         try connection.run("COMMIT")
+        writer.session.places.commit()
         let time = ContinuousClock.now - start
         thread.statistics.withLock { statistics in
             statistics.commits += 1

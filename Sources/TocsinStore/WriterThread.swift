@@ -7,7 +7,7 @@ struct WriterThread: Sendable {
     let settings: StoreSettings
     let openedAt: Timestamp
     let observer: SQLStore.CommitObserver
-    let queue: WorkQueue<WriteIntent>
+    let queue: WorkQueue<any QueuedWrite>
     let readers: Countdown
     let statistics: Mutexed<StoreStatistics>
     let opening: Opening

@@ -59,10 +59,14 @@ struct ReplayTogetherTests {
     }
 
     private static func open(_ installation: Installation, _ token: String, _ load: Load) async throws -> RawSocket {
-        guard load.isAppSync else { return try await RawSocket(installation, token: token) }
-        let path = AppSyncWords.path(token)
-        let socket = try await RawSocket(installation, path: path, subprotocols: "graphql-ws")
-        try socket.send(["type": "connection_init"])
+        let socket: RawSocket
+        if load.isAppSync {
+            socket = try await RawSocket(installation, path: AppSyncWords.path(token), subprotocols: "graphql-ws")
+            try socket.send(["type": "connection_init"])
+        } else {
+            socket = try await RawSocket(installation, token: token)
+        }
+        try await socket.untilReady()
         return socket
     }
 

@@ -40,6 +40,15 @@ struct JSONParserTests {
         #expect(throws: JSONError.self) { try JSONParser.parse([0x22] + bytes + [0x22]) }
     }
 
+    @Test("what is not UTF-8, or no ASCII, is seen at every place of a text", arguments: 0..<20)
+    func encodingPlaces(place: Int) throws {
+        let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))
+        #expect(try JSONParser.parse("\"\(before)é\(after)\"") == .string(before + "é" + after))
+        #expect(try JSONParser.parse("\"\(before)é\\n\(after)\"") == .string(before + "é\n" + after))
+        let bytes = Array("\"\(before)".utf8) + [0xE9] + Array("\(after)\"".utf8)
+        #expect(throws: JSONError.self) { try JSONParser.parse(bytes) }
+    }
+
     @Test("an error names line and column")
     func place() {
         let error = #expect(throws: JSONError.self) { try JSONParser.parse("{\n  \"é\": ?\n}") }

@@ -98,4 +98,32 @@ struct AccessPolicyTests {
         #expect(!isAllowed(.update, record(topics, id: "t1", owner: alice.owner), for: caller))
         #expect(!AccessPolicy.mayManageOwnThings(caller, writing: false))
     }
+
+    @Test("what was decided for a caller holds for nobody made of it with other rights")
+    func decidedAnew() {
+        let topics = model("Topic", rules: [AccessRule(operations: AccessRule.Operation.all)])
+        let own = record(topics, owner: alice.owner)
+        #expect(isAllowed(.update, own, for: alice))
+        var caller = alice
+        caller.scope = .readOnly
+        #expect(!isAllowed(.update, own, for: caller))
+        caller.scope = .full
+        caller.username = "carol"
+        #expect(!isAllowed(.update, own, for: caller))
+        #expect(isAllowed(.update, own, for: alice))
+    }
+
+    @Test("decisions about more models than are remembered are the same")
+    func manyModels() {
+        let models = (0..<20).map { number in
+            model("Model\(number)", rules: [AccessRule(operations: number.isMultiple(of: 2) ? [.read] : [.create])])
+        }
+        for _ in 0..<2 {
+            for (number, model) in models.enumerated() {
+                let own = record(model, owner: alice.owner)
+                #expect(isAllowed(.read, own, for: alice) == number.isMultiple(of: 2))
+                #expect(isAllowed(.create, own, for: alice) != number.isMultiple(of: 2))
+            }
+        }
+    }
 }

@@ -27,6 +27,15 @@ struct InputChecksTests {
         #expect(((try? outcome.get()) != nil) == isGood)
     }
 
+    @Test("a NUL is found at every place of a text", arguments: 0..<20)
+    func placesOfNUL(place: Int) throws {
+        let (before, after) = (String(repeating: "a", count: place), String(repeating: "ä", count: 19 - place))
+        #expect(throws: ServiceError.self) {
+            try checks.checkText(before + "\0" + after, field: "t", maximumBytes: 100)
+        }
+        try checks.checkText(before + after, field: "t", maximumBytes: 100)
+    }
+
     @Test("a page is 100 unless asked, at most 1000, and never 0 or less")
     func pages() throws {
         #expect(try checks.pageSize(nil) == 100)

@@ -123,4 +123,34 @@ struct GroupedWriteTests {
         }
         #expect(performed.events == ["a"])
     }
+
+    @Test("one whose task is cancelled before its turn is never begun", arguments: TestDatabase.available)
+    func cancelled(database: TestDatabase) async throws {
+        let batches = Collected<[String]>()
+        try await database.withStore { store in
+            let outcomes = try await store.whileWriterIsHeld {
+                let tasks = ["a", "gone", "b"].map { id in
+                    Task.immediate { await Self.outcome(of: .insertion(id), on: store, batches) }
+                }
+                tasks[1].cancel()
+                return tasks
+            }
+            #expect(outcomes == [.success("a"), .failure(.stopped), .success("b")])
+        }
+        #expect(batches.all == [["a"], ["b"]])
+    }
+
+    @Test("one that an `async let` waits for is answered, and done before the next", arguments: TestDatabase.available)
+    func asyncLet(database: TestDatabase) async throws {
+        let batches = Collected<[String]>()
+        try await database.withStore { store in
+            for number in 0..<50 {
+                async let left = Self.outcome(of: .insertion("l\(number)"), on: store, batches)
+                async let right = Self.outcome(of: .insertion("r\(number)"), on: store, batches)
+                #expect(await left == .success("l\(number)"))
+                #expect(await right == .success("r\(number)"))
+            }
+        }
+        #expect(batches.all.flatMap(\.self).count == 100)
+    }
 }

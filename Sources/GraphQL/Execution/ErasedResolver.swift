@@ -14,16 +14,16 @@ typealias ErasedLeaf = @Sendable (_ row: UnsafeRawPointer, _ out: inout LeafWrit
 
 /// Resolves a field parent by parent, and puts what it got into its cells.
 @usableFromInline
-typealias ErasedSingle = @Sendable (_ parents: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+typealias ErasedSingle = @Sendable (_ parents: any RowOwner, _ call: FieldCall, _ gathering: inout Gathering) -> Void
 
 /// Resolves a field once for all parents.
 @usableFromInline
 typealias ErasedBatch =
-    @Sendable (_ parents: any Shared, _ call: FieldCall) async throws(GraphQLError) -> ResolvedColumn
+    @Sendable (_ parents: any RowOwner, _ call: FieldCall) async throws(GraphQLError) -> ResolvedColumn
 
 /// Finds the events of a subscription.
 @usableFromInline
-typealias ErasedSource = @Sendable (_ root: any Shared, _ call: FieldCall) async throws(GraphQLError) -> ErasedStream
+typealias ErasedSource = @Sendable (_ root: any RowOwner, _ call: FieldCall) async throws(GraphQLError) -> ErasedStream
 
 /// The events of a subscription.
 @usableFromInline
@@ -39,17 +39,20 @@ struct ErasedStream: Sendable {
 
 /// What a field resolved once for all parents gave.
 @usableFromInline
-struct ResolvedColumn: Sendable {
-    let values: any Shared
-    let place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+enum ResolvedColumn: Sendable {
+    /// One object of a type that is known, for the one parent.
+    case object(any RowOwner)
+    /// What `place` puts into the cells.
+    case values(
+        any Shared,
+        place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+    )
 
-    @usableFromInline
-    init(
-        values: any Shared,
-        place: @escaping @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
-    ) {
-        self.values = values
-        self.place = place
+    @inlinable
+    init<Object: Sendable>(_ values: [ResolvedValue<Object>]) {
+        self = .values(ValueColumn(values)) { values, call, gathering in
+            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
+        }
     }
 }
 

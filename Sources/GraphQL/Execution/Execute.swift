@@ -17,7 +17,26 @@ extension ExecutableSchema {
             plan,
             variables,
             .operation,
-            root: Rows(ObjectColumn([root])),
+            root: ObjectColumn([root]),
+            context: ContextBox(context),
+            options: options
+        )
+    }
+
+    /// The same with a root made once for all requests.
+    @inlinable
+    public func execute(
+        _ plan: ExecutionPlan,
+        variables: JSONObject = [:],
+        root: ExecutionRoot<Object>,
+        context: Context,
+        options: ExecutionOptions = ExecutionOptions()
+    ) async -> ExecutionResult {
+        await core.execute(
+            plan,
+            variables,
+            .operation,
+            root: root.owner,
             context: ContextBox(context),
             options: options
         )
@@ -34,16 +53,24 @@ extension ExecutableSchema {
         context: Context,
         options: ExecutionOptions = ExecutionOptions()
     ) async -> ExecutionResult {
-        let column = ResolvedColumn(values: ValueColumn([.object(event)])) { values, call, gathering in
-            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
-        }
-        return await core.execute(
+        await core.execute(
             plan,
             variables,
-            .event(column),
-            root: Rows(ObjectColumn([event])),
+            .event(ResolvedColumn([.object(event)])),
+            root: ObjectColumn([event]),
             context: ContextBox(context),
             options: options
         )
+    }
+}
+
+/// The value that stands above the root fields, ready for any number of requests.
+public struct ExecutionRoot<Object: Sendable>: Sendable {
+    @usableFromInline let owner: any RowOwner
+
+    /// A root of this value.
+    @inlinable
+    public init(_ object: Object) {
+        owner = ObjectColumn([object])
     }
 }

@@ -18,7 +18,7 @@ struct ExecutionCore: Sendable {
         _ plan: ExecutionPlan,
         _ variables: JSONObject,
         _ subject: Subject,
-        root: Rows,
+        root: any RowOwner,
         context: any Shared,
         options: ExecutionOptions
     ) async -> ExecutionResult {
@@ -35,13 +35,20 @@ struct ExecutionCore: Sendable {
             context: context,
             hasTimeLeft: options.hasTimeLeft
         )
-        let stop =
-            switch subject {
-            case .operation: await resolver.resolve(root: root)
-            case .event where hasRootResolver(request): await resolver.resolve(root: root)
-            case .event(let event): await resolver.resolve(event: event, root: root)
+        switch subject {
+        case .operation: resolver.begin(root: root)
+        case .event where hasRootResolver(request): resolver.begin(root: root)
+        case .event(let event): resolver.begin(event: event, root: root)
+        }
+        if resolver.hasSeveralWaitingRoots { await resolver.resolveTogether() }
+        while let field = resolver.next() {
+            do throws(GraphQLError) {
+                resolver.place(try await field.resolve(field.parents, field.call), of: field)
+            } catch {
+                resolver.fail(error, field)
             }
-        guard let stop else { return ResponseWriter.response(resolver, options) }
+        }
+        guard let stop = resolver.stop else { return ResponseWriter.response(resolver, options) }
         let error = GraphQLError(
             stop == .cancelled ? "The request was cancelled." : "The request took too long; ask for less at once."
         )

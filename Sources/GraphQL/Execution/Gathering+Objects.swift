@@ -74,10 +74,7 @@ extension Gathering {
 
     @inlinable
     mutating func fill<Object: Sendable>(_ group: Int, with objects: [Object]) {
-        guard !objects.isEmpty else { return }
-        guard let owner = owner(of: group) else { return fill(group, with: Rows(ObjectColumn(objects))) }
-        let before = unsafeDowncast(owner, to: ObjectColumn<Object>.self).objects
-        fill(group, with: Rows(ObjectColumn(before + objects)))
+        if !objects.isEmpty { fill(group, with: ObjectColumn(objects)) }
     }
 }
 

@@ -18,28 +18,28 @@ enum Cell {
 struct ObjectGroup {
     /// The number of the selection.
     let selection: Int
-    /// The column of its objects; `nil` while there is none.
-    var owner: (any Shared)?
-    /// Where the objects are: the first one, and the distance to the next.
-    var memory: (base: UnsafeRawPointer, stride: Int)?
-    var count = 0
     /// Where the columns of its fields are named.
     let firstColumn: Int
+    /// The column of its objects; `nil` while there is none.
+    var owner: (any RowOwner)?
+    /// Where its objects are.
+    var rows: Rows?
+
+    var count: Int { rows?.count ?? 0 }
 }
 
 /// What the resolvers of a request have given.
 ///
-/// Everything lies in a few arrays that grow together, whatever number of rows and lists there is.
+/// Everything lies in a few piles that grow together, whatever number of rows and lists there is.
 @usableFromInline
-struct Gathering {
-    private(set) var groups: [ObjectGroup] = []
-    /// The first cell of each column of each group; below zero where the field is no column or was not resolved.
-    private(set) var columns: [Int] = []
-    private(set) var cells: [Cell] = []
+struct Gathering: ~Copyable {
+    private(set) var groups: Pile<ObjectGroup>
+    private(set) var cells = Pile<Cell>(capacity: 8)
     private(set) var values: [JSONValue] = []
     private(set) var failures: [GraphQLError] = []
-    /// The group of the level being gathered, by the selection's number; below zero where there is none.
-    private var openGroups: [Int]
+    /// First, by the selection's number, the group of the level being gathered, below zero where there is none; then the
+    /// first cell of each column of each group, below zero where the field is no column or was not resolved.
+    private var places: Pile<Int>
     private let steps: PlanSteps
     private var firstOfLevel = 0
     /// The column being placed.
@@ -47,23 +47,43 @@ struct Gathering {
 
     init(_ steps: PlanSteps) {
         self.steps = steps
-        openGroups = Array(repeating: -1, count: steps.ranges.count)
-        groups.reserveCapacity(steps.ranges.count)
-        columns.reserveCapacity(steps.count)
-        cells.reserveCapacity(8)
+        groups = Pile(capacity: steps.ranges.count)
+        places = Pile(capacity: steps.ranges.count + steps.count)
+        _ = places.append(repeating: -1, count: steps.ranges.count)
     }
 
     /// Closes the groups there are: what comes next belongs to a new level.
     mutating func beginLevel() { firstOfLevel = groups.count }
 
-    /// Says which column comes next.
-    mutating func begin(column: Int) { self.column = column }
+    /// Says which column comes next: that of a field of a group.
+    mutating func begin(_ group: Int, _ step: Int) {
+        let group = groups.at(group)
+        column = group.pointee.firstColumn + step - steps.ranges[group.pointee.selection].lowerBound
+    }
+
+    /// The first cell of a column; `nil` where nothing was resolved.
+    func firstCell(ofColumn column: Int) -> Int? {
+        let cell = places.at(column).pointee
+        return cell < 0 ? nil : cell
+    }
 
     /// Puts the same error into every cell of the column.
     mutating func fail(_ error: GraphQLError, parents: Int) {
         failures.append(error)
-        columns[column] = cells.count
-        for _ in 0..<parents { cells.append(.failure(failures.count - 1)) }
+        places.at(column).pointee = cells.append(repeating: .failure(failures.count - 1), count: parents)
+    }
+
+    /// Puts what a field resolved for all parents into its cells.
+    mutating func place(_ resolved: ResolvedColumn, of call: FieldCall) {
+        switch resolved {
+        case .values(let values, let place): place(values, call, &self)
+        case .object(let owner):
+            let cell = reserveColumn(1)
+            guard call.selection >= 0 else { return setFailure(cell, call.objectForLeaf) }
+            let place = open(call.selection)
+            setObject(cell, group: place.group, row: place.row)
+            fill(place.group, with: owner)
+        }
     }
 }
 
@@ -73,65 +93,59 @@ extension Gathering {
     @usableFromInline
     mutating func reserveColumn(_ count: Int) -> Int {
         let first = reserve(count)
-        columns[column] = first
+        places.at(column).pointee = first
         return first
     }
 
     /// Makes room for cells, all null.
     @usableFromInline
-    mutating func reserve(_ count: Int) -> Int {
-        let first = cells.count
-        cells.append(contentsOf: repeatElement(.null, count: count))
-        return first
-    }
+    mutating func reserve(_ count: Int) -> Int { cells.append(repeating: .null, count: count) }
 
     @usableFromInline
     mutating func setLeaf(_ cell: Int, _ value: JSONValue) {
         guard !value.isNull else { return }
-        cells[cell] = .leaf(values.count)
+        cells.at(cell).pointee = .leaf(values.count)
         values.append(value)
     }
 
     @usableFromInline
     mutating func setFailure(_ cell: Int, _ error: GraphQLError) {
-        cells[cell] = .failure(failures.count)
+        cells.at(cell).pointee = .failure(failures.count)
         failures.append(error)
     }
 
     @usableFromInline
     mutating func setObject(_ cell: Int, group: Int, row: Int) {
-        cells[cell] = .object(group: group, row: row)
+        cells.at(cell).pointee = .object(group: group, row: row)
     }
 
     @usableFromInline
     mutating func setObjects(_ cell: Int, group: Int, first: Int, count: Int) {
-        cells[cell] = .objects(group: group, first: first, count: count)
+        cells.at(cell).pointee = .objects(group: group, first: first, count: count)
     }
 
     @usableFromInline
     mutating func setList(_ cell: Int, first: Int, count: Int) {
-        cells[cell] = .list(first: first, count: count)
+        cells.at(cell).pointee = .list(first: first, count: count)
     }
 
     /// Where the next object of a selection goes: into the group of this level, or into a new one.
     @usableFromInline
     mutating func open(_ selection: Int) -> (group: Int, row: Int) {
-        let open = openGroups[selection]
-        if open >= firstOfLevel, open < groups.count { return (open, groups[open].count) }
-        openGroups[selection] = groups.count
-        groups.append(ObjectGroup(selection: selection, firstColumn: columns.count))
-        for _ in 0..<steps.ranges[selection].count { columns.append(-1) }
+        let open = places.at(selection).pointee
+        if open >= firstOfLevel, open < groups.count { return (open, groups.at(open).pointee.count) }
+        places.at(selection).pointee = groups.count
+        let columns = places.append(repeating: -1, count: steps.ranges[selection].count)
+        groups.append(ObjectGroup(selection: selection, firstColumn: columns))
         return (groups.count - 1, 0)
     }
 
-    /// The column a group has so far.
+    /// Adds objects to a group.
     @usableFromInline
-    func owner(of group: Int) -> (any Shared)? { groups[group].owner }
-
-    @usableFromInline
-    mutating func fill(_ group: Int, with rows: Rows) {
-        groups[group].owner = rows.owner
-        groups[group].memory = (rows.base, rows.stride)
-        groups[group].count = rows.count
+    mutating func fill(_ group: Int, with owner: any RowOwner) {
+        let group = groups.at(group)
+        let all = group.pointee.owner.map { $0.joined(with: owner) } ?? owner
+        group.pointee.owner = all
+        group.pointee.rows = all.rows
     }
 }

@@ -1,11 +1,25 @@
 /// The first half of execution: resolves level by level, each field once for all its parents (GraphQL §6.3).
-struct LevelResolver {
+///
+/// It never waits: `next` gives the field that must be waited for, `place` takes what came of it. Noncopyable, because the
+/// request's results are in it.
+struct LevelResolver: ~Copyable {
     let steps: PlanSteps
     let request: PreparedRequest
     let context: any Shared
     let operationKind: OperationKind
-    let hasTimeLeft: (@Sendable () -> Bool)?
+    private let hasTimeLeft: (@Sendable () -> Bool)?
     private(set) var gathering: Gathering
+    /// Why the execution ended before its time.
+    private(set) var stop: Stop?
+    /// The group whose fields are being resolved, and those of them that are left.
+    private var group = 0
+    private var stepsLeft = 0..<0
+    /// The groups of this level that are left.
+    private var groupsLeft = 0..<0
+    /// The first group of the next level.
+    private var nextLevel = 0
+    /// The root fields of a mutation that have not begun.
+    private var rootsLeft = 0..<0
 
     /// Why an execution ends before its time.
     enum Stop {
@@ -28,114 +42,114 @@ struct LevelResolver {
         gathering = Gathering(steps)
     }
 
-    /// Resolves everything below the root.
-    ///
-    /// Stops between levels when the task is cancelled or its time is over, and says so.
-    mutating func resolve(root: Rows) async -> Stop? {
+    /// Makes ready to resolve everything below the root.
+    mutating func begin(root: any RowOwner) {
         addRoot(root)
-        switch operationKind {
-        case .query where hasSeveralWaitingRoots:
-            if let stop { return stop }
-            await resolveTogether()
-            return await resolveLevels(from: 1)
-        case .mutation:
-            // GraphQL §6.3.1: the next root field begins when all below the one before is done.
-            for step in steps.ranges[request.tree.root] where steps.memory[step].kind == .column {
-                if let stop { return stop }
-                gathering.beginLevel()
-                let first = gathering.groups.count
-                await resolveColumn(0, step)
-                if let stop = await resolveLevels(from: first) { return stop }
-            }
-            return nil
-        case .query, .subscription: return await resolveLevels(from: 0)
-        }
+        guard operationKind == .mutation else { return }
+        rootsLeft = steps.ranges[request.tree.root]
+        nextLevel = 1
     }
 
-    /// Resolves everything below the one root field of an event, whose value is the event itself.
-    mutating func resolve(event: ResolvedColumn, root: Rows) async -> Stop? {
+    /// Makes ready to resolve everything below the one root field of an event, whose value is the event itself.
+    mutating func begin(event: ResolvedColumn, root: any RowOwner) {
         addRoot(root)
+        nextLevel = 1
         gathering.beginLevel()
-        if let step = steps.ranges[request.tree.root].first {
-            gathering.begin(column: 0)
-            do throws(GraphQLError) {
-                event.place(event.values, try FieldCall(steps.memory[step], in: self), &gathering)
-            } catch {
-                gathering.fail(error, parents: 1)
-            }
+        guard let step = steps.ranges[request.tree.root].first else { return }
+        gathering.begin(0, step)
+        do throws(GraphQLError) {
+            gathering.place(event, of: try FieldCall(steps.memory[step], in: self))
+        } catch {
+            gathering.fail(error, parents: 1)
         }
-        return await resolveLevels(from: 1)
     }
 
-    private mutating func addRoot(_ root: Rows) {
+    private mutating func addRoot(_ root: any RowOwner) {
         let place = gathering.open(request.tree.root)
         gathering.fill(place.group, with: root)
     }
 
-    private var stop: Stop? {
-        if Task.isCancelled { return .cancelled }
-        if let hasTimeLeft, !hasTimeLeft() { return .outOfTime }
-        return nil
-    }
-
-    private mutating func resolveLevels(from start: Int) async -> Stop? {
-        var level = start..<gathering.groups.count
-        while !level.isEmpty {
-            if let stop { return stop }
-            gathering.beginLevel()
-            let first = level.upperBound
-            for group in level where gathering.groups[group].count > 0 {
-                for step in steps.ranges[gathering.groups[group].selection] where steps.memory[step].kind == .column {
-                    await resolveColumn(group, step)
-                }
+    /// Goes on until a field must be waited for, and gives that; `nil` when all is resolved, or nothing more is to be.
+    ///
+    /// Stops between levels when the task is cancelled or its time is over.
+    mutating func next() -> WaitingField? {
+        while stop == nil {
+            while let step = stepsLeft.popFirst() {
+                if steps.memory[step].kind == .column, let waiting = resolve(step) { return waiting }
             }
-            level = first..<gathering.groups.count
+            if let next = groupsLeft.popFirst() {
+                group = next
+                let begun = gathering.groups.at(next)
+                if begun.pointee.count > 0 { stepsLeft = steps.ranges[begun.pointee.selection] }
+            } else if !beginLevel() {
+                return nil
+            }
         }
         return nil
     }
 
-    private mutating func resolveColumn(_ group: Int, _ step: Int) async {
-        guard let parents = gathering.groups[group].owner, let resolver = steps.memory[step].resolver else { return }
-        begin(group, step)
+    private mutating func beginLevel() -> Bool {
+        let level = nextLevel..<gathering.groups.count
+        if !level.isEmpty {
+            groupsLeft = level
+        } else if let root = rootsLeft.popFirst() {
+            // GraphQL §6.3.1: the next root field of a mutation begins when all below the one before is done.
+            (group, stepsLeft) = (0, root..<root + 1)
+        } else {
+            return false
+        }
+        if Task.isCancelled { stop = .cancelled }
+        if let hasTimeLeft, stop == nil, !hasTimeLeft() { stop = .outOfTime }
+        gathering.beginLevel()
+        nextLevel = gathering.groups.count
+        return true
+    }
+
+    private mutating func resolve(_ step: Int) -> WaitingField? {
+        guard let parents = gathering.groups.at(group).pointee.owner, let resolver = steps.memory[step].resolver else {
+            return nil
+        }
+        gathering.begin(group, step)
         do throws(GraphQLError) {
             let call = try FieldCall(steps.memory[step], in: self)
             switch resolver {
-            case .leaf: return
+            case .leaf: return nil
             case .value(let resolve): resolve(parents, call, &gathering)
             case .batch(let resolve):
-                let column = try await resolve(parents, call)
-                column.place(column.values, call, &gathering)
+                return WaitingField(group: group, step: step, call: call, parents: parents, resolve: resolve)
             }
         } catch {
-            gathering.fail(error, parents: gathering.groups[group].count)
+            gathering.fail(error, parents: gathering.groups.at(group).pointee.count)
         }
+        return nil
     }
 
-    /// The next column is that of a field of a group.
-    private mutating func begin(_ group: Int, _ step: Int) {
-        let group = gathering.groups[group]
-        gathering.begin(column: group.firstColumn + step - steps.ranges[group.selection].lowerBound)
+    /// Takes what a field gave that was waited for.
+    mutating func place(_ column: ResolvedColumn, of field: WaitingField) {
+        gathering.begin(field.group, field.step)
+        gathering.place(column, of: field.call)
     }
+
+    /// Takes the error of a field that was waited for.
+    mutating func fail(_ error: GraphQLError, _ field: WaitingField) {
+        gathering.begin(field.group, field.step)
+        gathering.fail(error, parents: gathering.groups.at(field.group).pointee.count)
+    }
+}
+
+/// A field that waits for something.
+struct WaitingField: Sendable {
+    let group: Int
+    let step: Int
+    let call: FieldCall
+    let parents: any RowOwner
+    let resolve: ErasedBatch
 }
 
 // GraphQL §6.2.1: the root fields of a query may run at the same time.
 extension LevelResolver {
-    /// One root field that waits for something.
-    private struct Waiting: Sendable {
-        let step: Int
-        let call: FieldCall
-        let resolve: ErasedBatch
-
-        func column(_ root: any Shared) async -> Result<ResolvedColumn, GraphQLError> {
-            do throws(GraphQLError) {
-                return .success(try await resolve(root, call))
-            } catch {
-                return .failure(error)
-            }
-        }
-    }
-
-    private var hasSeveralWaitingRoots: Bool {
+    var hasSeveralWaitingRoots: Bool {
+        guard operationKind == .query else { return false }
         var count = 0
         for step in steps.ranges[request.tree.root] {
             if case .batch? = steps.memory[step].resolver { count += 1 }
@@ -143,38 +157,39 @@ extension LevelResolver {
         return count > 1
     }
 
-    private mutating func resolveTogether() async {
-        gathering.beginLevel()
-        var waiting: [Waiting] = []
+    /// Resolves all fields of a query's root, those that wait for something at the same time.
+    mutating func resolveTogether() async {
+        nextLevel = 0
+        var waiting: [WaitingField] = []
+        guard beginLevel(), stop == nil, let root = groupsLeft.popFirst() else { return }
+        (group, groupsLeft) = (root, 0..<0)
         for step in steps.ranges[request.tree.root] where steps.memory[step].kind == .column {
-            guard case .batch(let resolve)? = steps.memory[step].resolver else {
-                await resolveColumn(0, step)
-                continue
-            }
-            do throws(GraphQLError) {
-                waiting.append(Waiting(step: step, call: try FieldCall(steps.memory[step], in: self), resolve: resolve))
-            } catch {
-                begin(0, step)
-                gathering.fail(error, parents: 1)
-            }
+            if let field = resolve(step) { waiting.append(field) }
         }
-        guard let root = gathering.groups[0].owner, let first = waiting.first else { return }
+        guard let first = waiting.first else { return }
         let columns = await withTaskGroup(of: (Int, Result<ResolvedColumn, GraphQLError>).self) { group in
             for (index, field) in waiting.enumerated().dropFirst() {
-                group.addTask { (index, await field.column(root)) }
+                group.addTask { (index, await field.column()) }
             }
-            var columns = [(0, await first.column(root))]
+            var columns = [(0, await first.column())]
             for await column in group { columns.append(column) }
             return columns.sorted { $0.0 < $1.0 }
         }
-        for (index, column) in columns { place(column, of: waiting[index]) }
+        for (index, column) in columns {
+            switch column {
+            case .success(let column): place(column, of: waiting[index])
+            case .failure(let error): fail(error, waiting[index])
+            }
+        }
     }
+}
 
-    private mutating func place(_ column: Result<ResolvedColumn, GraphQLError>, of field: Waiting) {
-        begin(0, field.step)
-        switch column {
-        case .success(let column): column.place(column.values, field.call, &gathering)
-        case .failure(let error): gathering.fail(error, parents: 1)
+extension WaitingField {
+    fileprivate func column() async -> Result<ResolvedColumn, GraphQLError> {
+        do throws(GraphQLError) {
+            return .success(try await resolve(parents, call))
+        } catch {
+            return .failure(error)
         }
     }
 }

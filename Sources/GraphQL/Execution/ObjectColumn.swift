@@ -5,27 +5,43 @@
 @usableFromInline
 typealias Shared = AnyObject & Sendable
 
+/// Objects that share a selection, with their type forgotten.
+@usableFromInline
+protocol RowOwner: AnyObject, Sendable {
+    /// Where they are.
+    var rows: Rows { get }
+    /// These objects, and after them those of another owner of the same type.
+    func joined(with other: any RowOwner) -> any RowOwner
+}
+
 /// Objects that share a selection, one row each.
 ///
 /// Only code that is compiled where the application registers its resolvers knows the type; the engine itself is not
 /// generic, because another module's generic code runs unspecialised and looks up metadata for every value, which was
 /// a third of the time of a small response.
 @usableFromInline
-final class ObjectColumn<Object: Sendable>: Sendable {
+final class ObjectColumn<Object: Sendable>: RowOwner {
     @usableFromInline let objects: [Object]
 
-    @usableFromInline
+    @inlinable
     init(_ objects: [Object]) {
         self.objects = objects
+    }
+
+    @inlinable var rows: Rows { Rows(self) }
+
+    @inlinable
+    func joined(with other: any RowOwner) -> any RowOwner {
+        ObjectColumn(objects + unsafeDowncast(other, to: ObjectColumn<Object>.self).objects)
     }
 }
 
 /// Where the rows of an `ObjectColumn` are in memory.
 @usableFromInline
 struct Rows {
-    /// The column, which keeps the memory.
-    let owner: any Shared
+    /// The first row.
     let base: UnsafeRawPointer
+    /// The distance to the next.
     let stride: Int
     let count: Int
 
@@ -35,7 +51,6 @@ struct Rows {
         // and the column is neither changed nor let go before these rows.
         let base = column.objects.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
         self.init(
-            owner: column,
             base: base ?? UnsafeRawPointer(Unmanaged.passUnretained(column).toOpaque()),
             stride: MemoryLayout<Object>.stride,
             count: column.objects.count
@@ -43,8 +58,7 @@ struct Rows {
     }
 
     @usableFromInline
-    init(owner: any Shared, base: UnsafeRawPointer, stride: Int, count: Int) {
-        self.owner = owner
+    init(base: UnsafeRawPointer, stride: Int, count: Int) {
         self.base = base
         self.stride = stride
         self.count = count
@@ -75,7 +89,7 @@ struct Row<Object: Sendable>: ~Copyable {
 final class ContextBox<Context: Sendable>: Sendable {
     @usableFromInline let context: Context
 
-    @usableFromInline
+    @inlinable
     init(_ context: Context) {
         self.context = context
     }
@@ -87,7 +101,7 @@ final class ValueColumn<Object: Sendable>: Sendable {
     // Unsafe without harm: only the execution that made the column takes from it, once.
     @usableFromInline nonisolated(unsafe) var values: [ResolvedValue<Object>]
 
-    @usableFromInline
+    @inlinable
     init(_ values: [ResolvedValue<Object>]) {
         self.values = values
     }

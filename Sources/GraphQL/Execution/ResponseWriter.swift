@@ -7,7 +7,8 @@ import JSON
 struct ResponseWriter: ~Copyable {
     let request: PreparedRequest
     let steps: PlanSteps
-    let gathering: Gathering
+    /// Where the resolver has it, which outlives this.
+    let gathering: UnsafePointer<Gathering>
     let maximumErrors: Int
     var out: LeafWriter
     var errors: [GraphQLError] = []
@@ -19,30 +20,35 @@ struct ResponseWriter: ~Copyable {
         case index(Int)
     }
 
-    private init(_ resolver: LevelResolver, _ buffer: consuming ResponseBuffer, maximumErrors: Int) {
+    private init(
+        _ resolver: borrowing LevelResolver,
+        _ gathering: UnsafePointer<Gathering>,
+        _ buffer: consuming ResponseBuffer,
+        maximumErrors: Int
+    ) {
         request = resolver.request
         steps = resolver.steps
-        gathering = resolver.gathering
+        self.gathering = gathering
         self.maximumErrors = maximumErrors
         out = LeafWriter(buffer)
     }
 
     /// The response to what was resolved.
-    static func response(_ resolver: LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
-        // The rows are read through pointers, which do not keep their columns.
-        defer { withExtendedLifetime(resolver) {} }
+    static func response(_ resolver: borrowing LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
         var moved: [UInt8]?
         var errors: [GraphQLError] = []
         let bytes = [UInt8](unsafeUninitializedCapacity: resolver.steps.expectedLength) { memory, count in
-            let buffer = ResponseBuffer(lending: UnsafeMutableRawBufferPointer(memory))
-            var writer = ResponseWriter(resolver, buffer, maximumErrors: options.maximumErrors)
-            writer.writeResponse(options)
-            errors = writer.errors
-            resolver.steps.note(length: writer.out.buffer.count)
-            if writer.out.buffer.hasMoved {
-                moved = Array(writer.out.buffer.bytes)
-            } else {
-                count = writer.out.buffer.count
+            withUnsafePointer(to: resolver.gathering) { gathering in
+                let buffer = ResponseBuffer(lending: UnsafeMutableRawBufferPointer(memory))
+                var writer = ResponseWriter(resolver, gathering, buffer, maximumErrors: options.maximumErrors)
+                writer.writeResponse(options)
+                errors = writer.errors
+                resolver.steps.note(length: writer.out.buffer.count)
+                if writer.out.buffer.hasMoved {
+                    moved = Array(writer.out.buffer.bytes)
+                } else {
+                    count = writer.out.buffer.count
+                }
             }
         }
         return ExecutionResult(bytes: moved ?? bytes, errors: errors)
@@ -65,24 +71,26 @@ struct ResponseWriter: ~Copyable {
     }
 
     private mutating func writeObject(group: Int, row: Int) -> Bool {
-        let (selection, firstColumn) = (gathering.groups[group].selection, gathering.groups[group].firstColumn)
-        guard let (base, stride) = gathering.groups[group].memory else { return false }
-        return writeRow(steps.ranges[selection], base + row * stride, firstColumn: firstColumn, row: row)
+        let group = gathering.pointee.groups.at(group)
+        guard let rows = group.pointee.rows else { return false }
+        let (selection, firstColumn) = (group.pointee.selection, group.pointee.firstColumn)
+        return writeRow(steps.ranges[selection], rows.base + row * rows.stride, firstColumn: firstColumn, row: row)
     }
 
     /// A list of objects that stand one after the other in their group.
     private mutating func writeObjects(group: Int, rows: Range<Int>, of step: Int, level: Int) -> Bool {
         let start = out.buffer.count
         out.buffer.byte(UInt8(ascii: "["))
-        guard let (base, stride) = gathering.groups[group].memory, !rows.isEmpty else {
+        let group = gathering.pointee.groups.at(group)
+        guard let all = group.pointee.rows, !rows.isEmpty else {
             out.buffer.byte(UInt8(ascii: "]"))
             return true
         }
-        let range = steps.ranges[gathering.groups[group].selection]
-        let firstColumn = gathering.groups[group].firstColumn
+        let range = steps.ranges[group.pointee.selection]
+        let firstColumn = group.pointee.firstColumn
         path.append(.index(0))
         let top = path.count - 1
-        var pointer = base + rows.lowerBound * stride
+        var pointer = all.base + rows.lowerBound * all.stride
         for row in rows {
             if row > rows.lowerBound { out.buffer.byte(UInt8(ascii: ",")) }
             path[top] = .index(row - rows.lowerBound)
@@ -93,7 +101,7 @@ struct ResponseWriter: ~Copyable {
                 path.removeLast()
                 return replaceByNull(from: start, step, level: level)
             }
-            pointer += stride
+            pointer += all.stride
         }
         path.removeLast()
         out.buffer.byte(UInt8(ascii: "]"))
@@ -119,8 +127,8 @@ struct ResponseWriter: ~Copyable {
                 if out.outcome == .written { continue }
                 guard finishLeaf(index) else { return false }
             case .column:
-                let column = gathering.columns[firstColumn + index - range.lowerBound]
-                guard writeColumn(column < 0 ? nil : column + number, index) else { return false }
+                let first = gathering.pointee.firstCell(ofColumn: firstColumn + index - range.lowerBound)
+                guard writeColumn(first.map { $0 + number }, index) else { return false }
             case .constant: break
             case .introspection:
                 guard writeIntrospection(index) else { return false }
@@ -153,10 +161,10 @@ struct ResponseWriter: ~Copyable {
     /// CompleteValue: the level counts the lists the value stands in.
     private mutating func writeCell(_ cell: Int, _ step: Int, level: Int) -> Bool {
         let isInnermost = level == steps.memory[step].listDepth
-        switch gathering.cells[cell] {
+        switch gathering.pointee.cells.at(cell).pointee {
         case .null: return writeNull(step, level: level)
-        case .failure(let index): return fail(gathering.failures[index], step, level: level)
-        case .leaf(let index): return writeLeaf(gathering.values[index], step, level: level)
+        case .failure(let index): return fail(gathering.pointee.failures[index], step, level: level)
+        case .leaf(let index): return writeLeaf(gathering.pointee.values[index], step, level: level)
         case .list(let first, let count):
             guard !isInnermost else { return fail(unexpectedList(step), step, level: level) }
             return writeList(count, step, level: level) { writer, index in

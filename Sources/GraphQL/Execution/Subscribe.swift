@@ -15,7 +15,7 @@ extension ExecutableSchema {
         let stream = try await core.openSource(
             plan,
             variables,
-            root: Rows(ObjectColumn([root])),
+            root: ObjectColumn([root]),
             context: ContextBox(context),
             options: options
         )
@@ -53,7 +53,7 @@ extension ExecutionCore {
     func openSource(
         _ plan: ExecutionPlan,
         _ variables: JSONObject,
-        root: Rows,
+        root: any RowOwner,
         context: any Shared,
         options: ExecutionOptions
     ) async throws(RequestErrors) -> ErasedStream {
@@ -68,7 +68,7 @@ extension ExecutionCore {
             throw refusal("\(field.field.coordinate) has no source of events; register one.")
         }
         do throws(GraphQLError) {
-            return try await find(root.owner, FieldCall(resolver.steps.memory[step], in: resolver))
+            return try await find(root, FieldCall(resolver.steps.memory[step], in: resolver))
         } catch {
             var error = error
             if error.locations.isEmpty { error.locations = request.locations(of: field) }

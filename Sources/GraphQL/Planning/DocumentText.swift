@@ -7,13 +7,35 @@ public struct DocumentText: Sendable, Hashable {
     public let text: String
     private let fingerprint: Int
 
+    /// What the process mixes into its hashes.
+    private static let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max) | 1)
+
     /// Takes a text and hashes it.
     public init(_ text: String) {
         var text = text
-        var hasher = Hasher()
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        fingerprint = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
         self.text = text
-        fingerprint = hasher.finalize()
+    }
+
+    /// Multiplies and folds eight bytes at a time, the last ones padded.
+    ///
+    /// Whoever finds equal hashes all the same wins little: caches are bounded, and compare.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let (first, second) = key
+        var mixed = first ^ UInt64(truncatingIfNeeded: bytes.count)
+        var offset = 0
+        while offset < bytes.count {
+            var word: UInt64 = 0
+            if offset + 8 <= bytes.count {
+                word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            } else {
+                for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
+            }
+            let product = (mixed ^ word).multipliedFullWidth(by: second)
+            mixed = product.high ^ product.low
+            offset += 8
+        }
+        return Int(truncatingIfNeeded: mixed)
     }
 
     /// How long the text is, in bytes.
@@ -48,6 +70,10 @@ public struct DocumentText: Sendable, Hashable {
             guard words.0 == words.1 else { return false }
             offset += 8
         }
-        return left[offset...].elementsEqual(right[offset...])
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
+        }
+        return true
     }
 }

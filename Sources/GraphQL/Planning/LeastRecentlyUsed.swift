@@ -41,11 +41,11 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value, which counts as used now.
     mutating func use(_ key: Key) -> Value? {
+        // What was used last is often asked for again, and found so without hashing.
+        if newest != Self.none, slots[newest].entry?.key == key { return slots[newest].entry?.value }
         guard let place = places[key] else { return nil }
-        if place != newest {
-            unlink(place)
-            link(place)
-        }
+        unlink(place)
+        link(place)
         return slots[place].entry?.value
     }
 

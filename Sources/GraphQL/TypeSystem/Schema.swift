@@ -41,7 +41,24 @@ public final class Schema: Sendable {
 
     /// The type of this name.
     public func type(named name: String) -> NamedType? {
-        parts.typesByName[name]
+        number(ofType: name).map { types[Int($0.value)] }
+    }
+
+    /// The number of the type of this name, which is its place among the types.
+    func number(ofType name: String) -> TypeNumber? {
+        var name = name
+        return name.withUTF8 { name in
+            name.baseAddress.flatMap { index.type(named: NameSlice(start: $0, length: name.count)) }
+        }
+    }
+
+    /// The place of an input object's field among its fields.
+    func place(ofInput name: String, of type: TypeNumber) -> Int? {
+        var name = name
+        let number = name.withUTF8 { name in
+            name.baseAddress.flatMap { index.inputField(named: NameSlice(start: $0, length: name.count), of: type) }
+        }
+        return number.map { Int($0.value - index[type].inputs.lowerBound) }
     }
 
     /// The definition of a directive.

@@ -31,13 +31,14 @@ struct InputCoercion {
         }
         if value.isNull { return .null }
         if case .list(let element) = type { return coerceList(value, of: element) }
-        guard let named = schema.type(named: type.namedType) else {
+        guard let number = schema.number(ofType: type.namedType) else {
             return refuse("Unknown type \"\(type.namedType)\".")
         }
+        let named = schema.types[Int(number.value)]
         switch named.kind {
         case .scalar: return coerceScalar(value, named)
         case .enumeration: return coerceEnum(value, named)
-        case .inputObject: return coerceObject(value, named)
+        case .inputObject: return coerceObject(value, named, number)
         case .object, .interface, .union: return refuse("\"\(named.name)\" is no input type.")
         }
     }
@@ -102,38 +103,69 @@ struct InputCoercion {
         return value
     }
 
-    private mutating func coerceObject(_ value: JSONValue, _ type: Schema.NamedType) -> JSONValue? {
-        guard let given = value.objectValue else {
+    private mutating func coerceObject(
+        _ value: JSONValue,
+        _ type: Schema.NamedType,
+        _ number: TypeNumber
+    ) -> JSONValue? {
+        guard case .object(let given) = value else {
             return refuse("Expected type \"\(type.name)\" to be an object.")
         }
         let before = problems.count
-        var result = JSONObject()
-        result.reserveCapacity(given.count)
-        var known = 0
         // By index, because a copy of a definition retains all its texts.
         let fields = type.inputFields
-        for index in fields.indices where problems.count < maximumErrors {
-            let name = fields[index].name
-            if known < given.count, let value = given[name] {
-                known += 1
-                if !value.isNull, let scalar = fields[index].builtInScalar {
-                    result[name] = coerceScalar(value, scalar, at: .key(name))
+        let result = withUnsafeTemporaryAllocation(of: Int.self, capacity: fields.count) { places in
+            places.initialize(repeating: -1)
+            var isKnown = true
+            for place in 0..<given.count {
+                if let field = schema.place(ofInput: given.key(at: place), of: number) {
+                    places[field] = place
                 } else {
-                    result[name] = coerce(value, to: fields[index].type, at: .key(name))
+                    isKnown = false
                 }
-            } else if let value = fields[index].defaultValue {
-                result[name] = LiteralCoercion(schema: schema).coerce(value, to: fields[index].type)
-            } else if fields[index].type.isNonNull {
-                refuse("Field \"\(name)\" of required type \"\(fields[index].type)\" was not provided.")
             }
+            let result = coerceFields(fields, of: given, at: places)
+            if !isKnown { refuseUnknown(given, type, number) }
+            return result
         }
-        if known < given.count { refuseUnknown(given, type) }
         if type.isOneOf { requireOneField(given, type) }
         return problems.count == before ? .object(result) : nil
     }
 
-    private mutating func refuseUnknown(_ given: JSONObject, _ type: Schema.NamedType) {
-        for member in given where problems.count < maximumErrors && type.inputField(named: member.key) == nil {
+    /// The fields of an object in their type's order: `places` says where each was given, below zero where it was not.
+    private mutating func coerceFields(
+        _ fields: [Schema.InputValue],
+        of given: JSONObject,
+        at places: UnsafeMutableBufferPointer<Int>
+    ) -> JSONObject {
+        var result = JSONObject()
+        result.reserveCapacity(given.count)
+        for index in fields.indices where problems.count < maximumErrors {
+            let name = fields[index].name
+            let coerced: JSONValue?
+            if places[index] >= 0 {
+                let value = given.value(at: places[index])
+                if !value.isNull, let scalar = fields[index].builtInScalar {
+                    coerced = coerceScalar(value, scalar, at: .key(name))
+                } else {
+                    coerced = coerce(value, to: fields[index].type, at: .key(name))
+                }
+            } else if let value = fields[index].defaultValue {
+                coerced = LiteralCoercion(schema: schema).coerce(value, to: fields[index].type)
+            } else {
+                if fields[index].type.isNonNull {
+                    refuse("Field \"\(name)\" of required type \"\(fields[index].type)\" was not provided.")
+                }
+                continue
+            }
+            if let coerced { result.append(name, coerced) }
+        }
+        return result
+    }
+
+    private mutating func refuseUnknown(_ given: JSONObject, _ type: Schema.NamedType, _ number: TypeNumber) {
+        for member in given
+        where problems.count < maximumErrors && schema.place(ofInput: member.key, of: number) == nil {
             let ending = suggestions.similar(to: member.key, among: type.inputFields.map(\.name))
             refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\"." + ending)
         }

@@ -4,10 +4,10 @@ import TocsinCore
 extension ModelType {
     /// The stored values of a create or update input that has been coerced against the schema.
     func input(from object: JSONObject) -> RecordInput {
-        var input = RecordInput(minimumCapacity: object.count)
+        var input = RecordInput(of: self, capacity: object.count)
         for member in object {
-            guard let position = position(of: member.key), fields[position].role == .declared else { continue }
-            input[member.key] = fields[position].value(from: member.value)
+            guard let position = position(of: member.key), let kind = inputKinds[position] else { continue }
+            input.append(kind.value(from: member.value), at: position)
         }
         return input
     }
@@ -15,14 +15,20 @@ extension ModelType {
 
 extension ModelField {
     /// The stored value of a coerced input value.
+    func value(from json: JSONValue) -> FieldValue { kind.value(from: json) }
+}
+
+extension ModelField.Kind {
+    /// The stored value of a coerced input value.
     func value(from json: JSONValue) -> FieldValue {
-        if json.isNull { return .null }
-        switch kind {
-        case .json: return .json(json.serializedString())
-        case .bool: return json.boolValue.map(FieldValue.bool) ?? .null
-        case .double: return json.doubleValue.map(FieldValue.double) ?? .null
-        case .int: return json.intValue.map(FieldValue.int) ?? .null
-        case .text: return json.stringValue.map(FieldValue.text) ?? .null
+        switch (self, json) {
+        case (_, .null): .null
+        case (.text, .string(let text)): .text(text)
+        case (.bool, .bool(let flag)): .bool(flag)
+        case (.int, _): json.intValue.map(FieldValue.int) ?? .null
+        case (.double, _): json.doubleValue.map(FieldValue.double) ?? .null
+        case (.json, _): .json(json.serializedString())
+        case (.text, _), (.bool, _): .null
         }
     }
 }

@@ -47,8 +47,8 @@ package struct RegistrationResult: Sendable {
     package var device: Device?
 }
 
-/// What every resolver may use for one request; a class, because each is given the one there is.
-package final class RequestContext: Sendable {
+/// What every resolver may use for one request.
+package struct RequestContext: Sendable {
     package let caller: Identity
     package let services: Services
 

@@ -4,7 +4,7 @@ import TocsinCore
 /// Resolvers of the categories that apps register.
 enum CategoryResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.notificationCategories") { invocation throws(ServiceError) in
+        map.service("Query.notificationCategories") { invocation throws(ServiceError) in
             let categories = invocation.context.services.categories.prefix(try invocation.pageSize())
             return .objects(categories.map { .category($0) })
         }

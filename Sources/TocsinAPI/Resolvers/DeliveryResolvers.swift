@@ -9,7 +9,7 @@ enum DeliveryResolvers {
         registerDelivery(in: &map)
         registerSummary(in: &map)
         ExplanationResolvers.register(in: &map)
-        map.root("Mutation.redriveDeliveries") { invocation throws(ServiceError) in
+        map.service("Mutation.redriveDeliveries") { invocation throws(ServiceError) in
             let context = invocation.context
             let summary = try await context.services.deliveries.redrive(
                 MessageID(invocation.text("messageId")),

@@ -13,17 +13,17 @@ enum DeviceResolvers {
     }
 
     private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.devices") { invocation throws(ServiceError) in
+        map.service("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
             return .list(
                 try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) }
             )
         }
-        map.root("Query.webPushKey") { invocation throws(ServiceError) in
+        map.service("Query.webPushKey") { invocation throws(ServiceError) in
             guard let key = invocation.context.services.devices.webPushKey else { return .null }
             return .leaf(.string(key))
         }
-        map.root("Mutation.registerPushToken") { invocation throws(ServiceError) in
+        map.service("Mutation.registerPushToken") { invocation throws(ServiceError) in
             let context = invocation.context
             let (device, all) = try await context.services.devices.register(
                 try registration(invocation),
@@ -34,7 +34,7 @@ enum DeviceResolvers {
                 .registration(RegistrationResult(userID: context.caller.userID, tokens: tokens, device: device))
             )
         }
-        map.root("Mutation.unregisterPushToken") { invocation throws(ServiceError) in
+        map.service("Mutation.unregisterPushToken") { invocation throws(ServiceError) in
             let context = invocation.context
             let left = try await context.services.devices.unregister(
                 token: invocation.text("token"),
@@ -49,18 +49,18 @@ enum DeviceResolvers {
     }
 
     private static func registerMembershipRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.memberships") { invocation throws(ServiceError) in
+        map.service("Query.memberships") { invocation throws(ServiceError) in
             let context = invocation.context
             let memberships = try await context.services.memberships.memberships(caller: context.caller)
             return .objects(memberships.map { .membership($0) })
         }
-        map.root("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
+        map.service("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
             let push = invocation.arguments["push"]?.boolValue ?? true
             let membership = try await context.services.memberships.join(topic, push: push, caller: context.caller)
             return .object(.membership(membership))
         }
-        map.root("Mutation.unsubscribeFromTopic") { invocation throws(ServiceError) in
+        map.service("Mutation.unsubscribeFromTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
             return .object(.membership(try await context.services.memberships.leave(topic, caller: context.caller)))
         }
@@ -129,8 +129,8 @@ enum DeviceResolvers {
     }
 
     private static func registerMe(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.me") { invocation throws(ServiceError) in .object(.me(invocation.context.caller)) }
-        map.root("Mutation.setNotifications") { invocation throws(ServiceError) in
+        map.service("Query.me") { invocation throws(ServiceError) in .object(.me(invocation.context.caller)) }
+        map.service("Mutation.setNotifications") { invocation throws(ServiceError) in
             let context = invocation.context
             let areWanted = invocation.arguments["enabled"]?.boolValue ?? true
             try await context.services.devices.setPushes(areWanted, caller: context.caller)
@@ -163,14 +163,17 @@ extension Device {
 
 extension ResolverMap where Object == APIObject, Context == RequestContext {
     /// A root field that one service call resolves.
-    mutating func root(
+    mutating func service(
         _ coordinate: String,
         _ resolve:
             @escaping @Sendable (FieldInvocation<RequestContext>) async throws(ServiceError) -> ResolvedValue<APIObject>
     ) {
-        batch(coordinate) { parents, invocation throws(GraphQLError) in
-            let value = try await invocation.serving { () throws(ServiceError) in try await resolve(invocation) }
-            return parents.map { _ in value }
+        root(coordinate) { invocation throws(GraphQLError) in
+            do throws(ServiceError) {
+                return try await resolve(invocation)
+            } catch {
+                throw invocation.worded(error)
+            }
         }
     }
 

@@ -8,7 +8,7 @@ struct DirectPushResolvers {
 
     func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         let messages = schema.messages
-        map.root("Mutation.sendPush") { invocation throws(ServiceError) in
+        map.service("Mutation.sendPush") { invocation throws(ServiceError) in
             let context = invocation.context
             let order = try Self.order(invocation.arguments.object, messages)
             return .object(

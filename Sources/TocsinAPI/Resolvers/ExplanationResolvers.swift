@@ -5,7 +5,7 @@ import TocsinCore
 /// Resolvers of `explainDelivery`: why a message reaches a user or not.
 enum ExplanationResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.explainDelivery") { invocation throws(ServiceError) in
+        map.service("Query.explainDelivery") { invocation throws(ServiceError) in
             let context = invocation.context
             let explanation = try await context.services.deliveries.explain(
                 MessageID(invocation.text("messageId")),

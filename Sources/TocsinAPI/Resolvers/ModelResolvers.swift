@@ -18,15 +18,12 @@ struct ModelResolvers {
             default: break
             }
             let resolvers = self
-            map.batch(coordinate) { parents, invocation throws(GraphQLError) in
-                let value = try await invocation.serving { () throws(ServiceError) in
-                    try await resolvers.resolve(operation, invocation)
-                }
-                return parents.map { _ in value }
+            map.service(coordinate) { invocation throws(ServiceError) in
+                try await resolvers.resolve(operation, invocation)
             }
         }
         let messages = schema.messages
-        map.root("Query.history") { invocation throws(ServiceError) in
+        map.service("Query.history") { invocation throws(ServiceError) in
             try await ModelPages(model: messages, invocation: invocation).history()
         }
     }
@@ -63,32 +60,19 @@ struct ModelResolvers {
         at coordinate: String,
         in map: inout ResolverMap<APIObject, RequestContext>
     ) {
-        let isMessage = model === schema.messages
-        map.batch(coordinate) { parents, invocation throws(GraphQLError) in
-            switch await Self.created(model, isMessage: isMessage, invocation) {
-            case .success(let record): return parents.map { _ in .object(.record(record)) }
-            case .failure(let error): throw invocation.worded(error)
-            }
-        }
-    }
-
-    private static func created(
-        _ model: ModelType,
-        isMessage: Bool,
-        _ invocation: Invocation
-    ) async -> Result<Record, ServiceError> {
-        let (caller, services) = (invocation.context.caller, invocation.context.services)
-        do throws(ServiceError) {
-            let (input, condition) = try createInput(model, isMessage: isMessage, invocation)
+        let (isMessage, isTopic) = (model === schema.messages, model === schema.topics)
+        map.service(coordinate) { invocation throws(ServiceError) in
+            let (caller, services) = (invocation.context.caller, invocation.context.services)
+            let (input, condition) = try Self.createInput(model, isMessage: isMessage, invocation)
             let record =
-                switch model.name {
-                case "Topic": try await services.topics.create(input, condition: condition, caller: caller)
-                case "Message": try await services.messages.create(input, condition: condition, caller: caller)
-                default: try await services.models.create(model, input, condition: condition, caller: caller)
+                if isMessage {
+                    try await services.messages.create(input, condition: condition, caller: caller)
+                } else if isTopic {
+                    try await services.topics.create(input, condition: condition, caller: caller)
+                } else {
+                    try await services.models.create(model, input, condition: condition, caller: caller)
                 }
-            return .success(record)
-        } catch {
-            return .failure(error)
+            return .object(.record(record))
         }
     }
 

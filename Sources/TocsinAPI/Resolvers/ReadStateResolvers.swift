@@ -5,11 +5,11 @@ import TocsinCore
 /// Resolvers of how far the caller has read.
 enum ReadStateResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.root("Query.readState") { invocation throws(ServiceError) in
+        map.service("Query.readState") { invocation throws(ServiceError) in
             let context = invocation.context
             return .object(.readState(try await context.services.readMarks.marks(caller: context.caller)))
         }
-        map.root("Mutation.markRead") { invocation throws(ServiceError) in
+        map.service("Mutation.markRead") { invocation throws(ServiceError) in
             let context = invocation.context
             let marks = try await context.services.readMarks.markRead(
                 invocation.arguments["topicId"]?.stringValue.map { TopicID($0) },

@@ -13,6 +13,14 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
+        caller.decisions.decision(operation, on: model) { decided(operation, on: model, for: caller) }
+    }
+
+    private static func decided(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        for caller: Identity
+    ) -> AccessDecision {
         let granted = granted(
             model.rules,
             { $0.covers(operation) && mayUse($0, for: operation, caller) },

@@ -1,5 +1,7 @@
 /// Who asks: the verified caller of one request or socket.
-package struct Identity: Hashable, Sendable {
+///
+/// One reference to what was verified, so that a request's many copies cost nothing; setting a part makes another.
+package struct Identity: Sendable {
     /// What a token may do beyond its user's rights: nothing but what is listed.
     package enum Scope: Hashable, Sendable {
         /// All that the user may.
@@ -22,18 +24,28 @@ package struct Identity: Hashable, Sendable {
         case apiKey
     }
 
-    /// `sub`: the key of devices and memberships.
-    package var userID: UserID { didSet { owner = Self.owner(userID, username) } }
-    package var username: String { didSet { owner = Self.owner(userID, username) } }
-    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
-    package private(set) var owner: String
-    package var scope: Scope
-    /// Local tokens and API keys only, for revocation.
-    package var tokenID: TokenID?
-    package var expiresAt: Timestamp?
-    package var provider: Provider
-    /// Claims of the token that rules may name (`cognito:groups`, `email`), each with its values.
-    package var claims: [String: [String]]
+    private struct Facts: Hashable, Sendable {
+        var userID: UserID
+        var username: String
+        var scope: Scope
+        var tokenID: TokenID?
+        var expiresAt: Timestamp?
+        var provider: Provider
+        var claims: [String: [String]]
+    }
+
+    private final class Verified: Sendable {
+        let facts: Facts
+        let owner: String
+        let decisions = DecisionMemory()
+
+        init(_ facts: Facts) {
+            self.facts = facts
+            owner = facts.userID.text + "::" + facts.username
+        }
+    }
+
+    private var verified: Verified
 
     package init(
         userID: UserID,
@@ -44,20 +56,71 @@ package struct Identity: Hashable, Sendable {
         provider: Provider = .userPools,
         claims: [String: [String]] = [:]
     ) {
-        self.userID = userID
-        self.username = username
-        owner = Self.owner(userID, username)
-        self.scope = scope
-        self.tokenID = tokenID
-        self.expiresAt = expiresAt
-        self.provider = provider
-        self.claims = claims
+        verified = Verified(
+            Facts(
+                userID: userID,
+                username: username,
+                scope: scope,
+                tokenID: tokenID,
+                expiresAt: expiresAt,
+                provider: provider,
+                claims: claims
+            )
+        )
     }
 
-    private static func owner(_ userID: UserID, _ username: String) -> String { userID.text + "::" + username }
+    private mutating func set<Part>(_ part: WritableKeyPath<Facts, Part>, _ value: Part) {
+        var facts = verified.facts
+        facts[keyPath: part] = value
+        verified = Verified(facts)
+    }
 
+    /// `sub`: the key of devices and memberships.
+    package var userID: UserID {
+        get { verified.facts.userID }
+        set { set(\.userID, newValue) }
+    }
+    package var username: String {
+        get { verified.facts.username }
+        set { set(\.username, newValue) }
+    }
+    package var scope: Scope {
+        get { verified.facts.scope }
+        set { set(\.scope, newValue) }
+    }
+    /// Local tokens and API keys only, for revocation.
+    package var tokenID: TokenID? {
+        get { verified.facts.tokenID }
+        set { set(\.tokenID, newValue) }
+    }
+    package var expiresAt: Timestamp? {
+        get { verified.facts.expiresAt }
+        set { set(\.expiresAt, newValue) }
+    }
+    package var provider: Provider {
+        get { verified.facts.provider }
+        set { set(\.provider, newValue) }
+    }
+    /// Claims of the token that rules may name (`cognito:groups`, `email`), each with its values.
+    package var claims: [String: [String]] {
+        get { verified.facts.claims }
+        set { set(\.claims, newValue) }
+    }
+
+    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
+    package var owner: String { verified.owner }
     /// The stored owner texts that are this caller's: today's form and the two older ones.
     package var ownerForms: [String] { [owner, userID.text, username] }
+    /// What the rules of models were found to give to the caller.
+    var decisions: DecisionMemory { verified.decisions }
+}
+
+extension Identity: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.verified === right.verified || left.verified.facts == right.verified.facts
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(verified.facts) }
 }
 
 extension Identity {

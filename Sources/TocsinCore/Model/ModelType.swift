@@ -29,9 +29,13 @@ package final class ModelType: Sendable {
     ///
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
-    private let positions: NameTable
-    /// By position, whether what an input gives is what a new record has: not where the server writes whatever was given.
-    private let isGivable: [Bool]
+    private let positions: FieldPositions
+    /// By position: how values from clients are kept; nil where the server alone writes.
+    package let inputKinds: [ModelField.Kind?]
+    /// By position: which limit its texts have.
+    let textLimits: [TextLimit]
+    /// By position: whether what an input gives is what a new record has, and not what the server writes in any case.
+    let isGivable: [Bool]
     /// Positions of what every record is asked for.
     let places: Places
 
@@ -55,6 +59,11 @@ package final class ModelType: Sendable {
         var created: Int?
         var updated: Int?
         var making: Int?
+        var id: Int?
+        /// Of messages.
+        var topic: Int?
+        var key: Int?
+        var priority: Int?
         /// Declared fields with a value of their own where the client gives none.
         var defaults: [Int] = []
     }
@@ -89,8 +98,10 @@ package final class ModelType: Sendable {
         self.rules = rules
         self.keyFields = keyFields
         self.timestamps = timestamps
-        let positions = NameTable(fields.map(\.name))
+        let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
+        inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
+        textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(
             fieldRules.compactMap { name, rules in positions[name].map { ($0, rules) } },
             uniquingKeysWith: { first, _ in first }
@@ -107,7 +118,11 @@ package final class ModelType: Sendable {
             feedPosition: positions[Self.feedPosition],
             created: positions[timestamps.created],
             updated: positions[timestamps.updated],
-            making: positions[Self.makingTime]
+            making: positions[Self.makingTime],
+            id: positions["id"],
+            topic: positions["topicId"],
+            key: positions["key"],
+            priority: positions["priority"]
         )
         let written = [places.owner, places.version, places.changed, places.making]
         let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }
@@ -129,12 +144,6 @@ package final class ModelType: Sendable {
 
     /// Position of a field in `fields` and in a record's values.
     package func position(of fieldName: String) -> Int? { positions[fieldName] }
-
-    /// Position of a field that a new record takes from its input.
-    func givenPosition(of fieldName: String) -> Int? {
-        guard let position = positions[fieldName], isGivable[position] else { return nil }
-        return position
-    }
 
     /// The text that names the row with these values of the key fields; nil when one is missing.
     package func key(of values: (String) -> FieldValue) -> String? {

@@ -10,30 +10,62 @@ package protocol GroupedWrite: Sendable {
     static func perform(_ batch: [Self], _ writer: any StoreWriter) throws(StoreError) -> [Outcome]
 }
 
-extension Store {
-    /// A store that groups nothing performs each alone.
-    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
-        try await write { writer throws(StoreError) in try Work.perform([work], writer).single() }
-    }
-
-    /// `write` of work that may refuse: a refusal is a value inside the group, an error to the caller.
-    package func writing<Work: GroupedWrite, Value>(
-        _ work: Work
-    ) async throws(ServiceError) -> Value where Work.Outcome == Result<Value, ServiceError> {
-        let result: Result<Value, ServiceError>
-        do throws(StoreError) {
-            result = try await write(work)
-        } catch {
-            throw ServiceError(error)
+extension GroupedWrite {
+    /// Performs this in a store's current write group, together with what follows it there and is of its kind.
+    ///
+    /// Generic over the work alone, so that it is compiled for each kind.
+    package func written(to store: any Store) async throws(StoreError) -> Outcome {
+        let answer = await WaitingCaller<Outcome>.answer { caller in store.enqueue(BatchedWrite(self, caller)) }
+        switch answer {
+        case .success(let outcome): return outcome
+        case .failure(let error): throw store.told(error)
         }
-        return try result.get()
     }
 }
 
-extension Array {
-    /// The only outcome of a batch of one.
-    fileprivate func single() throws(StoreError) -> Element {
-        guard count == 1, let first else { throw .mismatch(reason: "One write had \(count) outcomes.") }
-        return first
+extension Store {
+    /// Performs work in the current write group's transaction, together with what follows it there and is of its kind.
+    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
+        try await work.written(to: self)
     }
+}
+
+/// Work in a store's queue, performed together with its kind.
+private final class BatchedWrite<Work: GroupedWrite>: QueuedWrite {
+    private let work: Work
+    private let caller: WaitingCaller<Work.Outcome>
+
+    init(_ work: Work, _ caller: WaitingCaller<Work.Outcome>) {
+        self.work = work
+        self.caller = caller
+    }
+
+    var isWanted: Bool { caller.isWaiting }
+
+    func isJoined(by other: any QueuedWrite) -> Bool { type(of: other) == Self.self }
+
+    func perform(
+        _ batch: ArraySlice<any QueuedWrite>,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [@Sendable () -> Void] {
+        var (works, callers): ([Work], [WaitingCaller<Work.Outcome>]) = ([], [])
+        works.reserveCapacity(batch.count)
+        callers.reserveCapacity(batch.count)
+        for write in batch {
+            guard let member = write as? Self else { continue }
+            works.append(member.work)
+            callers.append(member.caller)
+        }
+        let outcomes = try Work.perform(works, writer)
+        guard outcomes.count == batch.count, callers.count == batch.count else {
+            throw .mismatch(reason: "\(batch.count) writes of one kind had \(outcomes.count) outcomes.")
+        }
+        return [
+            { [callers] in
+                for place in callers.indices { callers[place].resume(.success(outcomes[place])) }
+            }
+        ]
+    }
+
+    func fail(_ error: StoreError) { caller.resume(.failure(error)) }
 }

@@ -18,8 +18,10 @@ package protocol Store: Sendable {
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Performs work in the current write group's transaction, together with what follows it there and is of its kind.
-    func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome
+    /// Lets a write wait for its group; it answers its caller itself, maybe before this returns.
+    func enqueue(_ write: any QueuedWrite)
+    /// What the caller of a write that was enqueued is told of its failure.
+    func told(_ failure: StoreError) -> StoreError
 }
 
 /// Everything a read may ask.

@@ -4,7 +4,7 @@ struct BatchTopics {
         /// As it was when it was looked at last; nil while it was not, or is not there.
         var record: Record?
         /// Who was judged last by that, and how.
-        var judged: (rights: MessageRights, mayPublish: Bool)?
+        var judged: (caller: Identity, mayPublish: Bool)?
     }
 
     private var topics: [Topic]
@@ -27,13 +27,13 @@ struct BatchTopics {
         for place in topics.indices { topics[place] = Topic(record: record(ids[place])) }
     }
 
-    /// Whether who has these rights may make a message in a topic as it was seen last.
+    /// Whether a draft's message may be made in its topic, at this place, as that was seen last.
     ///
     /// Drafts that follow each other are mostly of one caller, who is judged once.
-    mutating func mayPublish(_ rights: MessageRights, in place: Int) -> Bool {
-        if let judged = topics[place].judged, judged.rights === rights { return judged.mayPublish }
-        let mayPublish = topics[place].record.map(rights.mayPublish) ?? false
-        topics[place].judged = (rights, mayPublish)
+    mutating func mayPublish(_ draft: MessageDraft, in place: Int) -> Bool {
+        if let judged = topics[place].judged, judged.caller == draft.caller { return judged.mayPublish }
+        let mayPublish = topics[place].record.map(draft.mayPublish) ?? false
+        topics[place].judged = (draft.caller, mayPublish)
         return mayPublish
     }
 }

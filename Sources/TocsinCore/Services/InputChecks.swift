@@ -21,7 +21,7 @@ package struct InputChecks: Sendable {
 
     /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
     /// are equal.
-    static func mayBeID(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+    static func mayBeID(_ text: String) -> Bool { TextScan.isASCII(text) }
 
     /// At most this many bytes of UTF-8, without NUL.
     package func checkText(_ text: String, field: String, maximumBytes: Int) throws(ServiceError) {
@@ -29,9 +29,7 @@ package struct InputChecks: Sendable {
         guard count <= maximumBytes else {
             throw .badRequest("\(field) has \(count) bytes; at most \(maximumBytes) are allowed.")
         }
-        // A text of one piece is searched where it lies, not byte by byte through the string.
-        let hasNUL = text.utf8.withContiguousStorageIfAvailable { $0.contains(0) }
-        guard !(hasNUL ?? text.utf8.contains(0)) else {
+        guard !TextScan.hasNUL(text) else {
             throw .badRequest("\(field) contains a NUL character, which is not allowed.")
         }
     }
@@ -44,42 +42,54 @@ package struct InputChecks: Sendable {
     }
 
     /// Checks every text of a record against the limits for its field.
-    package func check(_ values: [String: FieldValue], of model: ModelType) throws(ServiceError) {
+    package func check(_ input: RecordInput, of model: ModelType) throws(ServiceError) {
         do throws(ServiceError) {
-            for (name, value) in values { try checkText(of: value, field: name, of: model) }
+            for place in 0..<input.count { try checkText(at: place, in: input, of: model) }
         } catch {
             // Of several faults the first by name is told, whatever the order in which they were found.
-            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-                try checkText(of: value, field: name, of: model)
+            for place in (0..<input.count).sorted(by: { input.name(at: $0) < input.name(at: $1) }) {
+                try checkText(at: place, in: input, of: model)
             }
         }
         guard model.name == "Message" else { return }
-        if values["key"] == .text("") { throw .badRequest("key must not be empty; leave it out instead.") }
-        if let priority = values["priority"]?.int, !(1...5).contains(priority) {
+        if case .text("")? = input.value(ofFieldAt: model.places.key, in: model) {
+            throw .badRequest("key must not be empty; leave it out instead.")
+        }
+        if let priority = input.value(ofFieldAt: model.places.priority, in: model)?.int, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
     }
 
-    private func checkText(of value: FieldValue, field name: String, of model: ModelType) throws(ServiceError) {
+    private func checkText(at place: Int, in input: RecordInput, of model: ModelType) throws(ServiceError) {
         let text: String
-        switch value {
+        switch input.value(at: place) {
         case .text(let value), .json(let value): text = value
         case .null, .bool, .int, .double: return
         }
-        if name == "id" {
-            try checkID(text, field: name)
-        } else {
-            try checkText(text, field: name, maximumBytes: maximumBytes(of: name, in: model))
+        let name = input.name(at: place)
+        switch input.position(at: place, in: model).map({ model.textLimits[$0] }) ?? .other {
+        case .id: try checkID(text, field: name)
+        case .topicName: try checkText(text, field: name, maximumBytes: limits.topicNameBytes)
+        case .title: try checkText(text, field: name, maximumBytes: limits.titleBytes)
+        case .body: try checkText(text, field: name, maximumBytes: limits.bodyBytes)
+        case .key: try checkText(text, field: name, maximumBytes: limits.keyBytes)
+        case .other: try checkText(text, field: name, maximumBytes: limits.textBytes)
         }
     }
+}
 
-    private func maximumBytes(of field: String, in model: ModelType) -> Int {
-        switch (model.name, field) {
-        case ("Topic", "name"): limits.topicNameBytes
-        case ("Message", "title"): limits.titleBytes
-        case ("Message", "body"): limits.bodyBytes
-        case ("Message", "key"), ("Message", "category"), ("Message", "topicId"): limits.keyBytes
-        default: limits.textBytes
+/// Which limit the texts of a field have.
+enum TextLimit: Sendable {
+    case id, topicName, title, body, key, other
+
+    init(of field: String, in model: String) {
+        switch (model, field) {
+        case (_, "id"): self = .id
+        case ("Topic", "name"): self = .topicName
+        case ("Message", "title"): self = .title
+        case ("Message", "body"): self = .body
+        case ("Message", "key"), ("Message", "category"), ("Message", "topicId"): self = .key
+        default: self = .other
         }
     }
 }

@@ -17,7 +17,7 @@ struct MessageBatch {
     /// The places of their topics.
     private var topicsOfCreated: [Int] = []
     /// What all records begin with that the caller of the last one makes.
-    private var beginning: (rights: MessageRights, values: RecordFactory.Beginning)?
+    private var beginning: (caller: Identity, values: RecordFactory.Beginning)?
     private var createdByID: [String: Int] = [:]
     private var createdByKey: [MessageKey: Int] = [:]
     private var storedByID: [String: Record] = [:]
@@ -89,7 +89,7 @@ extension MessageBatch {
             topics.see { found[$0] }
         }
         for (draft, topic) in zip(drafts, topics.places) {
-            let mayPublish = trustsMemory || topics.mayPublish(draft.rights, in: topic)
+            let mayPublish = trustsMemory || topics.mayPublish(draft, in: topic)
             verdicts.append(mayPublish ? verdict(on: draft, in: topic) : .settled(.failure(.unauthorized)))
         }
     }
@@ -103,7 +103,7 @@ extension MessageBatch {
             if let place = createdByKey[key] { return .repeats(place) }
             if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
-        switch draft.record(from: beginning(for: draft.rights)) {
+        switch draft.record(from: beginning(for: draft.caller)) {
         case .failure(let refusal): return .settled(.failure(refusal))
         case .success(let record):
             let place = created.count
@@ -115,10 +115,10 @@ extension MessageBatch {
         }
     }
 
-    private mutating func beginning(for rights: MessageRights) -> RecordFactory.Beginning {
-        if let beginning, beginning.rights === rights { return beginning.values }
-        let values = makers.factory.beginning(owner: rights.caller.owner, at: now)
-        beginning = (rights, values)
+    private mutating func beginning(for caller: Identity) -> RecordFactory.Beginning {
+        if let beginning, beginning.caller == caller { return beginning.values }
+        let values = makers.factory.beginning(owner: caller.owner, at: now)
+        beginning = (caller, values)
         return values
     }
 
@@ -127,7 +127,7 @@ extension MessageBatch {
         let memory = makers.memory
         topics.see { memory[$0] }
         for (draft, topic) in zip(drafts, topics.places) {
-            guard topics.mayPublish(draft.rights, in: topic) else { return false }
+            guard topics.mayPublish(draft, in: topic) else { return false }
         }
         return true
     }
@@ -174,7 +174,7 @@ extension MessageBatch {
             topics.see { taken.topics[$0] }
             for (draft, topic) in topics.places.enumerated() {
                 if case .settled = verdicts[draft] { continue }
-                guard topics.mayPublish(drafts[draft].rights, in: topic) else { throw overtaken(topics.ids[topic]) }
+                guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
             }
         }
         makers.memory.note(taken.topics)

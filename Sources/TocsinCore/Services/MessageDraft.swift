@@ -11,8 +11,6 @@ final class MessageMakers: Sendable {
     /// What a message has where its input says nothing, by position.
     let defaults: [(position: Int, value: FieldValue)]
     let memory = TopicMemory()
-    let rights = RightsMemory()
-    private let priority: Int?
     private static let urgentPriority: Int64 = 5
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
@@ -24,11 +22,12 @@ final class MessageMakers: Sendable {
         defaults = MessageService.defaults.compactMap { name, value in
             messages.position(of: name).map { ($0, value) }
         }
-        priority = messages.position(of: "priority")
     }
 
     /// Whether a message goes before others.
-    func isUrgent(_ message: Record) -> Bool { priority.flatMap { message.values[$0].int } == Self.urgentPriority }
+    func isUrgent(_ message: Record) -> Bool {
+        messages.places.priority.flatMap { message.values[$0].int } == Self.urgentPriority
+    }
 }
 
 /// Topics as they were when places in them were last taken, so that they need not be looked up for the next message.
@@ -49,12 +48,25 @@ final class TopicMemory: Sendable {
     func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
 }
 
-/// A message that a caller wants to be created.
+/// What a message is to be, and what must hold of one that is not there yet.
+struct MessageContent: Sendable {
+    let input: RecordInput
+    let topicID: TopicID
+    let condition: Predicate
+}
+
+/// What the rules ask of a message and of its topic.
+struct PublishRules: Sendable {
+    let permitted: Predicate
+    let publishable: Predicate
+}
+
+/// A message that a caller wants to be created, with what the rules say of it.
 ///
-/// A class, so that it goes to the writer and through its batch without being copied.
+/// A class, because it goes from the caller's thread to the writer's and through its batch.
 final class MessageDraft: GroupedWrite {
     let makers: MessageMakers
-    let rights: MessageRights
+    let caller: Identity
     let id: String
     let topicID: TopicID
     /// The id, if the caller has chosen it: only such a one can be taken.
@@ -63,16 +75,21 @@ final class MessageDraft: GroupedWrite {
     let key: MessageKey?
     private let input: RecordInput
     private let condition: Predicate
+    /// What the rules ask of the message and of its topic; of one caller's drafts they ask the same.
+    private let rules: PublishRules
 
-    init(_ input: RecordInput, condition: Predicate, by rights: MessageRights, _ makers: MessageMakers) {
+    init(_ makers: MessageMakers, _ content: MessageContent, by caller: Identity, _ rules: PublishRules) {
         self.makers = makers
-        self.rights = rights
-        self.input = input
-        self.condition = condition
-        topicID = TopicID(input["topicId"]?.text ?? "")
-        givenID = input["id"]?.text
+        self.caller = caller
+        self.rules = rules
+        input = content.input
+        condition = content.condition
+        topicID = content.topicID
+        let (model, places) = (makers.messages, makers.messages.places)
+        givenID = content.input.value(ofFieldAt: places.id, in: model)?.text
         id = givenID ?? makers.environment.identifiers.makeID()
-        key = if let key = input["key"]?.text { MessageKey(topicID: topicID, key: key) } else { nil }
+        let key = content.input.value(ofFieldAt: places.key, in: model)?.text
+        self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
     }
 
     static func perform(
@@ -92,15 +109,20 @@ final class MessageDraft: GroupedWrite {
         return outcomes
     }
 
+    /// Whether a message may be made in this topic.
+    func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
+
     /// The record, made of what all of its caller's begin with at this time, without its places in the order of commits; or
     /// why it may not be created.
     func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
         var record = makers.factory.make(input, id: id, from: beginning)
-        if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: rights.caller) }
+        if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: caller) }
         for (position, value) in makers.defaults where record.values[position].isNull {
             record.values[position] = value
         }
-        guard rights.mayCreate(record, of: input) else { return .failure(.unauthorized) }
+        guard rules.permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+            return .failure(.unauthorized)
+        }
         guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }
         return .success(record)
     }
@@ -121,7 +143,7 @@ final class MessageDraft: GroupedWrite {
         makers.factory.outcome(
             ofRepeating: input,
             stored: stored,
-            caller: rights.caller,
+            caller: caller,
             defaults: MessageService.defaults
         )
     }

@@ -29,7 +29,14 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
-        try await environment.store.writing(try draft(input, condition: condition, caller: caller))
+        let draft = try draft(input, condition: condition, caller: caller)
+        let outcome: Result<Record, ServiceError>
+        do throws(StoreError) {
+            outcome = try await draft.written(to: environment.store)
+        } catch {
+            throw ServiceError(error)
+        }
+        return try outcome.get()
     }
 
     /// The message to be created, checked in as far as that needs no look at what is stored.
@@ -38,20 +45,22 @@ package struct MessageService: Sendable {
         condition: Predicate,
         caller: Identity
     ) throws(ServiceError) -> MessageDraft {
-        guard let rights = makers.rights.rights(of: caller, made: { rights(of: caller) }) else { throw .unauthorized }
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
+            case .allow(let publishable) = publishableTopics(caller)
+        else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let draft = MessageDraft(input, condition: condition, by: rights, makers)
-        guard !topicsHaveIDs || InputChecks.mayBeID(draft.topicID.text) else { throw .unauthorized }
-        return draft
+        let topic = input.value(ofFieldAt: messages.places.topic, in: messages)?.text ?? ""
+        guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
+        return MessageDraft(
+            makers,
+            MessageContent(input: input, topicID: TopicID(topic), condition: condition),
+            by: caller,
+            PublishRules(permitted: permitted, publishable: publishable)
+        )
     }
 
-    /// What the rules give the caller; nil where they let such a caller make no messages.
-    ///
     /// A topic one may publish to is one that one may read; publish-only tokens see exactly theirs.
-    private func rights(of caller: Identity) -> MessageRights? {
-        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
-            case .allow(let publishable) = AccessPolicy.decision(.read, on: topics, for: caller)
-        else { return nil }
-        return MessageRights(caller: caller, permitted: permitted, publishable: publishable)
+    private func publishableTopics(_ caller: Identity) -> AccessDecision {
+        AccessPolicy.decision(.read, on: topics, for: caller)
     }
 }

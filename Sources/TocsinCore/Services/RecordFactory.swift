@@ -1,6 +1,3 @@
-/// The values a client gave for a record's declared fields, by field name: absent, null and a value are three things.
-package typealias RecordInput = [String: FieldValue]
-
 /// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
 package struct RecordFactory: Sendable {
     package let model: ModelType
@@ -38,10 +35,12 @@ package struct RecordFactory: Sendable {
 
     /// A new record, whose other owner fields `setOwners` sets where the model has such.
     func make(_ input: RecordInput, id: String, from beginning: Beginning) -> Record {
-        var values = [FieldValue](repeating: .null, count: model.fields.count)
+        var values = Record(model: model).values
         for (position, value) in beginning.values { values[position] = value }
-        for (name, value) in input where !value.isNull {
-            if let position = model.givenPosition(of: name) { values[position] = value }
+        for place in 0..<input.count {
+            guard let position = input.position(at: place, in: model), model.isGivable[position] else { continue }
+            let value = input.value(at: place)
+            if !value.isNull { values[position] = value }
         }
         for position in model.places.defaults {
             let field = model.fields[position]

@@ -63,18 +63,27 @@ package struct SystemIdentifiers: IdentifierSource {
 
     private static func text(_ high: UInt64, _ low: UInt64) -> String {
         String(unsafeUninitializedCapacity: 36) { buffer in
-            var position = 0
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    buffer[position] = UInt8(ascii: "-")
-                    position += 1
-                }
-                let word = index < 16 ? high : low
-                let nibble = UInt8(word >> UInt64(60 - 4 * (index % 16)) & 0xF)
-                buffer[position] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
-                position += 1
-            }
-            return position
+            let memory = UnsafeMutableRawBufferPointer(buffer)
+            // Eight digits at a time; what the next ones and the hyphens overwrite is written twice.
+            memory.storeBytes(of: digits(high >> 32), toByteOffset: 0, as: UInt64.self)
+            memory.storeBytes(of: digits(high & 0xFFFF_FFFF), toByteOffset: 9, as: UInt64.self)
+            memory.storeBytes(of: digits(high << 16 & 0xFFFF_FFFF), toByteOffset: 14, as: UInt64.self)
+            memory.storeBytes(of: digits(low >> 32), toByteOffset: 19, as: UInt64.self)
+            memory.storeBytes(of: digits(low >> 16 & 0xFFFF_FFFF), toByteOffset: 24, as: UInt64.self)
+            memory.storeBytes(of: digits(low & 0xFFFF_FFFF), toByteOffset: 28, as: UInt64.self)
+            let hyphen = UInt8(ascii: "-")
+            (memory[8], memory[13], memory[18], memory[23]) = (hyphen, hyphen, hyphen, hyphen)
+            return 36
         }
+    }
+
+    /// The eight hexadecimal digits of 32 bits, in the order in which they stand in memory.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        var nibbles = (number << 16 | number) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles << 8 | nibbles) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles << 4 | nibbles) & 0x0F0F_0F0F_0F0F_0F0F
+        // One in each byte that is a letter.
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).bigEndian
     }
 }

@@ -10,6 +10,8 @@ final class SQLSession {
     private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
     private static let maximumTopics = 4096
     private static let usesOfSize = 50
+    /// Counters as this session's transactions have left them.
+    var places = PlaceMemory()
 
     init(connection: any SQLConnection, dialect: Dialect) {
         self.connection = connection
@@ -72,6 +74,7 @@ final class SQLWriter: SQLReading, StoreWriter {
 
     init(session: SQLSession) {
         self.session = session
+        session.places.begin()
     }
 
     var unlocked: any StoreReader { SQLReader(session: session) }

@@ -99,4 +99,37 @@ struct RootFieldTests {
         task.cancel()
         #expect(try await task.value == #"{"errors":[{"message":"The request was cancelled."}]}"#)
     }
+
+    @Test("those that are registered for the root give objects, lists, nulls and errors as others do")
+    func roots() async throws {
+        let service = try JSONService(
+            "type Query { one: Node many: [Node] none: Node failing: Node leaf: Int odd: Int } type Node { value: Int }"
+        ) { resolvers in
+            resolvers.root("Query.one") { _ in .object(["value": 1]) }
+            resolvers.root("Query.many") { _ in .objects([["value": 2], ["value": 3]]) }
+            resolvers.root("Query.none") { _ in .null }
+            resolvers.root("Query.failing") { (_) throws(GraphQLError) in throw GraphQLError("no") }
+            resolvers.root("Query.leaf") { _ in .leaf(4) }
+            resolvers.root("Query.odd") { _ in .object(["value": 5]) }
+        }
+        let fragment = "fragment F on Node { value }"
+        #expect(
+            try await service.run("{ a: one { ...F } b: one { ...F } many { ...F } none { ...F } leaf } " + fragment)
+                == #"{"data":{"a":{"value":1},"b":{"value":1},"many":[{"value":2},{"value":3}],"none":null,"leaf":4}}"#
+        )
+        #expect(
+            try await service.run("{ failing { value } }")
+                == #"{"data":{"failing":null},"errors":[{"message":"no","locations":[{"line":1,"column":3}],"path":["failing"]}]}"#
+        )
+        #expect(try await service.run("{ odd }").contains("The resolver of Query.odd gave an object for a leaf."))
+    }
+
+    @Test("one that is registered for the root serves no other type")
+    func rootElsewhere() async throws {
+        let service = try JSONService("type Query { nodes: [Node] } type Node { value: Int }") { resolvers in
+            resolvers.root("Node.value") { _ in .leaf(1) }
+        }
+        let response = try await service.run("{ nodes { value } }", root: ["nodes": [[:], [:]]])
+        #expect(response.contains("The resolver of Node.value gave 1 values for 2 parents."))
+    }
 }

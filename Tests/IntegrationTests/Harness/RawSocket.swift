@@ -13,7 +13,12 @@ final class RawSocket {
 
     /// Opens the socket, and says `connection_init` with the token if there is one.
     convenience init(_ installation: Installation, token: String?) async throws {
-        try await self.init(installation, path: "/graphql", subprotocols: "graphql-transport-ws")
+        try await self.init(port: installation.server?.port ?? 0, token: token)
+    }
+
+    /// The same, on a server at this port.
+    convenience init(port: Int, token: String?) async throws {
+        try await self.init(port: port, path: "/graphql", subprotocols: "graphql-transport-ws")
         if let token {
             try send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
         }
@@ -92,9 +97,14 @@ final class RawSocket {
         }
     }
 
+    /// Waits until the server has taken the connection: who subscribes before that is closed with 4401.
+    func untilReady() async throws {
+        guard try await type(of: next()) == "connection_ack" else { throw HarnessFailure("The socket is not ready.") }
+    }
+
     /// Starts a subscription and waits until the server has confirmed it.
     func subscribe(_ document: String) async throws {
-        guard try await type(of: next()) == "connection_ack" else { throw HarnessFailure("The socket is not ready.") }
+        try await untilReady()
         try send(["id": "1", "type": "subscribe", "payload": ["query": .string(document)]])
         try send(["type": "ping"])
         let answer = try await next()

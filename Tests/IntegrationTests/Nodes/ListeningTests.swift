@@ -18,12 +18,8 @@ struct ListeningTests {
             let publishing = Task { try await Self.publish(by: publishers, topicID) }
             for _ in 0..<15 {
                 try await eventually("nobody listens") { try await watchers(client, topicID) == 0 }
-                let socket = try await RawSocket(
-                    port: cluster.port(0),
-                    path: "/graphql",
-                    subprotocols: "graphql-transport-ws"
-                )
-                try await listen(socket, token, topicID, client)
+                let socket = try await RawSocket(port: cluster.port(0), token: token)
+                try await listen(socket, topicID, client)
             }
             publishing.cancel()
             _ = try? await publishing.value
@@ -44,11 +40,8 @@ struct ListeningTests {
 
     /// Subscribes, and checks that what comes has no gap and begins no later than behind what was there when the
     /// subscription was live.
-    private func listen(_ socket: RawSocket, _ token: String, _ topicID: String, _ client: TocsinClient) async throws {
-        try socket.send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
-        guard case .message(let ack) = try await socket.next(), ack["type"] == "connection_ack" else {
-            throw HarnessFailure("The socket is not ready.")
-        }
+    private func listen(_ socket: RawSocket, _ topicID: String, _ client: TocsinClient) async throws {
+        try await socket.untilReady()
         let document = "subscription($t: ID) { onCreateMessage(topicId: $t) { number } }"
         let payload: JSONValue = ["query": .string(document), "variables": ["t": .string(topicID)]]
         try socket.send(["id": "1", "type": "subscribe", "payload": payload])

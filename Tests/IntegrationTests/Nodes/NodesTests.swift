@@ -91,7 +91,7 @@ struct NodesTests {
             let token = try await cluster.addUser("ada")
             let client = try cluster.client(0, token)
             let topicID = try await client.makeTopic(named: "first name")
-            let socket = try await self.socket(cluster.port(1), token)
+            let socket = try await RawSocket(port: cluster.port(1), token: token)
             try await socket.subscribe("subscription { onUpdateTopic { id name } }")
             _ = try await client.query(
                 "mutation($id: ID!) { updateTopic(input: {id: $id, name: \"second name\", _version: 1}) { id } }",
@@ -106,12 +106,6 @@ struct NodesTests {
         }
     }
 
-    private func socket(_ port: Int, _ token: String) async throws -> RawSocket {
-        let socket = try await RawSocket(port: port, path: "/graphql", subprotocols: "graphql-transport-ws")
-        try socket.send(["type": "connection_init", "payload": ["Authorization": .string("Bearer \(token)")]])
-        return socket
-    }
-
     @Test("who listens to deliveries on one node hears of pushes that another sends")
     func deliveries() async throws {
         try await Cluster.run(2) { cluster in
@@ -119,7 +113,7 @@ struct NodesTests {
             let client = try cluster.client(0, token)
             try await PushScene.register(PushScene.phone("aa"), client)
             let topicID = try await client.makeTopic(named: "alerts")
-            let socket = try await self.socket(cluster.port(1), token)
+            let socket = try await RawSocket(port: cluster.port(1), token: token)
             try await socket.subscribe("subscription { onDelivery { status } }")
             var heard: [String] = []
             for attempt in 0..<200 where !heard.contains("ACCEPTED") {

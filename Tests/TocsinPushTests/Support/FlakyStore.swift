@@ -69,14 +69,24 @@ final class FlakyStore: Store {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let fails = state.withLock { state in
+        if mustWriteFail() { throw .statement(code: 1, message: "scripted", sql: "") }
+        count(1)
+        defer { count(-1) }
+        return try await real.write(body)
+    }
+
+    func enqueue(_ write: any QueuedWrite) {
+        if mustWriteFail() { return write.fail(.statement(code: 1, message: "scripted", sql: "")) }
+        real.enqueue(write)
+    }
+
+    func told(_ failure: StoreError) -> StoreError { real.told(failure) }
+
+    private func mustWriteFail() -> Bool {
+        state.withLock { state in
             guard let left = state.goodWrites else { return false }
             state.goodWrites = max(0, left - 1)
             return left == 0
         }
-        if fails { throw .statement(code: 1, message: "scripted", sql: "") }
-        count(1)
-        defer { count(-1) }
-        return try await real.write(body)
     }
 }
