@@ -34,6 +34,8 @@ final class PostgresConnection: SQLConnection {
     private var pending: [Pending] = []
     private let parameters = PostgresParameters()
     private var hasBegun = false
+    /// What began the last transaction, and the statements in it.
+    private var beginning: (sql: String, parts: [String]) = ("", [])
     private var transactionID: String?
     private var proof: TransactionProof?
 
@@ -97,14 +99,14 @@ final class PostgresConnection: SQLConnection {
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
     ) throws(StoreError) {
-        var places: [Int: Int] = [:]
-        for (place, statement) in statements.enumerated() {
+        var indexes: [Int] = []
+        for statement in statements {
             parameters.bind(statement.bindings)
             try send(statement.sql)
-            places[pending.count - 1] = place
+            indexes.append(pending.count - 1)
         }
         try receive { index, _, result in
-            guard let place = places[index], PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+            guard let place = indexes.firstIndex(of: index), PQresultStatus(result) == PGRES_TUPLES_OK else { return }
             for number in 0..<PQntuples(result) { row(place, PostgresRow(result: result, row: number)) }
         }
     }
@@ -153,9 +155,12 @@ extension PostgresConnection {
         hasBegun = true
         (transactionID, proof) = (nil, nil)
         // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
-        for (place, part) in sql.split(separator: ";").enumerated() {
+        if beginning.sql != sql {
+            beginning = (sql, sql.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) })
+        }
+        for (place, part) in beginning.parts.enumerated() {
             parameters.clear()
-            try send(String(part.drop(while: \.isWhitespace)))
+            try send(part)
             guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)

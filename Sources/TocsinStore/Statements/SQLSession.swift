@@ -93,8 +93,8 @@ final class SQLWriter: SQLReading, StoreWriter {
         throw .overtaken(isWhole: true, code: 0, message: "the group begins again behind a fence", sql: "")
     }
 
-    func note(_ event: DomainEvent) {
-        events.append(event)
+    func note(_ events: [DomainEvent]) {
+        self.events += events
     }
 
     /// Forgets the events noted since there were `count`: their closure failed.
