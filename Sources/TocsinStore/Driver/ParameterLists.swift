@@ -130,7 +130,7 @@ struct ParameterColumns {
         columns = (0..<count).map { ParameterColumn(isFirst: $0 == 0) }
     }
 
-    /// Adds the next row's value of a parameter; each row has one of each.
+    /// Adds the next row's value of a parameter, or the one value of all rows; the first parameter has one of each row.
     mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
 
     func bind(to parameters: any SQLParameters) {

@@ -94,12 +94,17 @@ final class ModelStatements {
     func columns(of records: [Record]) -> ParameterColumns {
         let count = creation.parameterCount
         var columns = ParameterColumns(count: count)
-        for record in records {
-            for (place, position) in insertedFields.enumerated() {
-                columns.add(bound(record.values[position], position), at: place + 1)
+        guard let first = records.first else { return columns }
+        for (place, position) in insertedFields.enumerated() {
+            let value = first.values[position]
+            // Looked at where they are: most are the same in all records, and none of these need be bound.
+            if place > 0, records.allSatisfy({ $0.values[position].isStored(as: value) }) {
+                columns.add(bound(value, position), at: place + 1)
+            } else {
+                for record in records { columns.add(bound(record.values[position], position), at: place + 1) }
             }
-            if let discriminator { columns.add(discriminator, at: count) }
         }
+        if let discriminator { columns.add(discriminator, at: count) }
         return columns
     }
 
@@ -276,5 +281,19 @@ extension ModelStatements {
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
         }
         return isWord && name.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
+    }
+}
+
+extension FieldValue {
+    /// Whether the other is stored as the same: texts by bytes.
+    fileprivate func isStored(as other: FieldValue) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)
+        case (.null, _), (.bool, _), (.int, _), (.double, _), (.text, _), (.json, _): false
+        }
     }
 }
