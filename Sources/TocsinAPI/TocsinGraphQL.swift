@@ -4,7 +4,9 @@ import JSON
 package import TocsinCore
 
 /// The API as the front serves it: authenticates, executes, subscribes.
-package struct TocsinGraphQL: GraphQLService {
+///
+/// A class, because every operation is run by the one there is.
+package final class TocsinGraphQL: GraphQLService {
     let executor: ResponseExecutor
     let feed: LiveFeed
     let services: Services
@@ -57,6 +59,12 @@ package struct TocsinGraphQL: GraphQLService {
         }
     }
 
+    package func fingerprint(of credentials: Credentials) -> [UInt8] {
+        (credentials.authorization ?? credentials.apiKey).map(authenticator.fingerprint) ?? []
+    }
+
+    package func recognize(_ fingerprint: [UInt8]) -> Identity? { authenticator.identity(rememberedBy: fingerprint) }
+
     /// An API key stands for whoever has it: their sockets are not those of one owner.
     package func socketGroup(of caller: Identity) -> String? { caller.provider == .apiKey ? nil : caller.owner }
 
@@ -66,15 +74,16 @@ package struct TocsinGraphQL: GraphQLService {
 
     // MARK: Running
 
-    package func operationKind(
+    package func operation(
         of request: GraphQLRequest,
         caller: Identity,
         style: ResponseStyle
     ) -> OperationLookup {
         do {
-            switch try asked(request, caller).plan.operationKind {
-            case .query: return .query
-            case .mutation: return .mutation
+            let plan = try asked(request, caller).plan
+            switch plan.operationKind {
+            case .query: return .query { await self.run(plan, request, caller, style) }
+            case .mutation: return .mutation { await self.run(plan, request, caller, style) }
             case .subscription: return .subscription
             }
         } catch {
@@ -97,45 +106,36 @@ package struct TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) async -> GraphQLReply {
-        switch runnable(request, caller, style) {
-        case .failure(let refusal): return refusal.reply
-        case .success(let plan):
-            let context = RequestContext(caller: caller, services: services)
-            return executor.reply(
-                with: await executor.execute(plan, request, context: context, style: style),
-                style: style
-            )
+        switch operation(of: request, caller: caller, style: style) {
+        case .query(let run), .mutation(let run): return await run()
+        case .invalid(let reply): return reply
+        case .subscription:
+            if let refusal = refusal(of: caller, style) { return refusal }
+            let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         }
     }
 
-    /// Why a request is not run.
-    private struct Refusal: Error {
-        let reply: GraphQLReply
-    }
-
-    /// The plan of a query or mutation that the caller may run now.
-    private func runnable(
+    private func run(
+        _ plan: ExecutionPlan,
         _ request: GraphQLRequest,
         _ caller: Identity,
         _ style: ResponseStyle
-    ) -> Result<ExecutionPlan, Refusal> {
+    ) async -> GraphQLReply {
+        if let refusal = refusal(of: caller, style) { return refusal }
+        let context = RequestContext(caller: caller, services: services)
+        return executor.reply(
+            with: await executor.execute(plan, request, context: context, style: style),
+            style: style
+        )
+    }
+
+    /// The answer to a caller for whom nothing is run now; nil for others, whose request is counted.
+    private func refusal(of caller: Identity, _ style: ResponseStyle) -> GraphQLReply? {
         guard !revoked.covers(caller) else {
-            let body = executor.responseBody([Self.ended], style: style)
-            return .failure(Refusal(reply: GraphQLReply(kind: .requestError, body: body)))
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
         }
-        if let refusal = tooOften(caller, style) { return .failure(Refusal(reply: refusal)) }
-        let plan: ExecutionPlan
-        do {
-            plan = try asked(request, caller).plan
-        } catch {
-            return .failure(Refusal(reply: executor.reply(to: error, style: style)))
-        }
-        guard plan.operationKind != .subscription else {
-            let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
-            let body = executor.responseBody([error], style: style)
-            return .failure(Refusal(reply: GraphQLReply(kind: .requestError, body: body)))
-        }
-        return .success(plan)
+        return tooOften(caller, style)
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.

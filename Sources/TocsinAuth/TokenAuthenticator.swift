@@ -25,11 +25,21 @@ package struct TokenAuthenticator: Authenticator {
     }
 
     package func authenticate(token: String) async -> AuthenticationResult {
-        guard !token.isEmpty, token.utf8.count <= CompactToken.maximumBytes else { return .refused(.malformed) }
-        let digest = Digest.sha256(Array(token.utf8))
+        let digest = fingerprint(of: token)
+        guard !digest.isEmpty else { return .refused(.malformed) }
         let now = time.now()
         if let identity = verified.identity(for: digest, now: now) { return .identity(identity) }
         return await verify(token, digest, now)
+    }
+
+    package func fingerprint(of token: String) -> [UInt8] {
+        guard !token.isEmpty, token.utf8.count <= CompactToken.maximumBytes else { return [] }
+        return Digest.sha256(Array(token.utf8))
+    }
+
+    package func identity(rememberedBy fingerprint: [UInt8]) -> Identity? {
+        guard !fingerprint.isEmpty else { return nil }
+        return verified.identity(for: fingerprint, now: time.now())
     }
 
     /// Apart, so that tokens that are remembered pay nothing for what the others need.

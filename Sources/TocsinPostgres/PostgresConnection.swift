@@ -20,11 +20,6 @@ final class PostgresConnection: SQLConnection {
             guard case .statement("COMMIT") = self else { return false }
             return true
         }
-
-        var isTransactionID: Bool {
-            guard case .transactionID = self else { return false }
-            return true
-        }
     }
 
     private let link: PostgresLink
@@ -39,6 +34,8 @@ final class PostgresConnection: SQLConnection {
     private var pending: [Pending] = []
     private let parameters = PostgresParameters()
     private var hasBegun = false
+    /// What began the last transaction, and the statements in it.
+    private var beginning: (sql: String, parts: [String]) = ("", [])
     private var transactionID: String?
     private var proof: TransactionProof?
 
@@ -102,14 +99,14 @@ final class PostgresConnection: SQLConnection {
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
     ) throws(StoreError) {
-        var places: [Int: Int] = [:]
-        for (place, statement) in statements.enumerated() {
+        var indexes: [Int] = []
+        for statement in statements {
             parameters.bind(statement.bindings)
             try send(statement.sql)
-            places[pending.count - 1] = place
+            indexes.append(pending.count - 1)
         }
         try receive { index, _, result in
-            guard let place = places[index], PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+            guard let place = indexes.firstIndex(of: index), PQresultStatus(result) == PGRES_TUPLES_OK else { return }
             for number in 0..<PQntuples(result) { row(place, PostgresRow(result: result, row: number)) }
         }
     }
@@ -158,9 +155,12 @@ extension PostgresConnection {
         hasBegun = true
         (transactionID, proof) = (nil, nil)
         // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
-        for (place, part) in sql.split(separator: ";").enumerated() {
+        if beginning.sql != sql {
+            beginning = (sql, sql.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) })
+        }
+        for (place, part) in beginning.parts.enumerated() {
             parameters.clear()
-            try send(String(part.drop(while: \.isWhitespace)))
+            try send(part)
             guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
@@ -168,8 +168,6 @@ extension PostgresConnection {
         if limits.isWriting {
             parameters.clear()
             try send(Self.ownID, as: .transactionID)
-            // So that it comes while the server is at what follows.
-            try link.send { PQsendFlushRequest($0) }
         }
         return 0
     }
@@ -187,24 +185,8 @@ extension PostgresConnection {
 
     private static let ownID = "SELECT pg_current_xact_id()::text"
 
-    /// Waits for the transaction's number alone, without which a lost answer to `COMMIT` would say nothing; what was sent
-    /// after it goes on meanwhile.
-    private func awaitTransactionID() throws(StoreError) {
-        guard let place = pending.firstIndex(where: \.isTransactionID) else {
-            try synchronize()
-            return
-        }
-        do throws(StoreError) {
-            try read(place + 1)
-        } catch {
-            // What follows was skipped, and is told so only when asked.
-            if !link.isLost { try? receive { _, _, _ in } }
-            throw error
-        }
-    }
-
     private func commit() throws(StoreError) -> Int {
-        if limits.isWriting, transactionID == nil { try awaitTransactionID() }
+        if limits.isWriting, transactionID == nil { try synchronize() }
         parameters.clear()
         try send("COMMIT")
         var tag = ""
@@ -361,24 +343,14 @@ extension PostgresConnection {
         String(cString: PQcmdStatus(result)).hasPrefix("SELECT") ? 0 : Int(String(cString: PQcmdTuples(result))) ?? 0
     }
 
-    /// Waits for the results of all that is pending and hands over those of statements that succeeded; throws the first
-    /// failure.
+    /// Reads the results of all that is pending and hands over those of statements that succeeded; throws the first failure.
     private func receive(
         _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
     ) throws(StoreError) {
         guard !pending.isEmpty else { return }
+        let commands = pending + [.synchronization]
+        pending.removeAll(keepingCapacity: true)
         try link.send { PQpipelineSync($0) }
-        pending.append(.synchronization)
-        try read(pending.count, body)
-    }
-
-    /// Waits for the results of so many of the commands that are pending.
-    private func read(
-        _ count: Int,
-        _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void = { _, _, _ in }
-    ) throws(StoreError) {
-        let commands = pending.prefix(count)
-        pending.removeFirst(count)
         let deadline = Deadline(afterMilliseconds: limits.answerMilliseconds)
         // A commit that waits for a synchronous standby would be done without it.
         let mayCancel = !commands.contains(where: \.isCommit)

@@ -47,8 +47,6 @@ struct PostgresFailure {
     private static let overtaken = [
         "40001": true, "40P01": true,
         "23505": false, "23503": false,
-        // Only a statement that finds an expectation false divides by zero.
-        "22012": true,
     ]
 
     /// The server goes, or the session was ended; a server that only reads may have handed its place to another.

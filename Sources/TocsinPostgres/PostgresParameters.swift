@@ -25,19 +25,14 @@ final class PostgresParameters: SQLParameters {
         }
     }
 
-    private(set) var kinds: [Kind] = []
-    /// Where each value begins in `bytes`, with a zero behind it; -1 for null.
-    private var starts: [Int] = []
-    private var bytes: [UInt8] = []
+    /// In one place: each change of it is one access.
+    private var values = Values()
+    /// What the values are.
+    var kinds: [Kind] { values.kinds }
     /// Whether a text held a zero byte, which PostgreSQL cannot store.
-    private(set) var hasZero = false
+    var hasZero: Bool { values.hasZero }
 
-    func clear() {
-        kinds.removeAll(keepingCapacity: true)
-        starts.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        hasZero = false
-    }
+    func clear() { values.clear() }
 
     func bind(_ values: [SQLValue]) {
         clear()
@@ -57,49 +52,77 @@ final class PostgresParameters: SQLParameters {
 
     func bind(_ text: String, at number: Int) {
         var text = text
-        text.withUTF8 { putText($0, at: number) }
+        text.withUTF8 { values.put(.text, at: number, $0) }
     }
 
-    func bind(utf8 bytes: [UInt8], at number: Int) { bytes.withUnsafeBufferPointer { putText($0, at: number) } }
-
-    func bind(_ value: Int64, at number: Int) { put(.int, at: number, String(value).utf8) }
-
-    func bind(_ value: Double, at number: Int) { put(.double, at: number, Self.decimal(value).utf8) }
-
-    func bindNull(at number: Int) {
-        grow(to: number)
-        kinds[number - 1] = .null
-        starts[number - 1] = -1
+    func bind(utf8 bytes: [UInt8], at number: Int) {
+        bytes.withUnsafeBufferPointer { values.put(.text, at: number, $0) }
     }
 
-    private func putText(_ text: UnsafeBufferPointer<UInt8>, at number: Int) {
-        if let start = text.baseAddress, memchr(start, 0, text.count) != nil { hasZero = true }
-        put(.text, at: number, text)
+    func bind(_ value: Int64, at number: Int) {
+        var digits = String(value)
+        digits.withUTF8 { values.put(.int, at: number, $0) }
     }
 
-    private func put(_ kind: Kind, at number: Int, _ bytes: some Collection<UInt8>) {
-        grow(to: number)
-        kinds[number - 1] = kind
-        starts[number - 1] = self.bytes.count
-        self.bytes.append(contentsOf: bytes)
-        self.bytes.append(0)
+    func bind(_ value: Double, at number: Int) {
+        var digits = Self.decimal(value)
+        digits.withUTF8 { values.put(.double, at: number, $0) }
     }
 
-    private func grow(to number: Int) {
-        while kinds.count < number {
-            kinds.append(.null)
-            starts.append(-1)
-        }
-    }
+    func bindNull(at number: Int) { values.set(.null, -1, at: number) }
 
     /// The values as libpq takes them.
     func withValues<Result>(_ body: (_ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?) -> Result)
         -> Result
     {
-        bytes.withUnsafeBytes { raw in
-            let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
-            let values = starts.map { $0 < 0 ? nil : base.map { [start = $0] in $0 + start } }
-            return values.withUnsafeBufferPointer { body(Int32($0.count), $0.baseAddress) }
+        values.withPointers(body)
+    }
+}
+
+extension PostgresParameters {
+    private struct Values {
+        private(set) var kinds: [Kind] = []
+        private(set) var hasZero = false
+        /// Where each value begins in `bytes`, with a zero behind it; -1 for null.
+        private var starts: [Int] = []
+        private var bytes: [UInt8] = []
+
+        mutating func clear() {
+            kinds.removeAll(keepingCapacity: true)
+            starts.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: true)
+            hasZero = false
+        }
+
+        mutating func put(_ kind: Kind, at number: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
+            if let start = bytes.baseAddress, memchr(start, 0, bytes.count) != nil { hasZero = true }
+            set(kind, self.bytes.count, at: number)
+            self.bytes.append(contentsOf: bytes)
+            self.bytes.append(0)
+        }
+
+        mutating func set(_ kind: Kind, _ start: Int, at number: Int) {
+            while kinds.count < number - 1 {
+                kinds.append(.null)
+                starts.append(-1)
+            }
+            if kinds.count < number {
+                kinds.append(kind)
+                starts.append(start)
+            } else {
+                kinds[number - 1] = kind
+                starts[number - 1] = start
+            }
+        }
+
+        func withPointers<Result>(
+            _ body: (_ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+        ) -> Result {
+            bytes.withUnsafeBytes { raw in
+                let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
+                let pointers = starts.map { $0 < 0 ? nil : base.map { [start = $0] in $0 + start } }
+                return pointers.withUnsafeBufferPointer { body(Int32($0.count), $0.baseAddress) }
+            }
         }
     }
 }

@@ -1,12 +1,4 @@
-/// A statement's text as a key: texts are long and differ in length or towards their end, so little of them is hashed.
-struct StatementText: Hashable {
-    let text: String
-    private static let hashedBytes = 24
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(text.utf8.suffix(Self.hashedBytes).reduce(text.utf8.count) { $0 &* 31 &+ Int($1) })
-    }
-}
+import TocsinStore
 
 /// Which statements a session has prepared, by text and kinds of parameters; bounded.
 struct PreparedTexts {

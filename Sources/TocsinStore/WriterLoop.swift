@@ -177,7 +177,6 @@ struct WriterLoop {
         try thread.settings.journal?.write(writer.events, writer.session)
         let start = ContinuousClock.now
         try connection.run("COMMIT")
-        writer.session.places.commit()
         let time = ContinuousClock.now - start
         thread.statistics.withLock { statistics in
             statistics.commits += 1

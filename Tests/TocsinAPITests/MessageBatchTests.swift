@@ -198,6 +198,33 @@ struct MessageBatchTests {
         }
     }
 
+    @Test("what a caller may do with one token is not what they may with another", arguments: [true, false])
+    func scopes(inOneGroup: Bool) async throws {
+        let api = try await APIHarness()
+        let topics = [try await api.makeTopic("a"), try await api.makeTopic("b")]
+        func scoped(_ scope: Identity.Scope) -> Identity {
+            var caller = Self.alice
+            caller.scope = scope
+            return caller
+        }
+        let toB = scoped(.publish(topic: topics[1]))
+        let orders = [
+            Order(topic: topics[0]), Order(topic: topics[0], caller: toB), Order(topic: topics[1], caller: toB),
+            Order(topic: topics[0], caller: scoped(.readOnly)), Order(topic: topics[0]),
+            Order(topic: topics[0], caller: toB), Order(topic: topics[1]),
+        ]
+        var answers: [JSONValue] = []
+        if inOneGroup {
+            answers = try await publish(orders.filter { $0.caller.scope != .readOnly }, on: api)
+            answers.insert(try await api.publish("Hello", to: topics[0], as: orders[3].caller), at: 3)
+        } else {
+            for order in orders {
+                answers.append(try await api.publish(order.title, to: order.topic, as: order.caller))
+            }
+        }
+        #expect(answers.map { $0["number"]?.intValue } == [1, nil, 1, nil, 2, nil, 2])
+    }
+
     @Test("one key in two topics is two messages, and a given id meets another owner's without a word of it")
     func apart() async throws {
         let api = try await APIHarness()

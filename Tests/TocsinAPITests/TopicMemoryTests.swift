@@ -9,7 +9,7 @@ struct TopicMemoryTests {
     private static let alice = APIHarness.identity("alice")
     private static let bob = APIHarness.identity("bob")
 
-    /// A node that has made messages in alice's topic, and a connection of somebody else.
+    /// A node that has made a message in alice's topic, and a connection of somebody else.
     private func scene() async throws -> (api: APIHarness, topic: String, other: any SQLConnection) {
         let database = try #require(PostgresServer.named).makeDatabase()
         let api = try await APIHarness(database: database)

@@ -68,7 +68,24 @@ struct LocalTokenTests {
             } else {
                 world.time.advance(seconds: 5)
             }
+            #expect(world.recognized(token) == nil)
             #expect(await world.result(token) == .refused(.revoked))
+        }
+    }
+
+    @Test("a token is recognized without waiting once it was good, for five seconds or until it ends")
+    func recognition() async throws {
+        for life in [3.0, 60] {
+            let world = try await World(nil)
+            let token = try await Self.issued(world, seconds: life)
+            #expect(world.recognized(token) == nil)
+            let result = await world.result(token)
+            #expect(world.recognized(token).map(AuthenticationResult.identity) == result)
+            world.time.advance(seconds: min(life, 5) - 0.001)
+            #expect(world.recognized(token) != nil)
+            #expect(world.recognized(token + "x") == nil)
+            world.time.advance(seconds: 0.001)
+            #expect(world.recognized(token) == nil)
         }
     }
 

@@ -114,6 +114,11 @@ struct World {
 
     func result(_ token: String) async -> AuthenticationResult { await authenticator.authenticate(token: token) }
 
+    /// Who the token stands for, where that is told without waiting.
+    func recognized(_ token: String) -> Identity? {
+        authenticator.identity(rememberedBy: authenticator.fingerprint(of: token))
+    }
+
     /// Stores accounts, then tokens and keys, each in place of what has its id.
     func save(accounts: [Account] = [], tokens: [IssuedToken] = [], keys: [APIKey] = []) async throws {
         try await store.write { writer throws(StoreError) in

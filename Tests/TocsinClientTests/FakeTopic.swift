@@ -62,9 +62,10 @@ final class FakeTopic: GraphQLService, Sendable {
 
     func expiry(of caller: String) -> Int64? { nil }
 
-    func operationKind(of request: GraphQLRequest, caller: String, style: ResponseStyle) -> OperationLookup {
+    func operation(of request: GraphQLRequest, caller: String, style: ResponseStyle) -> OperationLookup {
         if request.query.hasPrefix("subscription") { return .subscription }
-        return request.query.hasPrefix("mutation") ? .mutation : .query
+        let run: OperationLookup.Run = { await self.execute(request, caller: caller, style: style) }
+        return request.query.hasPrefix("mutation") ? .mutation(run) : .query(run)
     }
 
     func execute(_ request: GraphQLRequest, caller: String, style: ResponseStyle) async -> GraphQLReply {

@@ -24,7 +24,7 @@ public struct ForgeryProtection: Sendable, Hashable {
         _ agreement: HTTPExchange.Agreement,
         header: (String) -> String?
     ) -> HTTPRefusal? {
-        guard !Self.isBeyondForms(exchange.contentType), header("authorization") == nil,
+        guard !exchange.isBeyondForms, header("authorization") == nil,
             header("x-api-key") == nil, !proofs.contains(where: { header($0) != nil })
         else { return nil }
         let advice = proofs.first.map { "Send Content-Type: application/json, or the field \($0) with any value." }
@@ -32,9 +32,13 @@ public struct ForgeryProtection: Sendable, Hashable {
         let text = [message, advice].compactMap(\.self).joined(separator: " ")
         return HTTPRefusal(.forbidden, text, .unauthorized, agreement.mediaType)
     }
+}
 
+extension HTTPExchange {
+    /// Whether no form can have sent this.
+    ///
     /// Fetch: a `Content-Type` outside the CORS-safelisted ones makes the browser ask first.
-    private static func isBeyondForms(_ contentType: String?) -> Bool {
+    public var isBeyondForms: Bool {
         // What most clients send is not taken apart each time.
         if contentType == "application/json" { return true }
         guard let contentType, let type = MediaType(contentType) else { return false }

@@ -1,9 +1,20 @@
 public import JSON
 
 extension GraphQLRequest {
-    /// Reads the body of a `POST` (GraphQL over HTTP §5.4).
+    /// Reads the body of a `POST` (GraphQL over HTTP §5.4) in any collection of bytes.
     public static func parse(
         body: some Collection<UInt8>,
+        limits: GraphQLRequestLimits = GraphQLRequestLimits()
+    ) throws(RequestFault) -> GraphQLRequest {
+        let outcome = Array(body).withUnsafeBufferPointer { bytes in
+            Result { () throws(RequestFault) in try parse(body: bytes, limits: limits) }
+        }
+        return try outcome.get()
+    }
+
+    /// Reads the body of a `POST` (GraphQL over HTTP §5.4).
+    public static func parse(
+        body: UnsafeBufferPointer<UInt8>,
         limits: GraphQLRequestLimits = GraphQLRequestLimits()
     ) throws(RequestFault) -> GraphQLRequest {
         guard !body.isEmpty else {
@@ -21,7 +32,10 @@ extension GraphQLRequest {
         guard case .object(let object) = value else {
             throw RequestFault("The request body is not an object. Send a JSON object with a member \"query\".")
         }
-        return try parse(object, limits: limits)
+        let request = try made(of: object)
+        // A value takes two bytes at least, with what parts it from the next one.
+        if body.count / 2 > limits.maximumVariableValues { try request.checkVariables(limits) }
+        return request
     }
 
     /// Reads the members `query`, `documentId`, `variables`, `operationName` and `extensions`; others are ignored.
@@ -31,18 +45,22 @@ extension GraphQLRequest {
         _ object: JSONObject,
         limits: GraphQLRequestLimits = GraphQLRequestLimits()
     ) throws(RequestFault) -> GraphQLRequest {
+        let request = try made(of: object)
+        try request.checkVariables(limits)
+        return request
+    }
+
+    private static func made(of object: JSONObject) throws(RequestFault) -> GraphQLRequest {
         let extensions = try map("extensions", of: object)
         let documentID = try documentID(of: object)
         let persistedQuery = try PersistedQueryReference(extensions: extensions)
-        let request = GraphQLRequest(
+        return GraphQLRequest(
             query: try text(of: object, isNeeded: documentID == nil && persistedQuery == nil),
             variables: try map("variables", of: object),
             operationName: try operationName(of: object),
             extensions: extensions,
             documentID: documentID
         )
-        try request.checkVariables(limits)
-        return request
     }
 
     private static func text(of object: JSONObject, isNeeded: Bool) throws(RequestFault) -> String {

@@ -1,17 +1,17 @@
 public import JSON
 
-/// What a client asks to run.
-public struct GraphQLRequest: Sendable, Hashable {
+/// What a client asks to run; a class, because everything that has to do with it shares the one there is.
+public final class GraphQLRequest: Sendable {
     /// The document's text; empty when the request names a document instead.
-    public var query: String
+    public let query: String
     /// The variables' values as sent.
-    public var variables: JSONObject
+    public let variables: JSONObject
     /// Which operation of the document to run; needed when there are several.
-    public var operationName: String?
+    public let operationName: String?
     /// Whatever else the client sent.
-    public var extensions: JSONObject
+    public let extensions: JSONObject
     /// The name of a document that the server knows (GraphQL over HTTP, appendix "Persisted Documents").
-    public var documentID: String?
+    public let documentID: String?
 
     /// A request of these parts.
     public init(
@@ -26,6 +26,23 @@ public struct GraphQLRequest: Sendable, Hashable {
         self.operationName = operationName
         self.extensions = extensions
         self.documentID = documentID
+    }
+}
+
+extension GraphQLRequest: Hashable {
+    /// Whether both ask for the same.
+    public static func == (left: GraphQLRequest, right: GraphQLRequest) -> Bool {
+        left.query == right.query && left.variables == right.variables && left.operationName == right.operationName
+            && left.extensions == right.extensions && left.documentID == right.documentID
+    }
+
+    /// Feeds what is asked for to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(query)
+        hasher.combine(variables)
+        hasher.combine(operationName)
+        hasher.combine(extensions)
+        hasher.combine(documentID)
     }
 }
 

@@ -12,6 +12,16 @@ public protocol GraphQLService: Sendable {
     /// Over HTTP this is asked for every request, also when it carries no credentials.
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller>
 
+    /// What stands for these credentials when a caller is looked up again; it tells nothing of their text.
+    ///
+    /// A connection keeps it for as long as it is shown the same credentials. Empty where there is nothing to look up.
+    func fingerprint(of credentials: Credentials) -> [UInt8]
+
+    /// Who sent the credentials of this fingerprint, where that was found out a short while ago and still holds.
+    ///
+    /// It does not wait. Asked for every request over HTTP; what it does not know is authenticated.
+    func recognize(_ fingerprint: [UInt8]) -> Caller?
+
     /// When the caller's token ends, in Unix milliseconds; `nil` when it never does.
     ///
     /// Sockets of the caller are closed then.
@@ -31,10 +41,10 @@ public protocol GraphQLService: Sendable {
     /// The stream's caller has shown a newer token: the stream goes on by it, or is ended if it gives other rights.
     func renew(_ stream: any StreamHandle, caller: Caller)
 
-    /// What kind of operation the request would run, without running it.
+    /// What the request would run, and how, without running it.
     ///
     /// It does not wait: parsing and planning are synchronous and their result is expected to be cached.
-    func operationKind(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup
+    func operation(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup
 
     /// Runs a query or a mutation to its complete response.
     ///
@@ -54,6 +64,12 @@ public protocol GraphQLService: Sendable {
 }
 
 extension GraphQLService {
+    /// Nothing is looked up again.
+    public func fingerprint(of credentials: Credentials) -> [UInt8] { [] }
+
+    /// Nobody is known: all credentials are authenticated each time.
+    public func recognize(_ fingerprint: [UInt8]) -> Caller? { nil }
+
     /// Nobody loses access before their token ends.
     public func hasLostAccess(_ caller: Caller) -> Bool { false }
 
@@ -90,10 +106,13 @@ public enum AuthenticationOutcome<Caller: Sendable>: Sendable {
 ///
 /// Its kinds are cases of its own, so that transports can tell them apart without importing the engine.
 public enum OperationLookup: Sendable {
+    /// Runs the operation to its complete response; its task is cancelled when the connection that asked has gone.
+    public typealias Run = @Sendable () async -> GraphQLReply
+
     /// It reads.
-    case query
+    case query(Run)
     /// It writes.
-    case mutation
+    case mutation(Run)
     /// It follows events.
     case subscription
     /// It cannot run; the reply says why.

@@ -19,8 +19,13 @@ extension TocsinGraphQL {
         }
         do {
             let (document, plan) = try asked(request, caller)
-            var request = request
-            request.query = document.text
+            let request = GraphQLRequest(
+                query: document.text,
+                variables: request.variables,
+                operationName: request.operationName,
+                extensions: request.extensions,
+                documentID: request.documentID
+            )
             let field = try executor.subscription(plan, request.variables)
             let outcome = await join(plan, field, request, caller, options, sink)
             // Access that ended while it was registering was told to those who were registered.

@@ -2,6 +2,20 @@
 package protocol Authenticator: Sendable {
     /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with `APIKey.prefix` is an API key.
     func authenticate(token: String) async -> AuthenticationResult
+
+    /// What stands for a token where it is remembered; it tells nothing of the token's text. Empty for what is no token.
+    func fingerprint(of token: String) -> [UInt8]
+
+    /// The identity found for the token of this fingerprint a short while ago, if it still holds.
+    func identity(rememberedBy fingerprint: [UInt8]) -> Identity?
+}
+
+extension Authenticator {
+    /// Nothing is remembered.
+    package func fingerprint(of token: String) -> [UInt8] { [] }
+
+    /// Nobody is remembered.
+    package func identity(rememberedBy fingerprint: [UInt8]) -> Identity? { nil }
 }
 
 /// What came of a token.

@@ -24,5 +24,7 @@ package enum FieldValue: Sendable, Hashable {
         }
     }
 
-    package var isNull: Bool { self == .null }
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
 }

@@ -34,6 +34,8 @@ package final class ModelType: Sendable {
     package let inputKinds: [ModelField.Kind?]
     /// By position: which limit its texts have.
     let textLimits: [TextLimit]
+    /// By position: whether what an input gives is what a new record has, and not what the server writes in any case.
+    let isGivable: [Bool]
     /// Positions of what every record is asked for.
     let places: Places
 
@@ -108,7 +110,7 @@ package final class ModelType: Sendable {
         isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
-        places = Places(
+        var places = Places(
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
@@ -120,9 +122,13 @@ package final class ModelType: Sendable {
             id: positions["id"],
             topic: positions["topicId"],
             key: positions["key"],
-            priority: positions["priority"],
-            defaults: fields.indices.filter { fields[$0].role == .declared && fields[$0].defaultValue != nil }
+            priority: positions["priority"]
         )
+        let written = [places.owner, places.version, places.changed, places.making]
+        let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }
+        places.defaults = fields.indices.filter { isGivable[$0] && fields[$0].defaultValue != nil }
+        self.isGivable = isGivable
+        self.places = places
     }
 
     private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {

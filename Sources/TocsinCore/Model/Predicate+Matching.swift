@@ -71,7 +71,7 @@ extension FieldValue {
         switch (self, other) {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
-        case (.json(let left), .json(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)
         default: order(to: other) == 0
         }
     }

@@ -10,7 +10,8 @@ package struct Record: Sendable, Hashable {
 
     /// A record with every value null.
     package init(model: ModelType) {
-        self.init(model: model, values: Array(repeating: .null, count: model.fields.count))
+        // Each for itself: to repeat one is to copy it.
+        self.init(model: model, values: (0..<model.fields.count).map { _ in .null })
     }
 
     /// The value of a field; null for a name the model does not have.

@@ -35,11 +35,16 @@ package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
     ReadMarkWriting, RetentionWriting, PartitionWriting, MonthWriting, NodeWriting
 {
-    /// Tells the observer of commits about this event once it is durable.
-    func note(_ event: DomainEvent)
+    /// Tells the observer of commits about these events once they are durable.
+    func note(_ events: [DomainEvent])
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
     /// in their order.
     var unlocked: any StoreReader { get }
+}
+
+extension StoreWriter {
+    /// Tells the observer of commits about this event once it is durable.
+    package func note(_ event: DomainEvent) { note([event]) }
 }
 
 package protocol ModelReading {
@@ -88,7 +93,7 @@ package struct MessageKey: Sendable, Hashable {
 
     /// By bytes, as the database compares keys: two spellings of a letter are two keys.
     package static func == (left: Self, right: Self) -> Bool {
-        left.topicID == right.topicID && left.key.utf8.elementsEqual(right.key.utf8)
+        left.topicID == right.topicID && left.key.hasBytes(of: right.key)
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -10,17 +10,19 @@ struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]
     private var now: Timestamp
+    private var topics: BatchTopics
     private var verdicts: [Verdict] = []
     /// What is to be stored, in the order of the drafts.
     private var created: [Record] = []
-    /// Their topics.
-    private var topicsOfCreated: [TopicID] = []
+    /// The places of their topics.
+    private var topicsOfCreated: [Int] = []
+    /// What all records begin with that the caller of the last one makes.
+    private var beginning: (caller: Identity, values: RecordFactory.Beginning)?
     private var createdByID: [String: Int] = [:]
     private var createdByKey: [MessageKey: Int] = [:]
     private var storedByID: [String: Record] = [:]
     private var storedByKey: [MessageKey: Record] = [:]
 
-    private static let urgentPriority: Int64 = 5
     /// Topics of so many members are looked through for devices when a message is created.
     private static let fewMembers = 8
     /// The members of such topics, who have no device, where that was asked for with the places.
@@ -55,6 +57,7 @@ struct MessageBatch {
         self.makers = makers
         self.drafts = drafts
         self.now = now
+        topics = BatchTopics(of: drafts)
         verdicts.reserveCapacity(drafts.count)
         created.reserveCapacity(drafts.count)
         topicsOfCreated.reserveCapacity(drafts.count)
@@ -80,76 +83,72 @@ extension MessageBatch {
     private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
         try lookUp(reader)
         // A message that is there already takes no place, so that its topic would not be looked at again.
-        let isNew = storedByID.isEmpty && storedByKey.isEmpty
-        let trustsMemory = isNew && mayPublishByMemory()
-        let topics = trustsMemory ? [:] : try topics(reader)
-        // By index: a draft that is looped over is copied.
-        for index in drafts.indices {
-            if !trustsMemory {
-                guard let topic = topics[drafts[index].topicID], drafts[index].mayPublish(to: topic) else {
-                    verdicts.append(.settled(.failure(.unauthorized)))
-                    continue
-                }
-            }
-            verdicts.append(verdict(on: drafts[index]))
+        let trustsMemory = storedByID.isEmpty && storedByKey.isEmpty && mayPublishByMemory()
+        if !trustsMemory {
+            let found = try found(reader)
+            topics.see { found[$0] }
+        }
+        for (draft, topic) in zip(drafts, topics.places) {
+            let mayPublish = trustsMemory || topics.mayPublish(draft, in: topic)
+            verdicts.append(mayPublish ? verdict(on: draft, in: topic) : .settled(.failure(.unauthorized)))
         }
     }
 
-    private mutating func verdict(on draft: MessageDraft) -> Verdict {
+    private mutating func verdict(on draft: MessageDraft, in topic: Int) -> Verdict {
         if let id = draft.givenID {
             if let place = createdByID[id] { return .repeats(place) }
             if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
-        let key = draft.key
-        if let key {
+        if let key = draft.key {
             if let place = createdByKey[key] { return .repeats(place) }
             if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
-        switch draft.record(at: now) {
+        switch draft.record(from: beginning(for: draft.caller)) {
         case .failure(let refusal): return .settled(.failure(refusal))
         case .success(let record):
             let place = created.count
             created.append(record)
-            topicsOfCreated.append(draft.topicID)
+            topicsOfCreated.append(topic)
             if let id = draft.givenID { createdByID[id] = place }
-            if let key { createdByKey[key] = place }
+            if let key = draft.key { createdByKey[key] = place }
             return .created(place)
         }
     }
 
+    private mutating func beginning(for caller: Identity) -> RecordFactory.Beginning {
+        if let beginning, beginning.caller == caller { return beginning.values }
+        let values = makers.factory.beginning(owner: caller.owner, at: now)
+        beginning = (caller, values)
+        return values
+    }
+
     /// Whether all drafts might publish to their topics as these were when places in them were last taken.
-    private func mayPublishByMemory() -> Bool {
-        var topics: [TopicID: Record] = [:]
-        var last: (id: TopicID, record: Record)?
-        for index in drafts.indices {
-            let id = drafts[index].topicID
-            if last?.id != id {
-                guard let topic = topics[id] ?? makers.memory[id] else { return false }
-                topics[id] = topic
-                last = (id, topic)
-            }
-            guard let topic = last?.record, drafts[index].mayPublish(to: topic) else { return false }
+    private mutating func mayPublishByMemory() -> Bool {
+        let memory = makers.memory
+        topics.see { memory[$0] }
+        for (draft, topic) in zip(drafts, topics.places) {
+            guard topics.mayPublish(draft, in: topic) else { return false }
         }
         return true
     }
 
-    private func topics(_ reader: any StoreReader) throws(StoreError) -> [TopicID: Record] {
-        var ids: [String] = []
-        for draft in drafts where !ids.contains(draft.topicID.text) { ids.append(draft.topicID.text) }
-        var topics: [TopicID: Record] = [:]
-        for topic in try reader.records(makers.topics, ids: ids, where: .always) { topics[TopicID(topic.id)] = topic }
-        return topics
+    private func found(_ reader: any StoreReader) throws(StoreError) -> [TopicID: Record] {
+        var found: [TopicID: Record] = [:]
+        for topic in try reader.records(makers.topics, ids: topics.ids.map(\.text), where: .always) {
+            found[TopicID(topic.id)] = topic
+        }
+        return found
     }
 
     /// Finds the messages that have an id or key of a draft.
     private mutating func lookUp(_ reader: any StoreReader) throws(StoreError) {
-        let ids = Set(drafts.indices.compactMap { drafts[$0].givenID })
+        let ids = Set(drafts.compactMap(\.givenID))
         if !ids.isEmpty {
             for message in try reader.records(makers.messages, ids: Array(ids), where: .always) {
                 storedByID[message.id] = message
             }
         }
-        let keys = Set(drafts.indices.compactMap { drafts[$0].key })
+        let keys = Set(drafts.compactMap(\.key))
         guard !keys.isEmpty else { return }
         for message in try reader.messages(makers.messages, keys: keys) {
             guard let topic = message["topicId"].text, let key = message["key"].text else { continue }
@@ -163,13 +162,20 @@ extension MessageBatch {
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
         let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
-        let taken = try MessagePlaces.take(for: &created, in: topicsOfCreated, asking: questions, writer)
+        let taken = try MessagePlaces.take(
+            for: &created,
+            in: topics.ids,
+            at: topicsOfCreated,
+            asking: questions,
+            writer
+        )
         if let absent = taken.absent { throw overtaken(absent) }
-        for index in drafts.indices where !taken.topics.isEmpty {
-            if case .settled = verdicts[index] { continue }
-            let id = drafts[index].topicID
-            guard let topic = taken.topics[id], !drafts[index].mayPublish(to: topic) else { continue }
-            throw overtaken(id)
+        if !taken.topics.isEmpty {
+            topics.see { taken.topics[$0] }
+            for (draft, topic) in topics.places.enumerated() {
+                if case .settled = verdicts[draft] { continue }
+                guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
+            }
         }
         makers.memory.note(taken.topics)
         if let latest = taken.latestMaking, latest > now { follow(latest) }
@@ -179,7 +185,7 @@ extension MessageBatch {
     /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again, and
     /// refuses its drafts alone.
     private func overtaken(_ topic: TopicID) -> StoreError {
-        for index in drafts.indices { makers.memory.forget(drafts[index].topicID) }
+        for id in topics.ids { makers.memory.forget(id) }
         return .overtaken(
             isWhole: true,
             code: 0,
@@ -202,32 +208,54 @@ extension MessageBatch {
     /// Where nobody has a device, what a fan-out would find out is written at once.
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
         let deviceless = try askedDeviceless(writer)
+        let members = topics.ids.map { deviceless[$0] }
         let isHeard = makers.environment.notesDeliveries
-        var runs = DevicelessRuns()
-        var fanouts: [Fanout] = []
+        var numbers = [ClosedRange<MessageNumber>?](repeating: nil, count: members.count)
+        var (events, fanouts): ([DomainEvent], [Fanout]) = ([], [])
+        events.reserveCapacity(created.count)
         for (record, topic) in zip(created, topicsOfCreated) {
-            writer.note(.created(record))
-            let message = MessageID(record.id)
-            guard let members = deviceless[topic] else {
-                let isUrgent = record["priority"].int == Self.urgentPriority
-                fanouts.append(Fanout(messageID: message, topicID: topic, createdAt: now, isUrgent: isUrgent))
+            events.append(.created(record))
+            guard let members = members[topic] else {
+                fanouts.append(fanout(of: record, in: topics.ids[topic]))
                 continue
             }
-            guard let number = record.number, !members.isEmpty else { continue }
-            runs.add(number, of: topic, to: members, at: now)
+            guard let number = record.number else { continue }
+            // Those of one topic follow each other.
+            numbers[topic] = (numbers[topic]?.lowerBound ?? number)...number
             guard isHeard else { continue }
-            for member in members { writer.note(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
+            let message = MessageID(record.id)
+            for member in members { events.append(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
         }
-        if !runs.all.isEmpty { try writer.save(runs.all) }
+        try save(numbers, members, writer)
         if !fanouts.isEmpty {
             try writer.addFanouts(fanouts)
-            writer.note(.outboxFilled)
+            events.append(.outboxFilled)
         }
+        writer.note(events)
+    }
+
+    private func fanout(of message: Record, in topic: TopicID) -> Fanout {
+        let isUrgent = makers.isUrgent(message)
+        return Fanout(messageID: MessageID(message.id), topicID: topic, createdAt: now, isUrgent: isUrgent)
+    }
+
+    /// Writes which messages of which topic nobody had a device for.
+    private func save(
+        _ numbers: [ClosedRange<MessageNumber>?],
+        _ members: [[UserID]?],
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        let runs = numbers.indices.compactMap { topic -> DevicelessRun? in
+            guard let numbers = numbers[topic], let users = members[topic], !users.isEmpty else { return nil }
+            return DevicelessRun(topicID: topics.ids[topic], numbers: numbers, users: users, madeAt: now)
+        }
+        if !runs.isEmpty { try writer.save(runs) }
     }
 
     private func askedDeviceless(_ reader: any StoreReader) throws(StoreError) -> [TopicID: [UserID]] {
         if let deviceless { return deviceless }
-        return try reader.membersIfNoneHasDevice(of: Set(topicsOfCreated), atMost: Self.fewMembers)
+        let asked = Set(topicsOfCreated.map { topics.ids[$0] })
+        return try reader.membersIfNoneHasDevice(of: asked, atMost: Self.fewMembers)
     }
 
     private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {
@@ -235,7 +263,7 @@ extension MessageBatch {
         var occurrences: [WebhookOccurrence] = []
         for (record, topic) in zip(created, topicsOfCreated) {
             var request = WebhookOccurrence.PushRequest(record, number: record.number ?? 0)
-            request.topicID = topic
+            request.topicID = topics.ids[topic]
             occurrences.append(.pushRequested(request))
         }
         try makers.environment.raise(occurrences, writer)

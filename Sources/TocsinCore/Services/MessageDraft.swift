@@ -8,7 +8,10 @@ final class MessageMakers: Sendable {
     let factory: RecordFactory
     /// What a `condition` on a message that is not there yet is compared with.
     let absent: Record
+    /// What a message has where its input says nothing, by position.
+    let defaults: [(position: Int, value: FieldValue)]
     let memory = TopicMemory()
+    private static let urgentPriority: Int64 = 5
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
@@ -16,6 +19,14 @@ final class MessageMakers: Sendable {
         self.topics = topics
         factory = RecordFactory(model: messages)
         absent = Record(model: messages)
+        defaults = MessageService.defaults.compactMap { name, value in
+            messages.position(of: name).map { ($0, value) }
+        }
+    }
+
+    /// Whether a message goes before others.
+    func isUrgent(_ message: Record) -> Bool {
+        messages.places.priority.flatMap { message.values[$0].int } == Self.urgentPriority
     }
 }
 
@@ -55,22 +66,30 @@ struct PublishRules: Sendable {
 /// A class, because it goes from the caller's thread to the writer's and through its batch.
 final class MessageDraft: GroupedWrite {
     let makers: MessageMakers
-    let input: RecordInput
-    let condition: Predicate
     let caller: Identity
     let id: String
     let topicID: TopicID
-    /// What the rules ask of the message and of its topic.
-    let rules: PublishRules
+    /// The id, if the caller has chosen it: only such a one can be taken.
+    let givenID: String?
+    /// The caller's key of the message, if it has one.
+    let key: MessageKey?
+    private let input: RecordInput
+    private let condition: Predicate
+    /// What the rules ask of the message and of its topic; of one caller's drafts they ask the same.
+    private let rules: PublishRules
 
-    init(_ makers: MessageMakers, _ content: MessageContent, id: String, caller: Identity, _ rules: PublishRules) {
+    init(_ makers: MessageMakers, _ content: MessageContent, by caller: Identity, _ rules: PublishRules) {
         self.makers = makers
+        self.caller = caller
+        self.rules = rules
         input = content.input
         condition = content.condition
         topicID = content.topicID
-        self.id = id
-        self.caller = caller
-        self.rules = rules
+        let (model, places) = (makers.messages, makers.messages.places)
+        givenID = content.input.value(ofFieldAt: places.id, in: model)?.text
+        id = givenID ?? makers.environment.identifiers.makeID()
+        let key = content.input.value(ofFieldAt: places.key, in: model)?.text
+        self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
     }
 
     static func perform(
@@ -93,21 +112,14 @@ final class MessageDraft: GroupedWrite {
     /// Whether a message may be made in this topic.
     func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
-    /// The caller's key of the message, if it has one.
-    var key: MessageKey? {
-        let key = input.value(ofFieldAt: makers.messages.places.key, in: makers.messages)
-        return key?.text.map { MessageKey(topicID: topicID, key: $0) }
-    }
-
-    /// The id, if the caller has chosen it: only such a one can be taken.
-    var givenID: String? {
-        input.value(ofFieldAt: makers.messages.places.id, in: makers.messages) == nil ? nil : id
-    }
-
-    /// The record, without its places in the order of commits; or why it may not be created.
-    func record(at now: Timestamp) -> Result<Record, ServiceError> {
-        var record = makers.factory.make(input, id: id, caller: caller, at: now)
-        for (name, value) in MessageService.defaults where record[name].isNull { record[name] = value }
+    /// The record, made of what all of its caller's begin with at this time, without its places in the order of commits; or
+    /// why it may not be created.
+    func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
+        var record = makers.factory.make(input, id: id, from: beginning)
+        if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: caller) }
+        for (position, value) in makers.defaults where record.values[position].isNull {
+            record.values[position] = value
+        }
         guard rules.permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }

@@ -18,7 +18,7 @@ enum MessagePlaces {
         _ writer: any StoreWriter
     ) throws(StoreError) -> MessageNumber? {
         var records = [record]
-        let taken = try take(for: &records, in: [topic], writer)
+        let taken = try take(for: &records, in: [topic], at: [0], writer)
         record = records[0]
         return taken.absent == nil ? record.number : nil
     }
@@ -35,66 +35,63 @@ enum MessagePlaces {
         var topics: [TopicID: Record] = [:]
     }
 
-    /// Gives records of one model their places, each in the topic beside it, in their order.
+    /// Gives records of one model their places, in their order, each in the topic that stands at its place among these.
     static func take(
         for records: inout [Record],
         in topics: [TopicID],
+        at topicPlaces: [Int],
         asking questions: PlaceQuestions? = nil,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Taken {
         guard let model = records.first?.model, let number = model.numberPosition else { return Taken() }
-        var (owners, numbers) = (PlaceCounts<String>(), PlaceCounts<TopicID>())
-        for (place, topic) in topics.enumerated() {
-            numbers.count(topic)
-            if let owner = records[place].owner { owners.count(owner) }
-        }
-        let places = try writer.takePlaces(owners.counts, numbers.counts, asking: questions)
-        owners.begin(at: places.firstPositions)
+        var numbers = PlaceCounts(names: topics)
+        for place in topicPlaces { numbers.count(place) }
+        var owners = NamePlaces<String>()
+        let ownerPlaces = records.map { $0.owner.map { owners.place(of: $0) } }
+        var positions = PlaceCounts(names: owners.names)
+        for case let place? in ownerPlaces { positions.count(place) }
+        let places = try writer.takePlaces(positions.counts, numbers.counts, asking: questions)
+        positions.begin(at: places.firstPositions)
         numbers.begin(at: places.firstNumbers)
-        for (place, topic) in topics.enumerated() {
-            guard let taken = numbers.next(of: topic) else { return Taken(absent: topic) }
-            records[place].values[number] = .int(taken)
-            guard let field = model.places.feedPosition, let owner = records[place].owner,
-                let position = owners.next(of: owner)
-            else { continue }
-            records[place].values[field] = .int(position)
+        let feedPosition = model.places.feedPosition
+        for (index, topic) in topicPlaces.enumerated() {
+            guard let taken = numbers.next(of: topic) else { return Taken(absent: topics[topic]) }
+            records[index].values[number] = .int(taken)
+            guard let feedPosition, let owner = ownerPlaces[index], let position = positions.next(of: owner) else {
+                continue
+            }
+            records[index].values[feedPosition] = .int(position)
         }
         return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless, topics: places.topics)
     }
 }
 
-/// Places that are counted by name and then given out, each name's in order; the same name again costs no search.
+/// Places that are counted for each of some names, which differ, and then given out, each name's in order.
 private struct PlaceCounts<Name: Hashable> {
-    private var numbersOfNames: [Name: Int] = [:]
-    private var names: [(name: Name, count: Int, next: Int64?)] = []
-    private var last: Int?
+    private let names: [Name]
+    private var wanted: [Int]
+    private var next: [Int64?] = []
 
-    /// How many are wanted of each name.
-    var counts: [Name: Int] { Dictionary(uniqueKeysWithValues: names.map { ($0.name, $0.count) }) }
+    init(names: [Name]) {
+        self.names = names
+        wanted = Array(repeating: 0, count: names.count)
+    }
+
+    mutating func count(_ name: Int) { wanted[name] += 1 }
+
+    /// How many are wanted of each name that any are wanted of.
+    var counts: [Name: Int] {
+        var counts: [Name: Int] = [:]
+        for (name, count) in zip(names, wanted) where count > 0 { counts[name] = count }
+        return counts
+    }
 
     /// Sets the first of each name; a name without one gets none.
-    mutating func begin(at firsts: [Name: Int64]) {
-        for index in names.indices { names[index].next = firsts[names[index].name] }
-    }
+    mutating func begin(at firsts: [Name: Int64]) { next = names.map { firsts[$0] } }
 
-    mutating func count(_ name: Name) { names[index(of: name)].count += 1 }
-
-    /// The next place of a name that was counted.
-    mutating func next(of name: Name) -> Int64? {
-        let index = index(of: name)
-        guard let next = names[index].next else { return nil }
-        names[index].next = next + 1
-        return next
-    }
-
-    private mutating func index(of name: Name) -> Int {
-        if let last, names[last].name == name { return last }
-        let index = numbersOfNames[name] ?? names.count
-        if index == names.count {
-            names.append((name, 0, nil))
-            numbersOfNames[name] = index
-        }
-        last = index
-        return index
+    mutating func next(of name: Int) -> Int64? {
+        guard let place = next[name] else { return nil }
+        next[name] = place + 1
+        return place
     }
 }

@@ -5,6 +5,7 @@ package struct MessageService: Sendable {
     private let topics: ModelType
     private let checks: InputChecks
     private let makers: MessageMakers
+    private let topicsHaveIDs: Bool
     /// What a message has where its input says nothing.
     static let defaults: RecordInput = ["priority": .int(3)]
     /// A message stays in its topic, whose numbers have no holes.
@@ -15,6 +16,7 @@ package struct MessageService: Sendable {
         self.messages = messages
         self.topics = topics
         checks = InputChecks(limits: environment.limits)
+        topicsHaveIDs = topics.keyFields == ["id"]
         makers = MessageMakers(environment: environment, messages: messages, topics: topics)
     }
 
@@ -47,14 +49,12 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let places = messages.places
-        let topic = input.value(ofFieldAt: places.topic, in: messages)?.text ?? ""
-        guard topics.keyFields != ["id"] || InputChecks.mayBeID(topic) else { throw .unauthorized }
+        let topic = input.value(ofFieldAt: messages.places.topic, in: messages)?.text ?? ""
+        guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
             makers,
             MessageContent(input: input, topicID: TopicID(topic), condition: condition),
-            id: input.value(ofFieldAt: places.id, in: messages)?.text ?? environment.identifiers.makeID(),
-            caller: caller,
+            by: caller,
             PublishRules(permitted: permitted, publishable: publishable)
         )
     }

@@ -8,16 +8,41 @@ package struct RecordFactory: Sendable {
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
     package func make(_ input: RecordInput, id: String, owner: String, at moment: Timestamp) -> Record {
-        var values = [FieldValue](repeating: .null, count: model.fields.count)
+        make(input, id: id, from: beginning(owner: owner, at: moment))
+    }
+
+    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
+    package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
+        var record = make(input, id: id, owner: caller.owner, at: moment)
+        if !model.isSimplyOwned { setOwners(of: &record, madeOf: input, by: caller) }
+        return record
+    }
+
+    /// What all new records of one owner begin with that are made at one time.
+    struct Beginning {
+        fileprivate var values: [(position: Int, value: FieldValue)] = []
+    }
+
+    func beginning(owner: String, at moment: Timestamp) -> Beginning {
         let places = model.places
-        let text = moment.iso8601
-        if let created = places.created { values[created] = .text(text) }
-        if let updated = places.updated { values[updated] = .text(text) }
-        for (name, value) in input where !value.isNull {
-            guard let position = model.position(of: name), model.fields[position].role == .declared else { continue }
-            values[position] = value
+        let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
+        let values: [(Int?, FieldValue)] = [
+            (places.created, text), (places.updated, text), (places.changed, time), (places.making, time),
+            (places.owner, .text(owner)), (places.version, .int(1)),
+        ]
+        return Beginning(values: values.compactMap { place, value in place.map { ($0, value) } })
+    }
+
+    /// A new record, whose other owner fields `setOwners` sets where the model has such.
+    func make(_ input: RecordInput, id: String, from beginning: Beginning) -> Record {
+        var values = Record(model: model).values
+        for (position, value) in beginning.values { values[position] = value }
+        for place in 0..<input.count {
+            guard let position = input.position(at: place, in: model), model.isGivable[position] else { continue }
+            let value = input.value(at: place)
+            if !value.isNull { values[position] = value }
         }
-        for position in places.defaults {
+        for position in model.places.defaults {
             let field = model.fields[position]
             guard let value = field.defaultValue, input[field.name].map({ $0.isNull && field.isRequired }) ?? true
             else {
@@ -26,17 +51,11 @@ package struct RecordFactory: Sendable {
             values[position] = value
         }
         if let key = model.keyPosition { values[key] = .text(id) }
-        if let field = places.owner { values[field] = .text(owner) }
-        if let version = places.version { values[version] = .int(1) }
-        if let changed = places.changed { values[changed] = .int(moment.milliseconds) }
-        if let making = places.making { values[making] = .int(moment.milliseconds) }
         return Record(model: model, values: values)
     }
 
-    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
-    package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
-        var record = make(input, id: id, owner: caller.owner, at: moment)
-        guard !model.isSimplyOwned else { return record }
+    /// Makes every owner field of a new record the caller's that the input leaves out, or the server alone writes.
+    func setOwners(of record: inout Record, madeOf input: RecordInput, by caller: Identity) {
         if let position = model.position(of: "owner"), model.fields[position].role == .generated {
             record.values[position] = .null
         }
@@ -47,7 +66,6 @@ package struct RecordFactory: Sendable {
             guard field.role == .generated || input[field.name] == nil else { continue }
             record.values[position] = field.isList ? JSONListText.list(of: owner) : .text(owner)
         }
-        return record
     }
 
     /// The record with the given fields set (null removes), the next version and the time of change.

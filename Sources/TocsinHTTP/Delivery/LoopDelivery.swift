@@ -22,10 +22,15 @@ final class LoopDelivery: Sendable {
     private static let effortOfTurn = 384
     /// What one owner gets before another is looked after.
     private static let sinksAtOnce = 8
+    /// Runs the tasks of the loop's connections.
+    let executor: LoopExecutor
     private let loop: any EventLoop
     private let state = Mutex(State())
 
-    init(_ loop: any EventLoop) { self.loop = loop }
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+        executor = LoopExecutor(loop)
+    }
 
     /// The lane of an owner's connections.
     func lane(of owner: String) -> DeliveryLane {

@@ -3,11 +3,17 @@ import Logging
 import NIOCore
 
 /// One line a request; never a token, a body or a query string.
-struct AccessLog {
-    let logger: Logger
+final class AccessLog: Sendable {
+    private let logger: Logger
+    private let isOn: Bool
+
+    init(_ logger: Logger) {
+        self.logger = logger
+        isOn = logger.logLevel <= .info
+    }
 
     func record(_ request: IncomingRequest, _ response: OutgoingResponse) {
-        guard logger.logLevel <= .info else { return }
+        guard isOn else { return }
         var metadata: Logger.Metadata = [
             "id": "\(request.id)",
             "method": "\(request.method.rawValue)",

@@ -32,11 +32,12 @@ extension HTTPConnectionHandler {
             case .answer: settings.answerMilliseconds
             case .linger: settings.lingerMilliseconds
             }
-        deadline.set(milliseconds: milliseconds) { [self] in timeIsUp(wait) }
+        deadline.move(milliseconds: milliseconds)
     }
 
-    private func timeIsUp(_ wait: Wait) {
+    func timeIsUp() {
         switch wait {
+        case nil: break
         case .idle, .linger: context?.close(mode: .all, promise: nil)
         case .head:
             guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }

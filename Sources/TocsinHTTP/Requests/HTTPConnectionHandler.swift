@@ -31,7 +31,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     private let executor: LoopExecutor
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
-    private(set) var reader: RequestReader
+    let reader: RequestReader
     private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
     /// The request being answered, and its task once that has waited for something.
     private(set) var running: (request: IncomingRequest, task: Task<Void, Never>?)?
@@ -52,11 +52,11 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         self.input = input
         isWelcome = admission.isWelcome
         connectionNumber = admission.number
-        executor = LoopExecutor(channel.eventLoop)
+        executor = parts.deliveries.delivery(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
         reader = RequestReader(
-            settings: parts.settings,
+            parts.headCheck,
             remoteAddress: channel.remoteAddress?.ipAddress,
             connectionNumber: admission.number
         )
@@ -74,7 +74,8 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        waitFor(.head)
+        deadline.set(milliseconds: parts.settings.headMilliseconds) { [self] in timeIsUp() }
+        wait = .head
         if !isWelcome {
             refuse(HTTPRefusal(.serviceUnavailable, "The server has too many connections. Try again.", .unavailable))
         }
@@ -92,8 +93,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let part = unwrapInboundIn(data)
-        switch reader.read(part) {
+        switch reader.read(data) {
         case .partial: break
         case .awaitsContinue:
             guard running == nil, waiting.isEmpty else { break }
@@ -172,7 +172,7 @@ extension HTTPConnectionHandler {
         case .request(let request): start(request, atOnce: false)
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
-            AccessLog(logger: parts.logger).recordRefusal(response, connection: connectionNumber)
+            parts.accessLog.recordRefusal(response, connection: connectionNumber)
             send(response, RequestTraits())
         }
     }
@@ -183,17 +183,14 @@ extension HTTPConnectionHandler {
         running = (request, nil)
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by its executor's preference.
-        nonisolated(unsafe) let handler = self
+        nonisolated(unsafe) let answer: (Answer<Service.Caller>) -> Void = { self.finish(request, with: $0) }
+        let responder = parts.responder
         let task =
             atOnce
-            ? Task.immediate(executorPreference: executor) { await handler.respond(to: request) }
-            : Task(executorPreference: executor) { await handler.respond(to: request) }
+            ? Task.immediate(executorPreference: executor) { await responder.respond(to: request, answer) }
+            : Task(executorPreference: executor) { await responder.respond(to: request, answer) }
         // What waits for nothing has been answered by now.
         if running?.request === request { running?.task = task }
-    }
-
-    private func respond(to request: IncomingRequest) async {
-        await parts.responder.respond(to: request) { finish(request, with: $0) }
     }
 
     /// Writes the answer if the request still runs.
@@ -207,7 +204,7 @@ extension HTTPConnectionHandler {
 
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
         running = nil
-        AccessLog(logger: parts.logger).record(request, response)
+        parts.accessLog.record(request, response)
         send(response, traits(of: request, response))
     }
 
@@ -215,22 +212,25 @@ extension HTTPConnectionHandler {
         // After a request that offers an upgrade the parser takes no more requests.
         var isLast = response.closes || parts.registry.isStopping || request.fields.has(.upgrade)
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
-        if response.isStreamed, request.isHTTP10 { isLast = true }
+        if response.isStreamed, request.head.isHTTP10 { isLast = true }
         return RequestTraits(
-            keepsAlive: request.keepsAlive && !isLast && request.method != .connect,
-            isHTTP10: request.isHTTP10,
+            keepsAlive: request.head.keepsAlive && !isLast && request.method != .connect,
+            isHTTP10: request.head.isHTTP10,
             isHead: request.method == .head
         )
     }
 
     private func send(_ response: OutgoingResponse, _ traits: RequestTraits) {
         guard let context else { return }
-        let buffer = response.serialized(for: traits, date: parts.date.text, allocator: context.channel.allocator)
+        let date = parts.date.text
+        let rest = writer.writeAtOnce(room: response.room(for: traits, date)) {
+            response.write(into: $0, for: traits, date)
+        }
         guard traits.keepsAlive else {
             endInput()
-            return write(buffer) { context.channel.close(mode: .output, promise: nil) }
+            return writeRest(rest) { context.channel.close(mode: .output, promise: nil) }
         }
-        write(buffer)
+        writeRest(rest)
         startNext()
         awaitInput()
     }
@@ -260,9 +260,14 @@ extension HTTPConnectionHandler {
     }
 
     func write(_ buffer: ByteBuffer, then next: (() -> Void)? = nil) {
-        guard let context else { return }
         var rest = buffer
-        guard !writer.writeAtOnce(&rest) else {
+        writeRest(writer.writeAtOnce(&rest) ? nil : rest, then: next)
+    }
+
+    /// Writes what the socket did not take at once.
+    private func writeRest(_ rest: ByteBuffer?, then next: (() -> Void)? = nil) {
+        guard let context else { return }
+        guard let rest else {
             next?()
             return
         }

@@ -59,22 +59,27 @@ struct KnownFields: Sendable {
         }
     }
 
-    private let headers: HTTPHeaders
+    /// All fields that were sent.
+    private let sent: [(name: String, value: String)]
     /// The place of each field's first value among all that were sent, counted from 1; 0 where it was not sent.
     private var places = SIMD16<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
+    /// The places of all values that are looked at whenever they come but for the body's length, by their bits; complete
+    /// when there are at most 64 fields.
+    private var looked: UInt64 = 0
     /// What names and values take in the head, in bytes.
     private(set) var bytes = 0
 
     /// The fields of this head; of more than the parser takes the last ones are not looked at.
     init(_ headers: HTTPHeaders) {
-        self.headers = headers
+        sent = Array(headers)
         var place: UInt16 = 0
-        for (name, value) in headers where place < .max {
+        for (name, value) in sent where place < .max {
             place += 1
             bytes += name.utf8.count + value.utf8.count + 4
             guard let known = Name(name) else { continue }
+            if known != .contentLength { looked |= 1 << UInt64(place - 1) }
             if places[known.rawValue] == 0 {
                 places[known.rawValue] = place
             } else {
@@ -84,9 +89,35 @@ struct KnownFields: Sendable {
     }
 
     /// The first value of a field.
-    subscript(name: Name) -> String? {
+    subscript(name: Name) -> String? { has(name) ? sent[Int(places[name.rawValue]) - 1].value : nil }
+
+    /// The value of a field in a head that these fields cover.
+    func value(_ name: Name, in headers: HTTPHeaders) -> String? {
         guard has(name) else { return nil }
         return headers[headers.index(headers.startIndex, offsetBy: Int(places[name.rawValue]) - 1)].value
+    }
+
+    /// All values of a field, joined by commas.
+    func joined(_ name: Name) -> String? {
+        guard isRepeated(name) else { return self[name] }
+        return sent.filter { Name($0.name) == name }.map(\.value).joined(separator: ", ")
+    }
+
+    /// Whether another head, of so many bytes at most, has fields of the same names in the same order, and the same values of
+    /// those that the server looks at but for the length of the body.
+    func cover(_ other: HTTPHeaders, maximumBytes: Int) -> Bool {
+        guard other.count == sent.count, sent.count <= 64 else { return false }
+        var room = maximumBytes
+        var rest = looked
+        var index = other.startIndex
+        for mine in sent {
+            let (name, value) = other[index]
+            guard name == mine.name, rest & 1 == 0 || value == mine.value else { return false }
+            room -= name.utf8.count + value.utf8.count + 4
+            rest >>= 1
+            index = other.index(after: index)
+        }
+        return room >= 0
     }
 
     /// Whether a field was sent.

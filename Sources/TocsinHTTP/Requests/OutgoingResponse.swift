@@ -31,30 +31,26 @@ package struct OutgoingResponse: Sendable {
         self.body = body
     }
 
-    /// The response in one buffer: status line, fields, body.
-    func serialized(
-        for request: RequestTraits,
-        date: [UInt8],
-        allocator: ByteBufferAllocator
-    ) -> ByteBuffer {
+    /// As many bytes as the response takes, or somewhat more.
+    func room(for request: RequestTraits, _ date: [UInt8]) -> Int {
         var room = Self.roomOfHead + status.reasonPhrase.utf8.count + date.count + (contentType?.utf8.count ?? 0)
         for field in fields { room += field.name.utf8.count + field.value.utf8.count + 4 }
         if !request.isHead { room += body.count }
-        var buffer = allocator.buffer(capacity: room)
-        // In one piece: a call of the buffer for each part costs more than the bytes.
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
-            var writer = HeadWriter(memory)
-            write(to: &writer, for: request, date)
-            if !request.isHead { writer.bytes(body) }
-            return writer.count
-        }
-        return buffer
+        return room
+    }
+
+    /// Writes status line, fields and body into memory that has room for them, and answers how many bytes they are.
+    func write(into memory: UnsafeMutableRawBufferPointer, for request: RequestTraits, _ date: [UInt8]) -> Int {
+        var writer = HeadWriter(memory)
+        writeHead(to: &writer, for: request, date)
+        if !request.isHead { writer.bytes(body) }
+        return writer.count
     }
 
     /// More than the names of fields and all else take that is written whatever the response is.
     private static let roomOfHead = 256
 
-    private func write(to writer: inout HeadWriter, for request: RequestTraits, _ date: [UInt8]) {
+    private func writeHead(to writer: inout HeadWriter, for request: RequestTraits, _ date: [UInt8]) {
         writer.text("HTTP/1.1 ")
         writer.number(status.code)
         writer.text(" ")

@@ -4,15 +4,20 @@ import NIOHTTP1
 
 /// What is checked of a request head beyond what the parser refuses: nothing that two servers could read in two ways
 /// passes (RFC 9112 §3.2, §6.3, §11).
-struct RequestHeadCheck {
+///
+/// A class, because all connections share the one there is.
+final class RequestHeadCheck: Sendable {
     let settings: HTTPServerSettings
 
-    /// What the head says of the body, and the parts of the target.
+    init(_ settings: HTTPServerSettings) { self.settings = settings }
+
+    /// The parts of the head, and what it says of the body.
     struct Verdict {
+        let method: HTTPRequest.Method
         let path: String
         let queryString: String
         let fields: KnownFields
-        var hasBody = false
+        var hasChunks = false
         var expectsContinue = false
     }
 
@@ -24,10 +29,44 @@ struct RequestHeadCheck {
             throw bad("At most one Authorization header may be sent.")
         }
         let (path, queryString) = try target(of: head)
-        var verdict = Verdict(path: path, queryString: queryString, fields: fields)
-        try checkFraming(of: head, &verdict)
-        try checkExpectation(of: head, &verdict)
-        return verdict
+        let hasChunks = try hasChunks(head, fields)
+        _ = try bodyLength(fields, in: head.headers)
+        let expectsContinue = try expectsContinue(head, fields)
+        guard let method = Self.method(of: head) else {
+            throw HTTPRefusal(.notImplemented, "This method is not served.", .badRequest)
+        }
+        return Verdict(
+            method: method,
+            path: path,
+            queryString: queryString,
+            fields: fields,
+            hasChunks: hasChunks,
+            expectsContinue: expectsContinue
+        )
+    }
+
+    /// How many bytes the body has that follows a head of these fields, or of fields that they cover; 0 where no length is
+    /// given.
+    func bodyLength(_ fields: KnownFields, in headers: HTTPHeaders) throws(HTTPRefusal) -> Int {
+        guard let length = fields.value(.contentLength, in: headers) else { return 0 }
+        guard !fields.isRepeated(.contentLength), (1...18).contains(length.utf8.count) else {
+            throw bad("Content-Length must be one number.")
+        }
+        var count = 0
+        for digit in length.utf8 {
+            guard (0x30...0x39).contains(digit) else { throw bad("Content-Length must be one number.") }
+            count = count * 10 + Int(digit - 0x30)
+        }
+        guard count <= settings.maximumBodyBytes else { throw HTTPRefusal.bodyTooLarge(settings) }
+        return count
+    }
+
+    private static func method(of head: HTTPRequestHead) -> HTTPRequest.Method? {
+        switch head.method {
+        case .GET: .get
+        case .POST: .post
+        default: HTTPRequest.Method(head.method.rawValue)
+        }
     }
 
     private func checkSize(of head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) {
@@ -86,35 +125,27 @@ struct RequestHeadCheck {
         return target
     }
 
-    private func checkFraming(of head: HTTPRequestHead, _ verdict: inout Verdict) throws(HTTPRefusal) {
-        let fields = verdict.fields
-        if let coding = fields[.transferEncoding] {
-            guard !fields.has(.contentLength) else {
-                throw bad("Content-Length and Transfer-Encoding exclude each other.")
-            }
-            guard head.version == .http1_1 else { throw bad("Transfer-Encoding needs HTTP/1.1.") }
-            guard !fields.isRepeated(.transferEncoding), coding.lowercased() == "chunked" else {
-                let message = "This Transfer-Encoding is not served. Send chunked, or a Content-Length."
-                throw HTTPRefusal(.notImplemented, message, .badRequest)
-            }
-            verdict.hasBody = true
+    /// Whether the body comes in chunks.
+    private func hasChunks(_ head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) -> Bool {
+        guard let coding = fields[.transferEncoding] else { return false }
+        guard !fields.has(.contentLength) else {
+            throw bad("Content-Length and Transfer-Encoding exclude each other.")
         }
-        guard let length = fields[.contentLength] else { return }
-        guard !fields.isRepeated(.contentLength), length.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            length.utf8.count <= 18, let count = Int(length)
-        else {
-            throw bad("Content-Length must be one number.")
+        guard head.version == .http1_1 else { throw bad("Transfer-Encoding needs HTTP/1.1.") }
+        guard !fields.isRepeated(.transferEncoding), coding.lowercased() == "chunked" else {
+            let message = "This Transfer-Encoding is not served. Send chunked, or a Content-Length."
+            throw HTTPRefusal(.notImplemented, message, .badRequest)
         }
-        guard count <= settings.maximumBodyBytes else { throw HTTPRefusal.bodyTooLarge(settings) }
-        verdict.hasBody = count > 0
+        return true
     }
 
-    private func checkExpectation(of head: HTTPRequestHead, _ verdict: inout Verdict) throws(HTTPRefusal) {
-        guard let expectation = verdict.fields[.expect], head.version == .http1_1 else { return }
-        guard !verdict.fields.isRepeated(.expect), expectation.lowercased() == "100-continue" else {
+    /// Whether the client sends a body only when it is told to.
+    private func expectsContinue(_ head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) -> Bool {
+        guard let expectation = fields[.expect], head.version == .http1_1 else { return false }
+        guard !fields.isRepeated(.expect), expectation.lowercased() == "100-continue" else {
             throw HTTPRefusal(.expectationFailed, "This Expect is not served. Send 100-continue or none.", .badRequest)
         }
-        verdict.expectsContinue = verdict.hasBody
+        return true
     }
 
     private func bad(_ message: String) -> HTTPRefusal { HTTPRefusal(.badRequest, message, .badRequest) }

@@ -9,17 +9,14 @@ enum Answer<Caller: Sendable>: Sendable {
     case stream(EventStreamOpening<Caller>)
 }
 
-/// What is to be run for whom; a class, so that it has one size, whoever the caller is.
-private final class AskedOperation<Caller: Sendable>: Sendable {
-    let asked: GraphQLRequest
-    let caller: Caller
-    let style: ResponseStyle
-
-    init(_ asked: GraphQLRequest, _ caller: Caller, _ style: ResponseStyle) {
-        self.asked = asked
-        self.caller = caller
-        self.style = style
-    }
+/// How far a GraphQL request came without waiting.
+private enum Progress {
+    /// Its caller must be authenticated.
+    case callerUnknown
+    /// It has been answered.
+    case answered
+    /// It waits to be run; its name is for the log.
+    case operation(OperationLookup.Run, name: String?)
 }
 
 /// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
@@ -54,10 +51,11 @@ final class Responder<Service: GraphQLService>: Sendable {
     func respond(to request: IncomingRequest, _ answer: (Answer) -> Void) async {
         guard request.path == settings.graphQLPath else { return await respondRouted(request, answer) }
         guard let agreement = agreement(on: request, answer) else { return }
-        let outcome = await service.authenticate(request.credentials)
-        guard let operation = operation(after: outcome, request, agreement, answer) else { return }
-        let reply = await service.execute(operation.asked, caller: operation.caller, style: operation.style)
-        finish(reply, agreement.mediaType, operation.asked.operationName, request, answer)
+        var progress = begun(request, agreement, answer)
+        if case .callerUnknown = progress { progress = await authenticated(request, agreement, answer) }
+        guard case .operation(let run, let name) = progress else { return }
+        let reply = await run()
+        finish(OutgoingResponse(reply, agreement.mediaType, name), request, answer)
     }
 
     private func respondRouted(_ request: IncomingRequest, _ answer: (Answer) -> Void) async {
@@ -131,7 +129,7 @@ extension Responder {
             answer(.response(preflight))
             return nil
         }
-        switch HTTPExchange(request).negotiated() {
+        switch request.head.negotiation {
         case .success(let agreement): return agreement
         case .failure(let refusal):
             finish(OutgoingResponse(refusal), request, answer)
@@ -139,26 +137,50 @@ extension Responder {
         }
     }
 
-    /// What is to be run for whom; `nil` when the request has been answered.
-    private func operation(
-        after outcome: AuthenticationOutcome<Service.Caller>,
+    /// Goes on where the caller is known already.
+    private func begun(
         _ request: IncomingRequest,
         _ agreement: HTTPExchange.Agreement,
         _ answer: (Answer) -> Void
-    ) -> AskedOperation<Service.Caller>? {
+    ) -> Progress {
+        let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
+        guard let caller = service.recognize(fingerprint) else { return .callerUnknown }
+        return operation(of: caller, request, agreement, answer)
+    }
+
+    /// Goes on after asking who the caller is.
+    private func authenticated(
+        _ request: IncomingRequest,
+        _ agreement: HTTPExchange.Agreement,
+        _ answer: (Answer) -> Void
+    ) async -> Progress {
+        let refusal: HTTPRefusal
         let mediaType = agreement.mediaType
+        switch await service.authenticate(request.credentials) {
+        case .caller(let caller): return operation(of: caller, request, agreement, answer)
+        case .refused(let message): refusal = HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
+        case .unavailable(let message): refusal = HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
+        }
+        finish(OutgoingResponse(refusal), request, answer)
+        return .answered
+    }
+
+    /// What is to be run for this caller.
+    private func operation(
+        of caller: Service.Caller,
+        _ request: IncomingRequest,
+        _ agreement: HTTPExchange.Agreement,
+        _ answer: (Answer) -> Void
+    ) -> Progress {
         do throws(HTTPRefusal) {
-            switch outcome {
-            case .caller(let caller):
-                let refusal = settings.forgery.refusal(of: HTTPExchange(request), agreement, header: request.header)
+            if !request.head.isBeyondForms {
+                let refusal = settings.forgery.refusal(of: request.head.exchange, agreement, header: request.header)
                 if let refusal { throw refusal }
-                return try operation(try parsed(request, agreement), caller, agreement, request, answer)
-            case .refused(let message): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
-            case .unavailable(let message): throw HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
             }
+            return try operation(try parsed(request, agreement), caller, agreement, request, answer)
         } catch {
             finish(OutgoingResponse(error), request, answer)
-            return nil
+            return .answered
         }
     }
 
@@ -170,7 +192,13 @@ extension Responder {
             switch agreement.source {
             case .parameters:
                 return try GraphQLRequest.parse(queryString: request.queryString, limits: settings.request)
-            case .body: return try GraphQLRequest.parse(body: request.body.readableBytesView, limits: settings.request)
+            case .body:
+                let parsed = request.body.withUnsafeReadableBytes { bytes in
+                    Result { () throws(RequestFault) in
+                        try GraphQLRequest.parse(body: bytes.bindMemory(to: UInt8.self), limits: settings.request)
+                    }
+                }
+                return try parsed.get()
             }
         } catch {
             throw HTTPRefusal(.badRequest, error.message, .badRequest, agreement.mediaType)
@@ -183,29 +211,20 @@ extension Responder {
         _ agreement: HTTPExchange.Agreement,
         _ request: IncomingRequest,
         _ answer: (Answer) -> Void
-    ) throws(HTTPRefusal) -> AskedOperation<Service.Caller>? {
+    ) throws(HTTPRefusal) -> Progress {
         let mediaType = agreement.mediaType
         // Events are written as the specification says, whatever else the client takes.
         let style = agreement.eventStream == .always ? .standard : mediaType.style
-        let lookup = service.operationKind(of: asked, caller: caller, style: style)
+        let lookup = service.operation(of: asked, caller: caller, style: style)
         if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
         switch (lookup, agreement.eventStream) {
         case (.invalid(let reply), .always): answer(stream(.reply(reply), asked, caller, request))
-        case (.invalid(let reply), _): finish(reply, mediaType, asked.operationName, request, answer)
+        case (.invalid(let reply), _):
+            finish(OutgoingResponse(reply, mediaType, asked.operationName), request, answer)
         case (.subscription, _), (_, .always): answer(stream(.operation(asked), asked, caller, request))
-        case (.query, _), (.mutation, _): return AskedOperation(asked, caller, style)
+        case (.query(let run), _), (.mutation(let run), _): return .operation(run, name: asked.operationName)
         }
-        return nil
-    }
-
-    private func finish(
-        _ reply: GraphQLReply,
-        _ mediaType: ResponseMediaType,
-        _ operationName: String?,
-        _ request: IncomingRequest,
-        _ answer: (Answer) -> Void
-    ) {
-        finish(OutgoingResponse(reply, mediaType, operationName), request, answer)
+        return .answered
     }
 
     private func stream(
@@ -243,28 +262,18 @@ extension OutgoingResponse {
 
     /// What the service answered.
     init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ operationName: String?) {
-        let status = reply.status(for: mediaType)
-        self.init(status: status, contentType: mediaType.contentType, fields: Self.uncached, body: reply.body)
-        switch reply.kind {
-        case .tooManyRequests(let seconds): fields.append(("retry-after", "\(seconds)"))
-        case .unavailable: fields.append(("retry-after", "1"))
-        case .executed, .requestError: break
-        }
+        status = reply.status(for: mediaType)
+        contentType = mediaType.contentType
+        fields =
+            switch reply.kind {
+            case .tooManyRequests(let seconds): Self.uncached + [("retry-after", "\(seconds)")]
+            case .unavailable: Self.uncached + [("retry-after", "1")]
+            case .executed, .requestError: Self.uncached
+            }
+        body = reply.body
         self.operationName = operationName
     }
 
     /// The fields of what must not be kept, made once.
     static let uncached: [(name: String, value: String)] = [("cache-control", "no-store")]
-}
-
-extension HTTPExchange {
-    /// What negotiation needs of a request.
-    init(_ request: IncomingRequest) {
-        self.init(
-            method: request.method,
-            contentType: request.header(.contentType, "content-type"),
-            contentEncoding: request.header(.contentEncoding, "content-encoding"),
-            accept: request.header(.accept, "accept")
-        )
-    }
 }

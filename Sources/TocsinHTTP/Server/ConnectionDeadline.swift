@@ -8,28 +8,32 @@ final class ConnectionDeadline {
     private let loop: any EventLoop
     private var due: NIODeadline?
     private var timer: (at: NIODeadline, scheduled: Scheduled<Void>)?
+    /// What is called when the deadline has passed; kept until the end, so that it need not be made for each deadline.
     private var expired: (() -> Void)?
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
     /// Calls `expired` after this time unless the deadline is moved or cleared before.
     func set(milliseconds: Int, _ expired: @escaping () -> Void) {
+        self.expired = expired
+        move(milliseconds: milliseconds)
+    }
+
+    /// Sets another deadline for what was to be called at the last one.
+    func move(milliseconds: Int) {
         let due = NIODeadline.now() + .milliseconds(Int64(milliseconds))
         self.due = due
-        self.expired = expired
         if let timer, timer.at <= due { return }
         schedule(at: due)
     }
 
     /// Forgets the deadline; the timer is left to run out.
-    func clear() {
-        due = nil
-        expired = nil
-    }
+    func clear() { due = nil }
 
     /// Forgets the deadline and its timer.
     func cancel() {
         clear()
+        expired = nil
         timer?.scheduled.cancel()
         timer = nil
     }
@@ -43,7 +47,6 @@ final class ConnectionDeadline {
         timer = nil
         guard let due else { return }
         guard due <= .now() else { return schedule(at: due) }
-        let expired = expired
         clear()
         expired?()
     }

@@ -1,13 +1,33 @@
 import NIOCore
+import Synchronization
 
 /// Runs tasks on an event loop, so that a request's code and its connection share one thread.
+///
+/// There is one for all connections of a loop: what becomes ready between two turns of it, as all requests of a write group do
+/// at once, is one errand of the loop and not one each.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
+    /// What is ready to be run, in its order.
+    private let ready = Mutex<[UnownedJob]>([])
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        let isFirst = ready.withLock { ready in
+            ready.append(job)
+            return ready.count == 1
+        }
+        if isFirst { loop.execute { self.runReady() } }
+    }
+
+    /// Runs what is ready now; what that makes ready waits for another turn, so that sockets have theirs.
+    private func runReady() {
+        let jobs = ready.withLock { ready in
+            defer { ready = [] }
+            return ready
+        }
+        let executor = asUnownedTaskExecutor()
+        for job in jobs { job.runSynchronously(on: executor) }
     }
 }

@@ -6,6 +6,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let service: Service
     let responder: Responder<Service>
     let settings: HTTPServerSettings
+    let headCheck: RequestHeadCheck
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
     let deliveries = LoopDeliveries()
@@ -14,6 +15,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let socketPaths: [SocketPath]
     let date: HTTPDate
     let logger: Logger
+    let accessLog: AccessLog
     /// Unix milliseconds.
     let now: @Sendable () -> Int64
 
@@ -26,6 +28,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         service = content.service
         self.responder = responder
         settings = responder.settings
+        headCheck = RequestHeadCheck(settings)
         registry = responder.registry
         socketGroups = SocketGroups(limit: settings.maximumSocketsOfGroup)
         subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
@@ -33,6 +36,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
         date = HTTPDate(now: now)
         self.logger = logger
+        accessLog = AccessLog(logger)
         self.now = now
     }
 

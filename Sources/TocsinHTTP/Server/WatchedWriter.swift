@@ -56,14 +56,38 @@ final class WatchedWriter {
     /// costs a third of what the system's own part does. It is taken past only while nothing is on it, and until the channel is
     /// inactive, which its handler is told in the same turn of the loop that closes the socket.
     func writeAtOnce(_ buffer: inout ByteBuffer) -> Bool {
-        guard isPlain, hasWrittenAll, !isStopped, let number = socketNumber else { return false }
-        let taken = buffer.withUnsafeReadableBytes { bytes in
-            send(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
-        }
-        // What is wrong with the socket the channel will learn when it is given the rest.
-        if taken > 0 { buffer.moveReaderIndex(forwardBy: taken) }
+        guard let number = freeSocket else { return false }
+        let taken = buffer.withUnsafeReadableBytes { Self.taken(of: $0, by: number) }
+        buffer.moveReaderIndex(forwardBy: taken)
         return buffer.readableBytes == 0
     }
+
+    /// The same of what `fill` puts into memory of so many bytes; answers what is to be written of it, if anything.
+    ///
+    /// What is small and all taken needs no buffer.
+    func writeAtOnce(room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) -> ByteBuffer? {
+        guard room <= Self.smallBytes, let number = freeSocket else {
+            var buffer = channel.allocator.buffer(capacity: room)
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room, fill)
+            return writeAtOnce(&buffer) ? nil : buffer
+        }
+        return withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { memory in
+            let bytes = UnsafeRawBufferPointer(rebasing: memory[..<fill(memory)])
+            let taken = Self.taken(of: bytes, by: number)
+            return taken == bytes.count ? nil : ByteBuffer(bytes: bytes[taken...])
+        }
+    }
+
+    private static let smallBytes = 16_384
+
+    /// How many bytes the socket takes now.
+    private static func taken(of bytes: UnsafeRawBufferPointer, by number: NIOBSDSocket.Handle) -> Int {
+        // What is wrong with the socket the channel will learn when it is given the rest.
+        max(0, send(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)))
+    }
+
+    /// The socket, while nothing is on the way to it.
+    private var freeSocket: NIOBSDSocket.Handle? { isPlain && hasWrittenAll && !isStopped ? socketNumber : nil }
 
     private var socketNumber: NIOBSDSocket.Handle? {
         if case .number(let number) = socket { return number }

@@ -21,7 +21,7 @@ struct NoService: GraphQLService {
 
     func expiry(of caller: Never) -> Int64? {}
 
-    func operationKind(of request: GraphQLRequest, caller: Never, style: ResponseStyle) -> OperationLookup {}
+    func operation(of request: GraphQLRequest, caller: Never, style: ResponseStyle) -> OperationLookup {}
 
     func execute(_ request: GraphQLRequest, caller: Never, style: ResponseStyle) async -> GraphQLReply {}
 

@@ -33,7 +33,7 @@ extension HTTPConnectionHandler {
         guard let context else { return }
         var response = OutgoingResponse(status: .switchingProtocols, contentType: nil)
         response.closes = true
-        AccessLog(logger: parts.logger).record(request, response)
+        parts.accessLog.record(request, response)
         let pipeline = context.pipeline.syncOperations
         let socket = WebSocketHandler(parts, session, channel: context.channel, id: request.id)
         do {

@@ -58,25 +58,21 @@ extension SocketPerformer {
     }
 
     private func run(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
-        let lookup = parts.service.operationKind(of: operation.request, caller: caller, style: operation.options.style)
+        let lookup = parts.service.operation(of: operation.request, caller: caller, style: operation.options.style)
         switch lookup {
         case .invalid(let reply): replied(number, reply)
-        case .query, .mutation:
-            guard operation.isSubscriptionOnly, let kind = lookup.kind else {
-                return execute(number, operation, caller)
-            }
+        case .query(let run), .mutation(let run):
+            guard operation.isSubscriptionOnly, let kind = lookup.kind else { return execute(number, run) }
             _ = remove(number)
             handle(.unsupported(number, kind))
         case .subscription: subscribe(number, operation, caller)
         }
     }
 
-    private func execute(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+    private func execute(_ number: Int, _ run: @escaping OperationLookup.Run) {
         let performer = NIOLoopBound(self, eventLoop: loop)
-        let service = parts.service
         let task = Task(executorPreference: executor) {
-            let style = operation.options.style
-            let reply = await service.execute(operation.request, caller: caller, style: style)
+            let reply = await run()
             performer.value.executed(number, reply)
         }
         operations[number] = .working(task, nil)

@@ -66,7 +66,7 @@ final class SocketPerformer<Service: GraphQLService> {
         self.parts = parts
         self.session = session
         self.loop = loop
-        executor = LoopExecutor(loop)
+        executor = parts.deliveries.delivery(on: loop).executor
         mailbox = SocketMailbox(parts.settings)
         expiries = TokenExpiries(loop, now: parts.now)
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)

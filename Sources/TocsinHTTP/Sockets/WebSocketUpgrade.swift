@@ -18,7 +18,7 @@ struct WebSocketUpgrade {
 
     /// Throws what is wrong with the handshake.
     func check() throws(HTTPRefusal) {
-        guard request.method == .get, !request.isHTTP10, request.body.readableBytes == 0 else {
+        guard request.method == .get, !request.head.isHTTP10, request.body.readableBytes == 0 else {
             throw HTTPRefusal(.badRequest, "A WebSocket is opened with GET in HTTP/1.1, without a body.", .badRequest)
         }
         guard request.tokens("connection").contains("upgrade") else {

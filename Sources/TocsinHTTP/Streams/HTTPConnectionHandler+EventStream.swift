@@ -14,16 +14,20 @@ extension HTTPConnectionHandler {
             parts,
             writer,
             loop: context.eventLoop,
-            isChunked: !request.isHTTP10
+            isChunked: !request.head.isHTTP10
         )
         guard stream.admit(opening.caller) else {
             let message = "You have too many event streams and sockets open. Close one first."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.tooManyRequests, message, .limit)))
         }
-        AccessLog(logger: parts.logger).record(request, response)
+        parts.accessLog.record(request, response)
         self.stream = stream
         waitForNothing()
-        let head = response.serialized(for: traits, date: parts.date.text, allocator: context.channel.allocator)
+        let date = parts.date.text
+        var head = ByteBuffer()
+        head.writeWithUnsafeMutableBytes(minimumWritableBytes: response.room(for: traits, date)) {
+            response.write(into: $0, for: traits, date)
+        }
         stream.start(head, context) { [self] in ended(traits) }
         if parts.registry.isStopping { stream.shutdown() }
     }

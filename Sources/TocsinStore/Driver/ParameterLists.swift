@@ -5,36 +5,52 @@ import TocsinCore
 struct ParameterList {
     private var bytes = [UInt8(ascii: "{")]
 
-    /// The list so far.
-    var text: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    /// The list, to which nothing is added any more.
+    consuming func ended() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
 
     mutating func add(_ value: SQLValue) {
         if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         switch value {
         case .null: bytes.append(contentsOf: "NULL".utf8)
-        case .int(let number): bytes.append(contentsOf: String(number).utf8)
+        case .int(let number): add(number)
         case .double(let number): bytes.append(contentsOf: "\(number)".utf8)
-        case .text(let text): addQuoted(text)
+        case .text(var text): text.withUTF8 { addQuoted($0) }
         }
     }
 
-    private mutating func addQuoted(_ text: String) {
+    private mutating func add(_ number: Int64) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let first = bytes.count
+        var rest = number.magnitude
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[first...].reverse()
+    }
+
+    private mutating func addQuoted(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { utf8 in
-            if utf8.contains(where: Self.isSpecial) {
-                for byte in utf8 {
-                    if Self.isSpecial(byte) { bytes.append(UInt8(ascii: "\\")) }
-                    bytes.append(byte)
-                }
-            } else {
-                bytes.append(contentsOf: utf8)
+        if text.holds(UInt8(ascii: "\"")) || text.holds(UInt8(ascii: "\\")) {
+            for byte in text {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(byte)
             }
+        } else {
+            bytes.append(contentsOf: text)
         }
         bytes.append(UInt8(ascii: "\""))
     }
+}
 
-    private static func isSpecial(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") }
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether one of the bytes is this.
+    func holds(_ byte: UInt8) -> Bool {
+        baseAddress.map { memchr($0, Int32(byte), count) != nil } ?? false
+    }
 }
 
 /// Parameters of many rows as lists, one a parameter.
@@ -46,7 +62,7 @@ final class ParameterLists: SQLParameters {
     }
 
     /// The lists so far.
-    var bindings: [SQLValue] { lists.map { .text(String(decoding: $0.text, as: UTF8.self)) } }
+    var bindings: [SQLValue] { lists.map { .text(String(decoding: $0.ended(), as: UTF8.self)) } }
 
     func bind(_ text: String, at number: Int) { lists[number - 1].add(.text(text)) }
     func bind(_ value: Int64, at number: Int) { lists[number - 1].add(.int(value)) }
@@ -54,78 +70,86 @@ final class ParameterLists: SQLParameters {
     func bindNull(at number: Int) { lists[number - 1].add(.null) }
 }
 
-/// Parameters of many rows by column: as a list, or as the one value that all of them have.
+/// What rows have in one column: a list of values, or the one value that all of them have.
 ///
 /// The first column is always a list, so that it tells how many rows there are.
-final class ParameterColumns: SQLParameters {
-    private enum Column {
-        case value(SQLValue)
-        case list(ParameterList)
+struct ParameterColumn {
+    private var common = SQLValue.null
+    private var list: ParameterList?
+    private var count = 0
+
+    init(isFirst: Bool) {
+        if isFirst { list = ParameterList() }
     }
 
-    private var columns: [Column] = []
-    private var row = 0
+    /// Adds the next row's value.
+    mutating func add(_ value: SQLValue) {
+        defer { count += 1 }
+        if list != nil {
+            list?.add(value)
+            return
+        }
+        if count == 0 { return common = value }
+        if Self.isSame(common, value) { return }
+        var begun = ParameterList()
+        for _ in 0..<count { begun.add(common) }
+        begun.add(value)
+        list = begun
+    }
 
-    /// All rows, which `bind` binds.
-    init(count: Int, rows: Int, _ bind: (_ row: Int, _ parameters: any SQLParameters) -> Void) {
-        columns = Array(repeating: .value(.null), count: count)
-        if count > 0 { columns[0] = .list(ParameterList()) }
-        while row < rows {
-            bind(row, self)
-            row += 1
+    /// Binds the list, or null where it is one value, and that value behind the lists of all `count` columns; the first has
+    /// none.
+    consuming func bind(to parameters: any SQLParameters, at number: Int, of count: Int) {
+        let single = count + number - 1
+        if let list {
+            parameters.bind(utf8: list.ended(), at: number)
+            if number > 1 { parameters.bindNull(at: single) }
+        } else {
+            parameters.bindNull(at: number)
+            parameters.bind(common, at: single)
         }
     }
-
-    /// Binds a list for each column, null where it is one value; then each column's value but the first's.
-    func bind(to parameters: any SQLParameters) {
-        for (index, column) in columns.enumerated() {
-            let single = columns.count + index
-            switch column {
-            case .list(let list):
-                parameters.bind(utf8: list.text, at: index + 1)
-                if index > 0 { parameters.bindNull(at: single) }
-            case .value(let value):
-                parameters.bindNull(at: index + 1)
-                parameters.bind(value, at: single)
-            }
-        }
-    }
-
-    func bind(_ text: String, at number: Int) { add(.text(text), at: number - 1) }
-    func bind(_ value: Int64, at number: Int) { add(.int(value), at: number - 1) }
-    func bind(_ value: Double, at number: Int) { add(.double(value), at: number - 1) }
-    func bindNull(at number: Int) { add(.null, at: number - 1) }
 
     /// Whether two values are stored as the same: texts by bytes, where `==` takes two spellings of a letter for one.
     private static func isSame(_ one: SQLValue, _ other: SQLValue) -> Bool {
         switch (one, other) {
-        case (.text(var left), .text(var right)):
-            left.withUTF8 { left in
-                right.withUTF8 { right in
-                    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress else {
-                        return left.count == right.count
-                    }
-                    return memcmp(start, other, left.count) == 0
-                }
-            }
+        case (.text(let left), .text(let right)): left.hasBytes(of: right)
+        case (.int(let left), .int(let right)): left == right
         case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
-        default: one == other
+        case (.null, .null): true
+        case (.text, _), (.int, _), (.double, _), (.null, _): false
         }
+    }
+}
+
+/// Parameters of many rows by column, for `RowInsertion.listed`.
+struct ParameterColumns {
+    private var columns: [ParameterColumn]
+
+    init(count: Int) {
+        columns = (0..<count).map { ParameterColumn(isFirst: $0 == 0) }
     }
 
-    private func add(_ value: SQLValue, at index: Int) {
-        switch columns[index] {
-        case .list(var list):
-            columns[index] = .value(.null)
-            list.add(value)
-            columns[index] = .list(list)
-        case .value(let common):
-            if row == 0 { return columns[index] = .value(value) }
-            if Self.isSame(common, value) { return }
-            var list = ParameterList()
-            for _ in 0..<row { list.add(common) }
-            list.add(value)
-            columns[index] = .list(list)
-        }
+    /// Adds the next row's value of a parameter; each row has one of each.
+    mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
+
+    func bind(to parameters: any SQLParameters) {
+        for (place, column) in columns.enumerated() { column.bind(to: parameters, at: place + 1, of: columns.count) }
     }
+}
+
+/// Takes parameters row by row, and keeps them by column.
+final class ColumnParameters: SQLParameters {
+    private(set) var columns: ParameterColumns
+
+    /// All rows, which `bind` binds.
+    init(count: Int, rows: Int, _ bind: (_ row: Int, _ parameters: any SQLParameters) -> Void) {
+        columns = ParameterColumns(count: count)
+        for row in 0..<rows { bind(row, self) }
+    }
+
+    func bind(_ text: String, at number: Int) { columns.add(.text(text), at: number) }
+    func bind(_ value: Int64, at number: Int) { columns.add(.int(value), at: number) }
+    func bind(_ value: Double, at number: Int) { columns.add(.double(value), at: number) }
+    func bindNull(at number: Int) { columns.add(.null, at: number) }
 }

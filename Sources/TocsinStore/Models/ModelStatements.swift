@@ -90,6 +90,19 @@ final class ModelStatements {
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
     }
 
+    /// The parameters of records by column, for `creation.listed`.
+    func columns(of records: [Record]) -> ParameterColumns {
+        let count = creation.parameterCount
+        var columns = ParameterColumns(count: count)
+        for record in records {
+            for (place, position) in insertedFields.enumerated() {
+                columns.add(bound(record.values[position], position), at: place + 1)
+            }
+            if let discriminator { columns.add(discriminator, at: count) }
+        }
+        return columns
+    }
+
     func replacementBindings(of record: Record) -> [SQLValue] {
         bindings(of: record, replacedFields) + [Self.value(record.values[idField])] + (discriminator.map { [$0] } ?? [])
     }
@@ -105,10 +118,11 @@ final class ModelStatements {
     }
 
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {
-        fields.map { position in
-            let value = record.values[position]
-            return isColumn[position] ? Self.value(value) : dialect.boundMember(value, kinds[position])
-        }
+        fields.map { bound(record.values[$0], $0) }
+    }
+
+    private func bound(_ value: FieldValue, _ position: Int) -> SQLValue {
+        isColumn[position] ? Self.value(value) : dialect.boundMember(value, kinds[position])
     }
 }
 

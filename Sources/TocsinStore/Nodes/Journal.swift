@@ -73,11 +73,12 @@ package final class Journal: Sendable {
     /// committed, when the answer to that is lost.
     func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {
         var text = JournalText()
-        for event in events { text.add(event, withDeliveries: tellsDeliveries) }
+        let withDeliveries = tellsDeliveries
+        for event in events { text.add(event, withDeliveries: withDeliveries) }
         let records = keepsRecords ? events.filter { $0.kind == .records } : nil
         // Before the commit: the reader may see the row before this thread goes on. A group that fails leaves an entry
         // that nobody asks for.
-        try session.addToJournal(node: instance, serial: keep(records), body: text.text)
+        try session.addToJournal(node: instance, serial: keep(records), body: text.bytes)
         if !text.isEmpty { news.store(true, ordering: .releasing) }
     }
 

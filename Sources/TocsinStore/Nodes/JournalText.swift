@@ -35,12 +35,13 @@ struct JournalText {
         case signal(DomainEvent)
     }
 
-    private(set) var text = ""
+    /// The body in UTF-8.
+    private(set) var bytes: [UInt8] = []
     /// That of the last line; nil where nothing may follow it.
     private var head: Head?
     private static let maximumValueBytes = 8192
 
-    var isEmpty: Bool { text.isEmpty }
+    var isEmpty: Bool { bytes.isEmpty }
 
     // MARK: Writing
 
@@ -51,75 +52,75 @@ struct JournalText {
         case .deleted(let record): addValues(.deleted, record)
         case .outboxFilled: addOnce("o", event)
         case .webhooksFilled: addOnce("w", event)
-        case .deviceEnded(let device, let reason): addLine(["e", Self.escaped(device.text), Self.escaped(reason)])
-        case .pushesUnwanted(let user, let topic, let reason):
-            addLine(["p", Self.escaped(user.text), topic.map { Self.escaped($0.text) } ?? Self.null, reason.rawValue])
-        case .accessEnded(let user, let token):
-            addLine(["a", Self.escaped(user.text), token.map { Self.escaped($0.text) } ?? Self.null])
+        case .deviceEnded(let device, let reason): addLine("e", [device.text, reason])
+        case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
+        case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
-            add(delivery.deviceID.text, to: .deliveries(delivery.messageID)) {
-                "s\t" + Self.escaped(delivery.messageID.text)
-            }
+            let head = Head.deliveries(delivery.messageID)
+            if head != self.head { addLine("s", [delivery.messageID.text], head: head) }
+            addField(delivery.deviceID.text)
         }
     }
 
-    /// What was created does not change soon: its id is enough.
+    /// What was created does not change soon: its id is enough, in the last line if that is of the same model and owner.
     private mutating func addID(_ change: JournalEntry.Change, _ record: Record) {
-        add(record.id, to: .records(change, ObjectIdentifier(record.model), owner: record.owner)) {
-            Self.beginning(change.rawValue, record)
-        }
+        let head = Head.records(change, ObjectIdentifier(record.model), owner: record.owner)
+        if head != self.head { addLine(change.rawValue, [record.model.name, record.owner], head: head) }
+        addField(record.id)
     }
 
     private mutating func addValues(_ change: JournalEntry.Change, _ record: Record) {
-        var line = Self.beginning(change.rawValue.uppercased(), record)
+        let before = self
+        addLine(change.rawValue.uppercased(), [record.model.name, record.owner])
         for (field, value) in zip(record.model.fields, record.values) where !value.isNull {
-            line += "\t" + Self.escaped(field.name) + "\t" + Self.escaped(Self.typed(value))
+            addField(field.name)
+            addField(Self.typed(value))
         }
-        if line.utf8.count > Self.maximumValueBytes { return addID(change, record) }
-        addLine([line])
-    }
-
-    private static func beginning(_ kind: String, _ record: Record) -> String {
-        "\(kind)\t\(escaped(record.model.name))\t\(record.owner.map(escaped) ?? null)"
-    }
-
-    /// Adds an id to the last line if that has this head, or else to a new one that begins so.
-    private mutating func add(_ id: String, to head: Head, beginning: () -> String) {
-        if head != self.head {
-            addLine([beginning()])
-            self.head = head
-        }
-        text += "\t"
-        text += Self.escaped(id)
+        guard bytes.count - before.bytes.count > Self.maximumValueBytes else { return }
+        self = before
+        addID(change, record)
     }
 
     private mutating func addOnce(_ kind: String, _ signal: DomainEvent) {
-        if head == .signal(signal) { return }
-        addLine([kind])
-        head = .signal(signal)
+        if head != .signal(signal) { addLine(kind, [], head: .signal(signal)) }
     }
 
-    private mutating func addLine(_ parts: [String]) {
-        if !text.isEmpty { text += "\n" }
-        text += parts.joined(separator: "\t")
-        head = nil
+    /// Begins a line; nil is null.
+    private mutating func addLine(_ kind: String, _ fields: [String?], head: Head? = nil) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+        bytes.append(contentsOf: kind.utf8)
+        for field in fields { addField(field) }
+        self.head = head
+    }
+
+    private mutating func addField(_ field: String?) {
+        bytes.append(UInt8(ascii: "\t"))
+        guard var field else { return bytes.append(contentsOf: Self.null.utf8) }
+        field.withUTF8 { text in
+            guard text.holds(UInt8(ascii: "\\")) || text.holds(UInt8(ascii: "\t")) || text.holds(UInt8(ascii: "\n"))
+            else { return bytes.append(contentsOf: text) }
+            for byte in text {
+                if let escape = Self.escape(of: byte) {
+                    bytes.append(UInt8(ascii: "\\"))
+                    bytes.append(escape)
+                } else {
+                    bytes.append(byte)
+                }
+            }
+        }
     }
 
     private static let null = "\\N"
 
-    private static func escaped(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x09 || $0 == 0x0A }) else { return text }
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": escaped += "\\\\"
-            case "\t": escaped += "\\t"
-            case "\n": escaped += "\\n"
-            default: escaped.unicodeScalars.append(scalar)
-            }
+    /// What stands behind a backslash in place of a byte that cannot stand for itself.
+    private static func escape(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "\\"): byte
+        case UInt8(ascii: "\t"): UInt8(ascii: "t")
+        case UInt8(ascii: "\n"): UInt8(ascii: "n")
+        default: nil
         }
-        return escaped
     }
 
     private static func typed(_ value: FieldValue) -> String {

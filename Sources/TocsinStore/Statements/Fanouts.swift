@@ -70,6 +70,10 @@ private enum SQL {
                 WHERE e.last_fanout >= $2 AND e.active_since <= $2 AND e.user_id = m.user_id)
         ORDER BY m.user_id
         """
+    static let firstMembers = """
+        SELECT m.topic_id, m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
+        FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $2
+        """
     /// The same of each topic of a list, on databases that have lists.
     static let firstMembersOfEach = """
         SELECT t.id, m.user_id, m.has_device FROM unnest($1::text[]) AS t (id) CROSS JOIN LATERAL (
@@ -93,20 +97,8 @@ struct FewMembers {
         init(_ row: any SQLRow) {
             (topic, user, hasDevice) = (TopicID(row.text(0)), UserID(row.text(1)), row.int(2) != 0)
         }
-
-        /// What tells it from the topic's other rows, and from itself as it was.
-        var mark: String { user.text + (hasDevice ? "+" : "-") }
     }
 
-    /// Selects the first rows of the topic `$1`.
-    static func selection(limit: String = "$2") -> String {
-        """
-        SELECT m.topic_id, m.user_id, EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
-        FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT \(limit)
-        """
-    }
-
-    private static let ofOne = selection()
     private(set) var withoutDevice: [TopicID: [UserID]]
     private let limit: Int
 
@@ -121,7 +113,7 @@ struct FewMembers {
         let topics = withoutDevice.keys
         let most = SQLValue.int(Int64(limit + 1))
         guard dialect.hasManyWriters, topics.count > 1 else {
-            return topics.map { (Self.ofOne, [.text($0.text), most]) }
+            return topics.map { (SQL.firstMembers, [.text($0.text), most]) }
         }
         let list = ParameterLists(count: 1)
         for topic in topics { list.bind(topic.text, at: 1) }

@@ -73,9 +73,13 @@ struct JournalPage {
 
 extension SQLSession {
     /// Adds the group's row, by which is known later whether the group happened.
-    func addToJournal(node: String, serial: Int64, body: String) throws(StoreError) {
+    func addToJournal(node: String, serial: Int64, body: [UInt8]) throws(StoreError) {
         connection.prove(by: SQL.isThere, [.text(node), .int(serial)])
-        try connection.queue(SQL.add, [.text(node), .int(serial), .text(body)])
+        try connection.queue(SQL.add) { parameters in
+            parameters.bind(node, at: 1)
+            parameters.bind(serial, at: 2)
+            parameters.bind(utf8: body, at: 3)
+        }
     }
 
     /// Where a reader begins, and the history that the server writes: a promoted standby's is another.

@@ -184,8 +184,9 @@ extension SQLWriter {
         guard let model = records.first?.model else { return }
         let statements = try session.statements(for: model)
         if session.dialect.hasManyWriters {
-            if model.numberPosition != nil, let moment = records.last?[ModelType.makingTime].int {
-                session.places.noteMaking(Timestamp(milliseconds: moment))
+            if records.count > 1, let listed = statements.creation.listed {
+                let columns = statements.columns(of: records)
+                return try connection.queue(listed) { columns.bind(to: $0) }
             }
             return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
                 statements.bind(records[row], to: parameters)
@@ -263,18 +264,6 @@ extension SQLWriter {
         }
         let byTopic = Dictionary(uniqueKeysWithValues: numbers.map { ($0.text, $1) })
         let (owners, topics) = (Self.bindings(positions), Self.bindings(byTopic))
-        let former = session.places.take(positions, numbers)
-        // How many messages, if all are of one topic and one feed.
-        let count = positions.count == 1 && Array(positions.values) == Array(numbers.values) ? numbers.values.first : nil
-        if let count, let former, let expected = former.next(questions) {
-            try connection.queue(Counters.positions.raise, owners)
-            try connection.queue(Counters.numbers.raise, topics)
-            let next = former.after(count)
-            let check = next.check
-            try connection.queue(check.sql, check.bindings)
-            session.places.note(next)
-            return expected
-        }
         let topicStatements = try questions.map { asked throws(StoreError) in try session.statements(for: asked.topics)
         }
         var taken = TakenPlaces()
@@ -285,10 +274,9 @@ extension SQLWriter {
             (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
         ]
         let asking = members?.questions(session.dialect) ?? []
-        var found: [FewMembers.Row] = []
         try connection.runTogether(raising + asking) { statement, row in
             guard statement < raising.count else {
-                found.append(FewMembers.Row(row))
+                members?.add(FewMembers.Row(row))
                 return
             }
             let name = statement < 2 ? row.text(0) : ""
@@ -300,11 +288,7 @@ extension SQLWriter {
             default: taken.latestMaking = row.optionalMoment(0)
             }
         }
-        for row in found { members?.add(row) }
         taken.deviceless = members?.withoutDevice
-        if let count, let questions, let left = ExpectedPlaces(taken, of: count, found, questions) {
-            session.places.note(left.confirmed(by: former, count))
-        }
         return taken
     }
 

@@ -10,8 +10,6 @@ final class SQLSession {
     private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
     private static let maximumTopics = 4096
     private static let usesOfSize = 50
-    /// Counters as this session's transactions have left them.
-    var places = PlaceMemory()
 
     init(connection: any SQLConnection, dialect: Dialect) {
         self.connection = connection
@@ -74,7 +72,6 @@ final class SQLWriter: SQLReading, StoreWriter {
 
     init(session: SQLSession) {
         self.session = session
-        session.places.begin()
     }
 
     var unlocked: any StoreReader { SQLReader(session: session) }
@@ -96,8 +93,8 @@ final class SQLWriter: SQLReading, StoreWriter {
         throw .overtaken(isWhole: true, code: 0, message: "the group begins again behind a fence", sql: "")
     }
 
-    func note(_ event: DomainEvent) {
-        events.append(event)
+    func note(_ events: [DomainEvent]) {
+        self.events += events
     }
 
     /// Forgets the events noted since there were `count`: their closure failed.

@@ -49,7 +49,7 @@ struct RequestDocumentsTests {
     private static func run(_ request: GraphQLRequest, on api: APIHarness) async throws -> JSONValue {
         // As the transports do: first its kind, then the request.
         let caller = APIHarness.identity("alice")
-        if case .invalid(let reply) = api.service.operationKind(of: request, caller: caller, style: .standard) {
+        if case .invalid(let reply) = api.service.operation(of: request, caller: caller, style: .standard) {
             #expect(reply.kind == .requestError)
             return try JSONParser.parse(reply.body)
         }

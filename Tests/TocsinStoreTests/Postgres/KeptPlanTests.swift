@@ -25,7 +25,7 @@ struct KeptPlanTests {
             _ = try await store.writing { writer throws(StoreError) in
                 .success(
                     try writer.takePlaces(
-                        ["u": 2],
+                        ["u": 1],
                         [TopicID("t"): 1],
                         asking: PlaceQuestions(topics: models.topic, fewMembers: 8)
                     )

@@ -1,0 +1,31 @@
+extension String {
+    /// Whether both are the same bytes of UTF-8, as databases compare texts: `==` takes two spellings of a letter for one.
+    package func hasBytes(of other: String) -> Bool {
+        let areEqual = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                left.count == right.count
+                    && (left.baseAddress == right.baseAddress
+                        || Self.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right)))
+            }
+        }
+        return (areEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Compares as many bytes, most of them eight at a time.
+    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        var place = 0
+        while place + 8 <= left.count {
+            let words = (
+                left.loadUnaligned(fromByteOffset: place, as: UInt64.self),
+                right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            )
+            guard words.0 == words.1 else { return false }
+            place += 8
+        }
+        while place < left.count {
+            guard left[place] == right[place] else { return false }
+            place += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,76 @@
+import GraphQLTransport
+import HTTPTypes
+import NIOHTTP1
+import Synchronization
+
+/// A request head that has passed all checks, and what follows from it alone.
+///
+/// An object, because a connection keeps its last one: a client that stays sends nearly the same head each time, and what
+/// was found out of it once holds as long as the fields the server looks at are the same.
+final class RequestHead: Sendable {
+    /// Whose requests these are.
+    struct Connection: Sendable {
+        let remoteAddress: String?
+        let number: Int
+    }
+
+    let connection: Connection
+    let method: HTTPRequest.Method
+    let path: String
+    let queryString: String
+    let fields: KnownFields
+    let keepsAlive: Bool
+    let isHTTP10: Bool
+    let hasChunks: Bool
+    let expectsContinue: Bool
+    /// What the client sent to show who it is.
+    let credentials: Credentials
+    /// What matters of it to GraphQL over HTTP, whether no form can have sent it, and what is agreed on.
+    let exchange: HTTPExchange
+    let isBeyondForms: Bool
+    let negotiation: Result<HTTPExchange.Agreement, HTTPRefusal>
+    private let line: (method: HTTPMethod, uri: String, version: HTTPVersion)
+    private let madeFingerprint = Mutex<[UInt8]?>(nil)
+
+    init(_ head: HTTPRequestHead, _ verdict: RequestHeadCheck.Verdict, of connection: Connection) {
+        self.connection = connection
+        method = verdict.method
+        path = verdict.path
+        queryString = verdict.queryString
+        fields = verdict.fields
+        keepsAlive = head.isKeepAlive
+        isHTTP10 = head.version == .http1_0
+        hasChunks = verdict.hasChunks
+        expectsContinue = verdict.expectsContinue
+        credentials = Credentials(
+            authorization: fields[.authorization],
+            apiKey: fields[.apiKey],
+            remoteAddress: connection.remoteAddress
+        )
+        exchange = HTTPExchange(
+            method: method,
+            contentType: fields.joined(.contentType),
+            contentEncoding: fields.joined(.contentEncoding),
+            accept: fields.joined(.accept)
+        )
+        isBeyondForms = exchange.isBeyondForms
+        negotiation = exchange.negotiated()
+        line = (head.method, head.uri, head.version)
+    }
+
+    /// Whether what is known of this head holds for another one too; only the length of the body may be another.
+    func covers(_ head: HTTPRequestHead, maximumBytes: Int) -> Bool {
+        guard line.uri == head.uri, line.method == head.method, line.version == head.version else { return false }
+        return fields.cover(head.headers, maximumBytes: maximumBytes - line.uri.utf8.count)
+    }
+
+    /// What stands for the credentials, made by `make` when it is first asked for.
+    func fingerprint(_ make: (Credentials) -> [UInt8]) -> [UInt8] {
+        madeFingerprint.withLock { made in
+            if let made { return made }
+            let new = make(credentials)
+            made = new
+            return new
+        }
+    }
+}
