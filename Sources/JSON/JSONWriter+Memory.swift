@@ -52,8 +52,9 @@ public enum JSONMemory {
         let word = bytes.littleEndian
         let quote = word ^ (ones &* 0x22)
         let slash = word ^ (ones &* 0x5C)
-        let found = (quote &- ones) & ~quote | (slash &- ones) & ~slash | (word &- ones &* 0x20) & ~word
-        return found & (ones &* 0x80)
+        // Bytes from 0x80 on are none of these, before and after the exclusive or.
+        let found = (quote &- ones) | (slash &- ones) | (word &- ones &* 0x20)
+        return found & ~word & (ones &* 0x80)
     }
 
     @inlinable

@@ -22,24 +22,14 @@ struct ExecutionCore: Sendable {
         context: any Shared,
         options: ExecutionOptions
     ) async -> ExecutionResult {
-        let request: PreparedRequest
+        let resolver: LevelResolver
         do throws(RequestErrors) {
-            request = try prepare(plan, variables, suggests: options.suggests)
+            let request = try prepare(plan, variables, suggests: options.suggests)
+            resolver = LevelResolver(plan, request, bindings, context: context, hasTimeLeft: options.hasTimeLeft)
         } catch {
             return ExecutionResult(refused: error, options: options)
         }
-        var resolver = LevelResolver(
-            plan,
-            request,
-            bindings,
-            context: context,
-            hasTimeLeft: options.hasTimeLeft
-        )
-        switch subject {
-        case .operation: resolver.begin(root: root)
-        case .event where hasRootResolver(request): resolver.begin(root: root)
-        case .event(let event): resolver.begin(event: event, root: root)
-        }
+        begin(resolver, subject, root: root)
         if resolver.hasSeveralWaitingRoots { await resolver.resolveTogether() }
         while let field = resolver.next() {
             do throws(GraphQLError) {
@@ -48,6 +38,18 @@ struct ExecutionCore: Sendable {
                 resolver.fail(error, field)
             }
         }
+        return response(resolver, options)
+    }
+
+    private func begin(_ resolver: LevelResolver, _ subject: Subject, root: any RowOwner) {
+        switch subject {
+        case .operation: resolver.begin(root: root)
+        case .event where hasRootResolver(resolver.request): resolver.begin(root: root)
+        case .event(let event): resolver.begin(event: event, root: root)
+        }
+    }
+
+    private func response(_ resolver: LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
         guard let stop = resolver.stop else { return ResponseWriter.response(resolver, options) }
         let error = GraphQLError(
             stop == .cancelled ? "The request was cancelled." : "The request took too long; ask for less at once."

@@ -37,7 +37,7 @@ final class FieldCall: Sendable {
     @usableFromInline let naming: (any Shared)?
 
     /// Throws when the arguments cannot be coerced.
-    init(_ step: borrowing Step, in resolver: borrowing LevelResolver) throws(GraphQLError) {
+    init(_ step: borrowing Step, in resolver: LevelResolver) throws(GraphQLError) {
         let request = resolver.request
         field = step.field
         self.request = request

@@ -1,8 +1,8 @@
 /// The first half of execution: resolves level by level, each field once for all its parents (GraphQL §6.3).
 ///
-/// It never waits: `next` gives the field that must be waited for, `place` takes what came of it. Noncopyable, because the
-/// request's results are in it.
-struct LevelResolver: ~Copyable {
+/// It never waits: `next` gives the field that must be waited for, `place` takes what came of it. A class, because a task
+/// that waits keeps what it holds itself in memory that is dearer.
+final class LevelResolver {
     let steps: PlanSteps
     let request: PreparedRequest
     let context: any Shared
@@ -43,7 +43,7 @@ struct LevelResolver: ~Copyable {
     }
 
     /// Makes ready to resolve everything below the root.
-    mutating func begin(root: any RowOwner) {
+    func begin(root: any RowOwner) {
         addRoot(root)
         guard operationKind == .mutation else { return }
         rootsLeft = steps.ranges[request.tree.root]
@@ -51,7 +51,7 @@ struct LevelResolver: ~Copyable {
     }
 
     /// Makes ready to resolve everything below the one root field of an event, whose value is the event itself.
-    mutating func begin(event: ResolvedColumn, root: any RowOwner) {
+    func begin(event: ResolvedColumn, root: any RowOwner) {
         addRoot(root)
         nextLevel = 1
         gathering.beginLevel()
@@ -64,7 +64,7 @@ struct LevelResolver: ~Copyable {
         }
     }
 
-    private mutating func addRoot(_ root: any RowOwner) {
+    private func addRoot(_ root: any RowOwner) {
         let place = gathering.open(request.tree.root)
         gathering.fill(place.group, with: root)
     }
@@ -72,7 +72,7 @@ struct LevelResolver: ~Copyable {
     /// Goes on until a field must be waited for, and gives that; `nil` when all is resolved, or nothing more is to be.
     ///
     /// Stops between levels when the task is cancelled or its time is over.
-    mutating func next() -> WaitingField? {
+    func next() -> WaitingField? {
         while stop == nil {
             while let step = stepsLeft.popFirst() {
                 if steps.memory[step].kind == .column, let waiting = resolve(step) { return waiting }
@@ -88,7 +88,7 @@ struct LevelResolver: ~Copyable {
         return nil
     }
 
-    private mutating func beginLevel() -> Bool {
+    private func beginLevel() -> Bool {
         let level = nextLevel..<gathering.groups.count
         if !level.isEmpty {
             groupsLeft = level
@@ -105,7 +105,7 @@ struct LevelResolver: ~Copyable {
         return true
     }
 
-    private mutating func resolve(_ step: Int) -> WaitingField? {
+    private func resolve(_ step: Int) -> WaitingField? {
         guard let parents = gathering.groups.at(group).pointee.owner, let resolver = steps.memory[step].resolver else {
             return nil
         }
@@ -125,13 +125,13 @@ struct LevelResolver: ~Copyable {
     }
 
     /// Takes what a field gave that was waited for.
-    mutating func place(_ column: ResolvedColumn, of field: WaitingField) {
+    func place(_ column: ResolvedColumn, of field: WaitingField) {
         gathering.begin(field.group, field.step)
         gathering.place(column, of: field.call)
     }
 
     /// Takes the error of a field that was waited for.
-    mutating func fail(_ error: GraphQLError, _ field: WaitingField) {
+    func fail(_ error: GraphQLError, _ field: WaitingField) {
         gathering.begin(field.group, field.step)
         gathering.fail(error, parents: gathering.groups.at(field.group).pointee.count)
     }
@@ -158,7 +158,7 @@ extension LevelResolver {
     }
 
     /// Resolves all fields of a query's root, those that wait for something at the same time.
-    mutating func resolveTogether() async {
+    func resolveTogether() async {
         nextLevel = 0
         var waiting: [WaitingField] = []
         guard beginLevel(), stop == nil, let root = groupsLeft.popFirst() else { return }

@@ -21,7 +21,7 @@ struct ResponseWriter: ~Copyable {
     }
 
     private init(
-        _ resolver: borrowing LevelResolver,
+        _ resolver: LevelResolver,
         _ gathering: UnsafePointer<Gathering>,
         _ buffer: consuming ResponseBuffer,
         maximumErrors: Int
@@ -34,7 +34,7 @@ struct ResponseWriter: ~Copyable {
     }
 
     /// The response to what was resolved.
-    static func response(_ resolver: borrowing LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
+    static func response(_ resolver: LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
         var moved: [UInt8]?
         var errors: [GraphQLError] = []
         let bytes = [UInt8](unsafeUninitializedCapacity: resolver.steps.expectedLength) { memory, count in

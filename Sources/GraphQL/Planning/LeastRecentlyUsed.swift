@@ -2,11 +2,17 @@
 ///
 /// Looking up, adding and dropping an entry each take a constant number of steps, however full it is.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What is held under a key.
-    struct Entry: Sendable {
+    /// What is held under a key; a class, so that looking at it copies one reference.
+    final class Entry: Sendable {
         let key: Key
         let value: Value
         let bytes: Int
+
+        init(key: Key, value: Value, bytes: Int) {
+            self.key = key
+            self.value = value
+            self.bytes = bytes
+        }
     }
 
     /// An entry between its neighbours in the order of use.
@@ -42,7 +48,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value, which counts as used now.
     mutating func use(_ key: Key) -> Value? {
         // What was used last is often asked for again, and found so without hashing.
-        if newest != Self.none, slots[newest].entry?.key == key { return slots[newest].entry?.value }
+        if newest != Self.none, let entry = slots[newest].entry, entry.key == key { return entry.value }
         guard let place = places[key] else { return nil }
         unlink(place)
         link(place)
