@@ -15,21 +15,10 @@ struct ParameterList {
         if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         switch value {
         case .null: bytes.append(contentsOf: "NULL".utf8)
-        case .int(let number): add(number)
+        case .int(let number): bytes.append(contentsOf: String(number).utf8)
         case .double(let number): bytes.append(contentsOf: "\(number)".utf8)
         case .text(var text): text.withUTF8 { addQuoted($0) }
         }
-    }
-
-    private mutating func add(_ number: Int64) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        let first = bytes.count
-        var rest = number.magnitude
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[first...].reverse()
     }
 
     private mutating func addQuoted(_ text: UnsafeBufferPointer<UInt8>) {
