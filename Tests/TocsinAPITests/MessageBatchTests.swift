@@ -243,6 +243,23 @@ struct MessageBatchTests {
         #expect(!answers[3].serializedString().contains("Hello"))
     }
 
+    @Test(
+        "an id that is given again for another topic, where nothing else is made, costs no second attempt",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func againElsewhere() async throws {
+        let (counter, server) = (StatementCounter(), try #require(PostgresServer.named))
+        let api = try await APIHarness(database: CountingDatabase(base: try server.makeDatabase(), counter: counter))
+        let topics = [try await api.makeTopic("a"), try await api.makeTopic("b")]
+        for topic in topics { _ = try await api.publish("first", to: topic) }
+        let before = counter.count
+        let answers = try await publish(topics.map { Order(topic: $0, extra: ["id": "mine"]) }, on: api)
+        #expect(answers[0]["number"]?.intValue == 2)
+        #expect(code(answers[1]) != nil)
+        #expect(counter.count - before < 30)
+        await api.store.close()
+    }
+
     @Test("a declared field of one's own is stored with each")
     func extraFields() async throws {
         let api = try await APIHarness(model: Self.modelWithSeverity)

@@ -54,6 +54,22 @@ struct RepeatedHeadTests {
         }
     }
 
+    @Test("a value is the last one's only by its bytes, not by what stands for the same letters")
+    func spellings() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            // The second is the sign for kelvin, which Unicode takes for a K.
+            for (host, status) in [("K", 200), ("K", 200), ("\u{212A}", 400)] {
+                let body = #"{"query":"a"}"#
+                client.send(
+                    "POST /graphql HTTP/1.1\r\nHost: \(host)\r\nAuthorization: good\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+                #expect(try await client.response().status == status)
+            }
+        }
+    }
+
     @Test("bodies of any length may follow each other, and fields that nobody asks for may change")
     func changingLengths() async throws {
         let route = HTTPRoute(.get, "/note") { request in

@@ -44,7 +44,7 @@ public final class PlanCache: Sendable {
         try plan(of: DocumentText(text), operationName: operationName)
     }
 
-    /// The same for a text whose hash is known.
+    /// The same for a document's text.
     public func plan(
         of document: DocumentText,
         operationName: String? = nil

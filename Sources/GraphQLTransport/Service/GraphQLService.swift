@@ -9,7 +9,7 @@ public protocol GraphQLService: Sendable {
 
     /// Who sent these credentials.
     ///
-    /// Over HTTP this is asked for every request, also when it carries no credentials.
+    /// Over HTTP this is asked for every request whose sender `recognize` does not know, also when it carries no credentials.
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller>
 
     /// What stands for these credentials when a caller is looked up again; it tells nothing of their text.

@@ -115,6 +115,11 @@ package struct Identity: Sendable {
     var decisions: DecisionMemory { verified.decisions }
 }
 
+extension Identity {
+    /// Whether both are copies of what was verified once; two that are equal may be written in other bytes.
+    func isOne(with other: Identity) -> Bool { verified === other.verified }
+}
+
 extension Identity: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.verified === right.verified || left.verified.facts == right.verified.facts

@@ -116,7 +116,7 @@ extension MessageBatch {
     }
 
     private mutating func beginning(for caller: Identity) -> RecordFactory.Beginning {
-        if let beginning, beginning.caller == caller { return beginning.values }
+        if let beginning, beginning.caller.isOne(with: caller) { return beginning.values }
         let values = makers.factory.beginning(owner: caller.owner, at: now)
         beginning = (caller, values)
         return values
@@ -172,7 +172,8 @@ extension MessageBatch {
         if let absent = taken.absent { throw overtaken(absent) }
         if !taken.topics.isEmpty {
             topics.see { taken.topics[$0] }
-            for (draft, topic) in topics.places.enumerated() {
+            // Topics that no message is made in were not locked.
+            for (draft, topic) in topics.places.enumerated() where topics.isThere(topic) {
                 if case .settled = verdicts[draft] { continue }
                 guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
             }

@@ -88,7 +88,7 @@ struct KnownFields: Sendable {
         }
     }
 
-    /// The first value of a field.
+    /// The first value of a field, in the head that these were made of.
     subscript(name: Name) -> String? { has(name) ? sent[Int(places[name.rawValue]) - 1].value : nil }
 
     /// The value of a field in a head that these fields cover.
@@ -112,7 +112,7 @@ struct KnownFields: Sendable {
         var index = other.startIndex
         for mine in sent {
             let (name, value) = other[index]
-            guard name == mine.name, rest & 1 == 0 || value == mine.value else { return false }
+            guard name.hasBytes(of: mine.name), rest & 1 == 0 || value.hasBytes(of: mine.value) else { return false }
             room -= name.utf8.count + value.utf8.count + 4
             rest >>= 1
             index = other.index(after: index)
@@ -128,4 +128,14 @@ struct KnownFields: Sendable {
 
     /// The value of a field that was sent once.
     func single(_ name: Name) -> String? { isRepeated(name) ? nil : self[name] }
+}
+
+extension String {
+    /// Whether both are the same bytes: `==` takes two spellings of a letter for one.
+    func hasBytes(of other: String) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { mine in
+            other.utf8.withContiguousStorageIfAvailable { $0.count == mine.count && $0.elementsEqual(mine) }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
 }

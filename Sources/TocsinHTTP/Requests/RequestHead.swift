@@ -60,17 +60,15 @@ final class RequestHead: Sendable {
 
     /// Whether what is known of this head holds for another one too; only the length of the body may be another.
     func covers(_ head: HTTPRequestHead, maximumBytes: Int) -> Bool {
-        guard line.uri == head.uri, line.method == head.method, line.version == head.version else { return false }
+        guard line.uri.hasBytes(of: head.uri), line.method == head.method, line.version == head.version else { return false }
         return fields.cover(head.headers, maximumBytes: maximumBytes - line.uri.utf8.count)
     }
 
     /// What stands for the credentials, made by `make` when it is first asked for.
     func fingerprint(_ make: (Credentials) -> [UInt8]) -> [UInt8] {
-        madeFingerprint.withLock { made in
-            if let made { return made }
-            let new = make(credentials)
-            made = new
-            return new
-        }
+        if let made = madeFingerprint.withLock({ $0 }) { return made }
+        let new = make(credentials)
+        madeFingerprint.withLock { $0 = new }
+        return new
     }
 }

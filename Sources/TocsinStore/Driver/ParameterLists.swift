@@ -88,9 +88,10 @@ struct ParameterColumn {
 
     /// Binds the list, or null where it is one value, and that value behind the lists of all `count` columns; the first has
     /// none.
-    consuming func bind(to parameters: any SQLParameters, at number: Int, of count: Int) {
+    mutating func bind(to parameters: any SQLParameters, at number: Int, of count: Int) {
         let single = count + number - 1
-        if let list {
+        // Taken out, so that its end is added in place.
+        if let list = list.take() {
             parameters.bind(utf8: list.ended(), at: number)
             if number > 1 { parameters.bindNull(at: single) }
         } else {
@@ -122,14 +123,15 @@ struct ParameterColumns {
     /// Adds the next row's value of a parameter, or the one value of all rows; the first parameter has one of each row.
     mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
 
-    func bind(to parameters: any SQLParameters) {
-        for (place, column) in columns.enumerated() { column.bind(to: parameters, at: place + 1, of: columns.count) }
+    /// Binds all columns, and leaves none.
+    mutating func bind(to parameters: any SQLParameters) {
+        for place in columns.indices { columns[place].bind(to: parameters, at: place + 1, of: columns.count) }
     }
 }
 
 /// Takes parameters row by row, and keeps them by column.
 final class ColumnParameters: SQLParameters {
-    private(set) var columns: ParameterColumns
+    var columns: ParameterColumns
 
     /// All rows, which `bind` binds.
     init(count: Int, rows: Int, _ bind: (_ row: Int, _ parameters: any SQLParameters) -> Void) {

@@ -81,7 +81,7 @@ extension SQLConnection {
         guard let listed = insertion.listed, rows > 1 else {
             return try runEach(insertion.single, rows: rows, bind: bind)
         }
-        let columns = ColumnParameters(count: insertion.parameterCount, rows: rows, bind).columns
+        var columns = ColumnParameters(count: insertion.parameterCount, rows: rows, bind).columns
         return try runEach(listed, rows: 1) { _, parameters in columns.bind(to: parameters) }
     }
 
@@ -98,7 +98,7 @@ extension SQLConnection {
         guard rows > 0 else { return }
         // A list of one costs more than its value.
         guard rows > 1 else { return try queue(insertion.single) { bind(0, $0) } }
-        let columns = ColumnParameters(count: insertion.parameterCount, rows: rows, bind).columns
+        var columns = ColumnParameters(count: insertion.parameterCount, rows: rows, bind).columns
         try queue(listed) { columns.bind(to: $0) }
     }
 }
