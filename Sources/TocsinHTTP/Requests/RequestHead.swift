@@ -60,7 +60,9 @@ final class RequestHead: Sendable {
 
     /// Whether what is known of this head holds for another one too; only the length of the body may be another.
     func covers(_ head: HTTPRequestHead, maximumBytes: Int) -> Bool {
-        guard line.uri.hasBytes(of: head.uri), line.method == head.method, line.version == head.version else { return false }
+        guard line.uri.hasBytes(of: head.uri), line.method == head.method, line.version == head.version else {
+            return false
+        }
         return fields.cover(head.headers, maximumBytes: maximumBytes - line.uri.utf8.count)
     }
 
