@@ -62,7 +62,7 @@ struct GroupedWriteTests {
         do throws(StoreError) {
             switch call {
             case .insertion(let id, let fails):
-                let ids = try await store.write(Insertion(id: id, fails: fails, batches: batches))
+                let ids = try await Insertion(id: id, fails: fails, batches: batches).written(to: store)
                 return .success(ids)
             case .closure(let id):
                 try await store.write { writer throws(StoreError) in

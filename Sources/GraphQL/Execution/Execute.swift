@@ -13,14 +13,7 @@ extension ExecutableSchema {
         context: Context,
         options: ExecutionOptions = ExecutionOptions()
     ) async -> ExecutionResult {
-        await core.execute(
-            plan,
-            variables,
-            .operation,
-            root: ObjectColumn([root]),
-            context: ContextBox(context),
-            options: options
-        )
+        await execute(plan, variables: variables, root: ExecutionRoot(root), context: context, options: options)
     }
 
     /// The same with a root made once for all requests.

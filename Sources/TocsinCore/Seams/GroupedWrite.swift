@@ -23,13 +23,6 @@ extension GroupedWrite {
     }
 }
 
-extension Store {
-    /// Performs work in the current write group's transaction, together with what follows it there and is of its kind.
-    package func write<Work: GroupedWrite>(_ work: Work) async throws(StoreError) -> Work.Outcome {
-        try await work.written(to: self)
-    }
-}
-
 /// Work in a store's queue, performed together with its kind.
 private final class BatchedWrite<Work: GroupedWrite>: QueuedWrite {
     private let work: Work

@@ -17,8 +17,8 @@ final class RequestHeadCheck: Sendable {
         let path: String
         let queryString: String
         let fields: KnownFields
-        var hasChunks = false
-        var expectsContinue = false
+        let hasChunks: Bool
+        let expectsContinue: Bool
     }
 
     func verdict(on head: HTTPRequestHead) throws(HTTPRefusal) -> Verdict {

@@ -96,7 +96,7 @@ struct LockedWriteTests {
                 ids.map { id in
                     Task.immediate {
                         await failure { () throws(StoreError) in
-                            _ = try await store.write(Renewal(id: id, models: models))
+                            _ = try await Renewal(id: id, models: models).written(to: store)
                         }
                     }
                 }
