@@ -1,3 +1,4 @@
+import Glibc
 import NIOHTTP1
 
 /// The fields of a request head that the server looks at, found in one walk over all that were sent.
@@ -134,8 +135,15 @@ extension String {
     /// Whether both are the same bytes: `==` takes two spellings of a letter for one.
     func hasBytes(of other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { $0.count == mine.count && $0.elementsEqual(mine) }
+            other.utf8.withContiguousStorageIfAvailable { Self.areSame(UnsafeRawBufferPointer(mine), .init($0)) }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// By the C library: what a loop over the elements costs for a head is a tenth of the whole request.
+    private static func areSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+        guard one.count == other.count else { return false }
+        guard let left = one.baseAddress, let right = other.baseAddress else { return true }
+        return memcmp(left, right, one.count) == 0
     }
 }
