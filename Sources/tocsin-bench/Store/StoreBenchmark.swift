@@ -9,6 +9,8 @@ struct StoreBenchmark {
     /// Rows of a commit of the floors.
     private static let floorRows = 100
     private static let nodes = 3
+    /// How often floor and server are measured in turn; odd, so that one is the middle.
+    private static let turns = 5
 
     func run() async throws {
         tell("\n## Store: SQLite")
@@ -35,6 +37,26 @@ struct StoreBenchmark {
         let messages = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
         tell(messages.printed(floor: bare))
         try await measure(postgres, floor: messages)
+        try await measureInTurn(postgres, rows)
+    }
+
+    /// Floor and server after each other, some times: the machine moves either by a third within a minute, so that the
+    /// ratio of two figures taken apart says little.
+    private func measureInTurn(_ postgres: PostgresProcess, _ rows: PostgresFloor) async throws {
+        var ratios: [Double] = []
+        for _ in 0..<Self.turns {
+            try postgres.clear()
+            let floor = try rows.run(.messages, seconds: options.seconds) { postgres.cpu }
+            try postgres.clear()
+            let server = try ServerProcess(environment: Self.environment(postgres))
+            defer { server.stop() }
+            let load = ClientLoad(clients: try Self.clients(64, of: [server], topics: 1), seconds: options.seconds)
+            let measured = try await LoadMeasurement.run("", load, parts: [])
+            ratios.append(measured.perSecond / floor.perSecond)
+        }
+        let all = ratios.map { String(format: "%.2f", $0) }.joined(separator: ", ")
+        let middle = String(format: "%.2f", ratios.sorted()[Self.turns / 2])
+        tell("64 clients and the floor in turn, \(Self.turns) times: \(all) of its rate; the middle one \(middle)")
     }
 
     /// One node: the service alone with and without groups, then clients over HTTP.
