@@ -22,6 +22,10 @@ struct PostgresFloor {
         }
     }
 
+    /// As long as the server's own, which stand in every row and in four of its indexes.
+    private static let topic = "0197a000-0000-7abc-8def-000000000001"
+    private static let owner = "0197a000-0000-7abc-8def-000000000002::bench-1234567890"
+
     func run(_ table: Table, seconds: Double, serverCPU: () -> Double) throws -> Figures {
         guard let connection = PQconnectdb(url), PQstatus(connection) == CONNECTION_OK else {
             throw BenchFailure("the floor cannot connect to PostgreSQL")
@@ -59,8 +63,8 @@ struct PostgresFloor {
     /// One statement is a transaction of its own.
     private func insert(_ connection: OpaquePointer, from first: Int) throws {
         let texts = (first..<(first + rows)).flatMap { number in
-            // Ids that grow with time, as the server's.
-            [String(format: "0197a000-%012d-7abc-8def", number), String(number)]
+            // Ids of the server's length that grow with time, as its own do.
+            [String(format: "0197a000-%04x-7abc-8def-%012d", number >> 16 & 0xffff, number), String(number)]
         }
         let result = body.withCString { body in
             withPointers(texts) { pointers in
@@ -92,7 +96,7 @@ struct PostgresFloor {
         let lists = (0..<rows).map { row in
             let (id, number, body) = ("$\(row * 3 + 1)::text", "$\(row * 3 + 2)::bigint", "$\(row * 3 + 3)::text")
             guard table == .bare else { return "(\(id), \(number), \(body))" }
-            return "(\(id), 'floor', \(number), 'Disk full', \(body), '2026-07-01T12:00:00.000Z')"
+            return "(\(id), '\(Self.topic)', \(number), 'Disk full', \(body), '2026-07-01T12:00:00.000Z')"
         }
         let values = lists.joined(separator: ", ")
         switch table {
@@ -102,7 +106,7 @@ struct PostgresFloor {
                 WITH rows (id, number, body) AS (VALUES \(values))
                 INSERT INTO messages (id, topic_id, number, owner, position, type, title, body, created_at, updated_at,
                     version, last_changed_at, made_at, priority)
-                SELECT id, 'floor', number, 'floor::bench', number, 1, 'Disk full', body, '2026-07-01T12:00:00.000Z',
+                SELECT id, '\(Self.topic)', number, '\(Self.owner)', number, 1, 'Disk full', body, '2026-07-01T12:00:00.000Z',
                     '2026-07-01T12:00:00.000Z', 1, 1782907200000, 1782907200000, 3
                 FROM rows
                 """
