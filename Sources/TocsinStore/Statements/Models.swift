@@ -185,8 +185,7 @@ extension SQLWriter {
         let statements = try session.statements(for: model)
         if session.dialect.hasManyWriters {
             if records.count > 1, let listed = statements.creation.listed {
-                var columns = statements.columns(of: records)
-                return try connection.queue(listed) { columns.bind(to: $0) }
+                return try connection.queue(statements.columns(of: records), to: listed)
             }
             return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
                 statements.bind(records[row], to: parameters)

@@ -38,6 +38,32 @@ struct ParameterColumnTests {
         await store.close()
     }
 
+    @Test(
+        "come back as they were when other columns differ each time, more often than statements are made for it",
+        arguments: TestDatabase.available
+    )
+    func manyKinds(database: TestDatabase) async throws {
+        let models = TestModels()
+        let store = try await SQLStore.open(try database.make(), at: moment(0))
+        try await store.insert([models.topic("t")])
+        let fields = ["title", "body", "url", "category", "severity"]
+        for round in 0..<(1 << fields.count) {
+            let given = (0..<3).map { row in
+                var record = models.message("m\(round)-\(row)", topic: "t", number: Int64(round * 3 + row + 1))
+                for (place, field) in fields.enumerated() {
+                    record[field] = round & 1 << place == 0 ? .text("common") : .text("\(field) \(row)")
+                }
+                return record
+            }
+            _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
+            let stored = try await store.read { reader throws(StoreError) in
+                try reader.records(models.message, ids: given.map(\.id), where: .always)
+            }
+            #expect(stored.sorted { $0.id < $1.id } == given)
+        }
+        await store.close()
+    }
+
     @Test("texts keep their bytes beside another spelling of the same letters", arguments: TestDatabase.available)
     func spellings(database: TestDatabase) async throws {
         let models = TestModels()
