@@ -12,8 +12,8 @@ final class PostgresConnection: SQLConnection {
     private enum Pending {
         case preparation(StatementText, name: String)
         case statement(sql: String)
-        /// The number of the transaction, which tells later what became of it.
-        case transactionID
+        /// Answers, as its last column, the number of the transaction, which tells later what became of it.
+        case transactionID(sql: String)
         case synchronization
 
         var isCommit: Bool {
@@ -156,20 +156,29 @@ extension PostgresConnection {
         (transactionID, proof) = (nil, nil)
         // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
         if beginning.sql != sql {
-            beginning = (sql, sql.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) })
+            var parts = sql.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) }
+            if limits.isWriting { Self.askOwnID(with: &parts) }
+            beginning = (sql, parts)
         }
         for (place, part) in beginning.parts.enumerated() {
             parameters.clear()
-            try send(part)
+            let asksOwnID = limits.isWriting && place == beginning.parts.count - 1
+            try send(part, as: asksOwnID ? .transactionID(sql: part) : nil)
             guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
         }
-        if limits.isWriting {
-            parameters.clear()
-            try send(Self.ownID, as: .transactionID)
-        }
         return 0
+    }
+
+    /// Lets the last of the statements answer the transaction's number as its last column.
+    private static func askOwnID(with statements: inout [String]) {
+        let number = "pg_current_xact_id()::text"
+        if let last = statements.last, last.hasPrefix("SELECT ") {
+            statements[statements.count - 1] = last + ", " + number
+        } else {
+            statements.append("SELECT " + number)
+        }
     }
 
     /// Nobody waits for it: the next statement does.
@@ -182,8 +191,6 @@ extension PostgresConnection {
         link.flush()
         return 0
     }
-
-    private static let ownID = "SELECT pg_current_xact_id()::text"
 
     private func commit() throws(StoreError) -> Int {
         if limits.isWriting, transactionID == nil { try synchronize() }
@@ -365,7 +372,9 @@ extension PostgresConnection {
                 switch PQresultStatus(result) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                     if case .statement(let sql) = command { body(index, sql, result) }
-                    if case .transactionID = command { transactionID = PostgresRow(result: result, row: 0).text(0) }
+                    if case .transactionID = command {
+                        transactionID = PostgresRow(result: result, row: 0).text(Int(PQnfields(result)) - 1)
+                    }
                 case PGRES_PIPELINE_ABORTED: forget(command)
                 default:
                     forget(command)
@@ -402,8 +411,7 @@ extension PostgresConnection {
     private static func text(of command: Pending) -> String {
         switch command {
         case .preparation(let text, _): text.text
-        case .statement(let sql): sql
-        case .transactionID: ownID
+        case .statement(let sql), .transactionID(let sql): sql
         case .synchronization: "synchronization"
         }
     }
