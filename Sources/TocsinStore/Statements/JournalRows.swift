@@ -6,13 +6,15 @@ private enum SQL {
     /// One row at least, so that the moment and the snapshot are always told.
     ///
     /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
-    /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill.
+    /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill. Those are
+    /// looked for from the snapshot's oldest transaction on: by the index of ids, which `id + 0` is none of, all of the
+    /// journal would be read.
     private static let new = """
         WITH new AS MATERIALIZED (
             SELECT id, node, serial, made_at, body FROM node_events WHERE id > $2
             UNION ALL
             SELECT id, node, serial, made_at, body FROM node_events
-            WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND id <= $2
+            WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND id + 0 <= $2
                 AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)
         )
         SELECT s.snapshot, s.moment, s.is_older, e.id, e.node, e.serial, e.made_at, e.body
@@ -25,8 +27,11 @@ private enum SQL {
     static let look = new + " LIMIT $3"
     /// The same rows, however many: planned each time.
     static let cursor = "DECLARE look NO SCROLL CURSOR FOR " + new
-    /// The tables' sizes, which are of no use here, would have the look planned each time too.
-    static let keepPlans = "SET LOCAL plan_cache_mode = force_generic_plan"
+    /// The table's size, which is of no use here, would have the look planned each time too; and a plan that knows nothing
+    /// of its parameters thinks a third of the table new, which it might rather read whole.
+    static let keepPlans = """
+        SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
+        """
     static let begin = """
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
             coalesce((SELECT max(id) FROM node_events), 0),

@@ -44,4 +44,30 @@ struct KeptPlanTests {
         #expect(byNumber >= 20)
         #expect(try connection.first(Self.scans, [.text("creation")]) { $0.int(0) } == 0)
     }
+
+    @Test("a look at a long journal reads what is new in it, not all of it", arguments: TestDatabase.postgres)
+    func longJournal(database: TestDatabase) async throws {
+        let (made, looks, rows) = (try database.make(), 20, 20_000)
+        let node = try await JournalNode(made, named: "a")
+        let connection = try made.connect(.tool)
+        defer { connection.close() }
+        try connection.run(
+            "INSERT INTO node_events (node, serial, body) SELECT 'b', i, '' FROM generate_series(1, \(rows)) AS i"
+        )
+        try connection.run("ANALYZE node_events")
+        for _ in 0..<looks { await node.reader.looked() }
+        await node.stop()
+        let counts = """
+            SELECT sum(i.idx_scan)::bigint, sum(i.idx_tup_read)::bigint + max(t.seq_tup_read)
+            FROM pg_stat_user_indexes AS i JOIN pg_stat_user_tables AS t USING (relid) WHERE i.relname = 'node_events'
+            """
+        var (scans, read): (Int64, Int64) = (0, 0)
+        for _ in 0..<1000 where scans < looks {
+            (scans, read) = try connection.first(counts, []) { ($0.int(0), $0.int(1)) } ?? (0, 0)
+            _ = try connection.first("SELECT 1 FROM pg_sleep(0.02)", []) { $0.int(0) }
+        }
+        #expect(scans >= looks)
+        // When they were new, by both indexes, by the look and by its cursor; not at each look.
+        #expect(read <= 5 * rows)
+    }
 }
