@@ -171,7 +171,8 @@ extension PostgresConnection {
         return 0
     }
 
-    /// Lets the last of the statements answer the transaction's number as its last column.
+    /// Lets the last of the statements, which begins the transaction or ends in what it selects (`Dialect.beginWriting`),
+    /// answer the transaction's number as its last column.
     private static func askOwnID(with statements: inout [String]) {
         let number = "pg_current_xact_id()::text"
         if let last = statements.last, last.hasPrefix("SELECT ") {

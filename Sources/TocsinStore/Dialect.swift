@@ -33,7 +33,8 @@ extension Dialect {
     ///
     /// It does not insist on writing: an operator may have said that the database only reads. Fenced, it starts when all
     /// others that began before have ended, and holds up later ones; not by a statement for later in a transaction, as two
-    /// that hold the lock shared would wait for each other. Hurried, it waits for no lock for long.
+    /// that hold the lock shared would wait for each other. Hurried, it waits for no lock for long. It is statements, of which
+    /// the last begins the transaction or ends in what it selects: a driver may select more.
     func beginWriting(isFenced: Bool = false, isHurried: Bool = false) -> String {
         switch self {
         case .sqlite: return "BEGIN IMMEDIATE"

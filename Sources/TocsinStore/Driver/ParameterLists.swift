@@ -65,8 +65,7 @@ final class ParameterLists: SQLParameters {
 struct ParameterColumn {
     private var common = SQLValue.null
     private var list: ParameterList?
-    /// The values added: one where all rows were said to have it.
-    private(set) var count = 0
+    private var count = 0
 
     init(isFirst: Bool) {
         if isFirst { list = ParameterList() }
@@ -81,26 +80,37 @@ struct ParameterColumn {
         }
         if count == 0 { return common = value }
         if Self.isSame(common, value) { return }
-        var begun = repeated(count)
+        var begun = ParameterList()
+        for _ in 0..<count { begun.add(common) }
         begun.add(value)
         list = begun
     }
 
-    /// Whether the rows' values differ.
-    var isList: Bool { list != nil }
-
-    /// Binds the one value, or the list of so many rows.
-    mutating func bind(to parameters: any SQLParameters, at number: Int, asListOf rows: Int?) {
-        guard let rows else { return parameters.bind(common, at: number) }
+    /// Binds the list, or null where it is one value, and that value behind the lists of all `count` columns; the first has
+    /// none.
+    mutating func bind(to parameters: any SQLParameters, at number: Int, of count: Int) {
+        let single = count + number - 1
         // Taken out, so that its end is added in place.
-        parameters.bind(utf8: (list.take() ?? repeated(rows)).ended(), at: number)
+        if let list = list.take() {
+            parameters.bind(utf8: list.ended(), at: number)
+            if number > 1 { parameters.bindNull(at: single) }
+        } else {
+            parameters.bindNull(at: number)
+            parameters.bind(common, at: single)
+        }
     }
 
-    private func repeated(_ count: Int) -> ParameterList {
-        var list = ParameterList()
-        for _ in 0..<count { list.add(common) }
-        return list
+    /// Binds the list or the one value, whichever there is.
+    mutating func bind(to parameters: any SQLParameters, at number: Int) {
+        // Taken out, so that its end is added in place.
+        if let list = list.take() {
+            parameters.bind(utf8: list.ended(), at: number)
+        } else {
+            parameters.bind(common, at: number)
+        }
     }
+
+    var isList: Bool { list != nil }
 
     /// Whether two values are stored as the same: texts by bytes, where `==` takes two spellings of a letter for one.
     private static func isSame(_ one: SQLValue, _ other: SQLValue) -> Bool {
@@ -125,19 +135,21 @@ struct ParameterColumns {
     /// Adds the next row's value of a parameter, or the one value of all rows; the first parameter has one of each row.
     mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
 
-    /// The columns in which the rows differ.
+    /// The columns in which rows differ.
     var lists: ColumnSet {
         var lists = ColumnSet(of: columns.count)
         for place in columns.indices where columns[place].isList { lists.insert(place) }
         return lists
     }
 
-    /// Binds all columns, these as lists, and leaves none.
-    mutating func bind(to parameters: any SQLParameters, lists: ColumnSet) {
-        let rows = columns.first?.count ?? 0
-        for place in columns.indices {
-            columns[place].bind(to: parameters, at: place + 1, asListOf: lists.contains(place) ? rows : nil)
-        }
+    /// Binds all columns for `RowInsertion.text(withLists:)`, and leaves no list.
+    mutating func bindShortly(to parameters: any SQLParameters) {
+        for place in columns.indices { columns[place].bind(to: parameters, at: place + 1) }
+    }
+
+    /// Binds all columns for `RowInsertion.listed`, and leaves no list.
+    mutating func bind(to parameters: any SQLParameters) {
+        for place in columns.indices { columns[place].bind(to: parameters, at: place + 1, of: columns.count) }
     }
 }
 

@@ -17,6 +17,7 @@ final class ModelStatements {
     let insertion: RowInsertion
     /// The same, which fails where an id is taken.
     let creation: RowInsertion
+    var listTexts = ListTexts()
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -90,7 +91,7 @@ final class ModelStatements {
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
     }
 
-    /// The parameters of records by column, for `creation.listed`.
+    /// The parameters of records by column, for `creation`.
     func columns(of records: [Record]) -> ParameterColumns {
         let count = creation.parameterCount
         var columns = ParameterColumns(count: count)

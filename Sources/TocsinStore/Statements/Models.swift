@@ -185,7 +185,11 @@ extension SQLWriter {
         let statements = try session.statements(for: model)
         if session.dialect.hasManyWriters {
             if records.count > 1, let listed = statements.creation.listed {
-                return try connection.queue(statements.columns(of: records), to: listed)
+                var columns = statements.columns(of: records)
+                if let text = statements.listTexts.text(of: statements.creation, columns.lists) {
+                    return try connection.queue(text) { columns.bindShortly(to: $0) }
+                }
+                return try connection.queue(listed) { columns.bind(to: $0) }
             }
             return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
                 statements.bind(records[row], to: parameters)
