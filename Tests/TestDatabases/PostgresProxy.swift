@@ -193,8 +193,8 @@ package final class PostgresProxy: Sendable {
 // MARK: Sockets
 
 extension PostgresProxy {
-    private static func listen(_ descriptor: Int32) -> UInt16? {
-        var address = loopback(0)
+    private static func listen(_ descriptor: Int32, at port: UInt16 = 0) -> UInt16? {
+        var address = loopback(port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -205,11 +205,15 @@ extension PostgresProxy {
         return isListening ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    /// A port that was free a moment ago.
+    /// A port that was free a moment ago, of those that the system gives to nobody who asks for any: until a server has been
+    /// prepared for it, a connection that somebody opens does not take it.
     package static func freePort() -> UInt16? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { Glibc.close(descriptor) }
-        return listen(descriptor)
+        for _ in 0..<100 {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { Glibc.close(descriptor) }
+            if let port = listen(descriptor, at: UInt16.random(in: 15_000..<32_000)) { return port }
+        }
+        return nil
     }
 
     private static func connect(_ port: UInt16) -> Int32? {
