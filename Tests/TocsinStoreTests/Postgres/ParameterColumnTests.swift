@@ -9,6 +9,15 @@ struct ParameterColumnTests {
         "plain", "", "a \"quoted\" one", "back\\slash", "{braces,}", "NULL", "null", "line\nbreak\ttab", "ünïcödé 🎈",
     ]
 
+    /// Inserts the records together; answers them as they are stored, by id.
+    private func inserted(_ records: [Record], of model: ModelType, _ store: SQLStore) async throws -> [Record] {
+        _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(records)) }
+        let stored = try await store.read { reader throws(StoreError) in
+            try reader.records(model, ids: records.map(\.id), where: .always)
+        }
+        return stored.sorted { $0.id < $1.id }
+    }
+
     @Test("come back as they were, whatever values are common to all of them", arguments: TestDatabase.available)
     func values(database: TestDatabase) async throws {
         let models = TestModels()
@@ -29,11 +38,8 @@ struct ParameterColumnTests {
                 records[index]["key"] = index == 0 ? .text("k") : .null
             }
             let given = records
-            _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
-            let stored = try await store.read { reader throws(StoreError) in
-                try reader.records(models.message, ids: given.map(\.id), where: .always)
-            }
-            #expect(stored.sorted { $0.id < $1.id } == given.sorted { $0.id < $1.id })
+            let stored = try await inserted(given, of: models.message, store)
+            #expect(stored == given.sorted { $0.id < $1.id })
         }
         await store.close()
     }
@@ -55,11 +61,8 @@ struct ParameterColumnTests {
                 }
                 return record
             }
-            _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
-            let stored = try await store.read { reader throws(StoreError) in
-                try reader.records(models.message, ids: given.map(\.id), where: .always)
-            }
-            #expect(stored.sorted { $0.id < $1.id } == given)
+            let stored = try await inserted(given, of: models.message, store)
+            #expect(stored == given)
         }
         await store.close()
     }
@@ -75,11 +78,8 @@ struct ParameterColumnTests {
             record["title"] = .text(title)
             return record
         }
-        _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
-        let stored = try await store.read { reader throws(StoreError) in
-            try reader.records(models.message, ids: given.map(\.id), where: .always)
-        }
-        let bytes = stored.sorted { $0.id < $1.id }.map { Array(($0["title"].text ?? "").utf8) }
+        let stored = try await inserted(given, of: models.message, store)
+        let bytes = stored.map { Array(($0["title"].text ?? "").utf8) }
         #expect(bytes == titles.map { Array($0.utf8) })
         await store.close()
     }
@@ -97,11 +97,8 @@ struct ParameterColumnTests {
             note["tags"] = .json(index == 0 ? #"["a \"b\""]"# : "[]")
             return note
         }
-        _ = try await store.writing { writer throws(StoreError) in .success(try writer.insertNew(given)) }
-        let stored = try await store.read { reader throws(StoreError) in
-            try reader.records(models.note, ids: given.map(\.id), where: .always)
-        }
-        #expect(stored.sorted { $0.id < $1.id } == given)
+        let stored = try await inserted(given, of: models.note, store)
+        #expect(stored == given)
         await store.close()
     }
 }
