@@ -70,6 +70,92 @@ struct RepeatedHeadTests {
         }
     }
 
+    @Test(
+        "a length of the body is judged alike in the first head of a connection and in one that is the last one's otherwise",
+        arguments: [
+            "13", "013", "000000013", "0000000013", " 13", "\t13", "13 ", "13, 13", "1x", "+13", "-13", "0x0d", "1 3", "",
+            "99999999", "999999999", "9999999999", "99999999999999999999",
+        ]
+    )
+    func lengths(length: String) async throws {
+        func head(_ length: String) -> String {
+            "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\nContent-Type: application/json\r\n"
+                + "Content-Length:\(length)\r\nX-After: 1\r\n\r\n" + #"{"query":"a"}"#
+        }
+        try await TestServer.with { server in
+            let (fresh, warm) = (try await server.connect(), try await server.connect())
+            fresh.send(head(length))
+            let first = try await fresh.response()
+            for _ in 1...2 {
+                warm.send(head("13"))
+                #expect(try await warm.response().status == 200)
+            }
+            warm.send(head(length))
+            let later = try await warm.response()
+            #expect((later.status, later.body) == (first.status, first.body))
+        }
+    }
+
+    @Test("requests are the same however they are cut and whatever runs into them")
+    func pieces() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = RandomInputTests.Random(state: seed)
+        let route = HTTPRoute(.get, "/note") { request in
+            OutgoingResponse(status: .ok, contentType: nil, body: Array((request.header("x-note") ?? "").utf8))
+        }
+        try await TestServer.with(routes: [route]) { server in
+            let witness = try await server.connect()
+            for connection in 1...24 {
+                let client = try await server.connect()
+                var bytes: [UInt8] = []
+                var expected: [String] = []
+                for place in 1...12 {
+                    let sample = Sample.random(place, mayBeChunked: connection % 3 == 0, &random)
+                    bytes += Array(sample.request.utf8)
+                    expected.append(sample.answer)
+                    // Those of every second connection wait for their answers, as those of most clients do.
+                    if connection % 2 == 0 || Bool.random(using: &random) {
+                        try await client.sendInPieces(bytes, by: witness, &random)
+                        bytes = []
+                        for answer in expected {
+                            let body = try await client.response().body
+                            #expect(body.contains(answer), "seed \(seed)")
+                        }
+                        expected = []
+                    }
+                }
+            }
+        }
+    }
+
+    /// A request, and what its answer has in it.
+    private struct Sample {
+        let request: String
+        let answer: String
+
+        static func random(_ place: Int, mayBeChunked: Bool, _ random: inout some RandomNumberGenerator) -> Sample {
+            let text = "q" + String(repeating: "x", count: Int.random(in: 0...120, using: &random)) + "\(place)"
+            let body = #"{"query":"\#(text)"}"#
+            let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            let answer = #""echo":"\#(text)""#
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                let note = "n\(Int.random(in: 0...2, using: &random))"
+                return Sample(request: "GET /note HTTP/1.1\r\nHost: a\r\nX-Note: \(note)\r\n\r\n", answer: note)
+            case 1 where mayBeChunked:
+                let chunk = "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+                let request = head + "Authorization: good\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk
+                return Sample(request: request, answer: answer)
+            case 2:
+                let request = head + "Content-Length: \(body.utf8.count)\r\nAuthorization: evil\r\n\r\n" + body
+                return Sample(request: request, answer: "not authorized")
+            default:
+                let request = head + "Content-Length: \(body.utf8.count)\r\nAuthorization: good\r\n\r\n" + body
+                return Sample(request: request, answer: answer)
+            }
+        }
+    }
+
     @Test("bodies of any length may follow each other, and fields that nobody asks for may change")
     func changingLengths() async throws {
         let route = HTTPRoute(.get, "/note") { request in
@@ -90,6 +176,26 @@ struct RepeatedHeadTests {
 }
 
 extension RawClient {
+    /// Sends bytes in up to three pieces, each of which the server has read before the next is sent.
+    fileprivate func sendInPieces(
+        _ bytes: [UInt8],
+        by witness: RawClient,
+        _ random: inout some RandomNumberGenerator
+    ) async throws {
+        var rest = bytes[...]
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            let cut = Int.random(in: rest.startIndex...rest.endIndex, using: &random)
+            send(Array(rest[..<cut]))
+            rest = rest[cut...]
+            // On the same loop: when the second is answered, what came before the first has been read.
+            for _ in 1...2 {
+                witness.post("q")
+                _ = try await witness.response()
+            }
+        }
+        send(Array(rest))
+    }
+
     /// Sends a query with these fields and no credentials beside them.
     fileprivate func sendQuery(_ query: String, fields: String) {
         let body = #"{"query":"\#(query)"}"#

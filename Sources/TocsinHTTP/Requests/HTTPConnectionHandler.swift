@@ -24,7 +24,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     typealias Wait = ConnectionWait
 
     let parts: ServerParts<Service>
-    let input: RawInput
+    let input = RawInput()
     let isWelcome: Bool
     var context: ChannelHandlerContext?
     private let connectionNumber: Int
@@ -44,12 +44,10 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     init(
         _ parts: ServerParts<Service>,
-        _ input: RawInput,
         channel: any Channel,
         admission: (isWelcome: Bool, number: Int)
     ) {
         self.parts = parts
-        self.input = input
         isWelcome = admission.isWelcome
         connectionNumber = admission.number
         executor = parts.deliveries.delivery(on: channel.eventLoop).executor
@@ -92,8 +90,11 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         context.fireChannelInactive()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch reader.read(data) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { take(reader.read(data)) }
+
+    /// Does what follows from a part of a request.
+    func take(_ outcome: RequestReader.Outcome) {
+        switch outcome {
         case .partial: break
         case .awaitsContinue:
             guard running == nil, waiting.isEmpty else { break }

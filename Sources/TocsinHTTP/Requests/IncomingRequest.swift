@@ -7,7 +7,7 @@ import NIOHTTP1
 package final class IncomingRequest: Sendable {
     /// What came before the body, as the server understands it.
     let head: RequestHead
-    /// All header fields as they were sent.
+    /// All header fields as they were sent; of a head that came again (`SentHead`) the first one's, with its Content-Length.
     let headers: HTTPHeaders
     /// The body in one piece.
     package let body: ByteBuffer

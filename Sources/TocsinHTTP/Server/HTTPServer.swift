@@ -175,14 +175,10 @@ extension HTTPServer {
         limits.maxHeaderFieldSize = parts.settings.maximumHeadBytes
         limits.maxHeaderListSize = parts.settings.maximumHeadBytes
         limits.maxHeaderFieldCount = parts.settings.maximumHeadFields
-        let input = RawInput()
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         let isWelcome = admission == .welcome
-        try pipeline.addHandlers([
-            RawInputHandler(input),
-            ByteToMessageHandler(decoder),
-            HTTPConnectionHandler(parts, input, channel: channel, admission: (isWelcome, number)),
-        ])
+        let connection = HTTPConnectionHandler(parts, channel: channel, admission: (isWelcome, number))
+        try pipeline.addHandlers([RawInputHandler(connection), ByteToMessageHandler(decoder), connection])
     }
 
     private func makeTLSContext() throws(HTTPServerError) -> NIOSSLContext? {

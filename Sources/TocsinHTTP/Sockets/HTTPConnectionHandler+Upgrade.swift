@@ -38,7 +38,7 @@ extension HTTPConnectionHandler {
         let socket = WebSocketHandler(parts, session, channel: context.channel, id: request.id)
         do {
             let http = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let raw = try pipeline.handler(type: RawInputHandler.self)
+            let raw = try pipeline.handler(type: RawInputHandler<Service>.self)
             try pipeline.addHandler(socket)
             pipeline.removeHandler(raw, promise: nil)
             pipeline.removeHandler(self, promise: nil)
