@@ -1,9 +1,14 @@
 /// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
 package struct RecordFactory: Sendable {
     package let model: ModelType
+    private let defaults: [(position: Int, value: FieldValue, isRequired: Bool)]
 
     package init(model: ModelType) {
         self.model = model
+        defaults = model.places.defaults.compactMap { position in
+            let field = model.fields[position]
+            return field.defaultValue.map { (position, $0, field.isRequired) }
+        }
     }
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
@@ -20,35 +25,33 @@ package struct RecordFactory: Sendable {
 
     /// What all new records of one owner begin with that are made at one time.
     struct Beginning {
-        fileprivate var values: [(position: Int, value: FieldValue)] = []
+        /// Of all fields.
+        fileprivate var values: [FieldValue]
     }
 
     func beginning(owner: String, at moment: Timestamp) -> Beginning {
         let places = model.places
         let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
-        let values: [(Int?, FieldValue)] = [
+        let begun: [(Int?, FieldValue)] = [
             (places.created, text), (places.updated, text), (places.changed, time), (places.making, time),
             (places.owner, .text(owner)), (places.version, .int(1)),
         ]
-        return Beginning(values: values.compactMap { place, value in place.map { ($0, value) } })
+        var values = Record(model: model).values
+        for case (let position?, let value) in begun { values[position] = value }
+        return Beginning(values: values)
     }
 
     /// A new record, whose other owner fields `setOwners` sets where the model has such.
     func make(_ input: RecordInput, id: String, from beginning: Beginning) -> Record {
-        var values = Record(model: model).values
-        for (position, value) in beginning.values { values[position] = value }
+        var values = beginning.values
         for place in 0..<input.count {
             guard let position = input.position(at: place, in: model), model.isGivable[position] else { continue }
             let value = input.value(at: place)
             if !value.isNull { values[position] = value }
         }
-        for position in model.places.defaults {
-            let field = model.fields[position]
-            guard let value = field.defaultValue, input[field.name].map({ $0.isNull && field.isRequired }) ?? true
-            else {
-                continue
-            }
-            values[position] = value
+        for (position, value, isRequired) in defaults {
+            let given = input.value(ofFieldAt: position, in: model)
+            if given.map({ $0.isNull && isRequired }) ?? true { values[position] = value }
         }
         if let key = model.keyPosition { values[key] = .text(id) }
         return Record(model: model, values: values)

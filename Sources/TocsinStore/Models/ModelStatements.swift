@@ -1,3 +1,4 @@
+import Glibc
 import TocsinCore
 
 /// The SQL of one model, built once from its `ModelType`: names come only from there, values are only bound.
@@ -18,6 +19,10 @@ final class ModelStatements {
     /// The same, which fails where an id is taken.
     let creation: RowInsertion
     var listTexts = ListTexts()
+    /// Raise the last number of one topic, or of some, and answer ids, new numbers and these columns.
+    private(set) lazy var raising = (
+        one: Counters.numbers.raising(1, and: columns), some: Counters.numbers.raising(2, and: columns)
+    )
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -96,17 +101,34 @@ final class ModelStatements {
         let count = creation.parameterCount
         var columns = ParameterColumns(count: count)
         guard let first = records.first else { return columns }
+        let same = sameFields(of: records)
         for (place, position) in insertedFields.enumerated() {
-            let value = first.values[position]
-            // Looked at where they are: most are the same in all records, and none of these need be bound.
-            if place > 0, records.allSatisfy({ $0.values[position].isStored(as: value) }) {
-                columns.add(bound(value, position), at: place + 1)
+            if place > 0, same[position] {
+                columns.add(bound(first.values[position], position), at: place + 1)
             } else {
                 for record in records { columns.add(bound(record.values[position], position), at: place + 1) }
             }
         }
         if let discriminator { columns.add(discriminator, at: count) }
         return columns
+    }
+
+    /// Which fields have the same value in all records, by position.
+    ///
+    /// Looked at where they are: most are the same in all records, and none of these need be bound.
+    private func sameFields(of records: [Record]) -> [Bool] {
+        guard let first = records.first else { return [] }
+        var same = Array(repeating: true, count: first.values.count)
+        first.values.withUnsafeBufferPointer { known in
+            for record in records.dropFirst() {
+                record.values.withUnsafeBufferPointer { values in
+                    for position in values.indices where same[position] {
+                        same[position] = values.isStored(as: known, at: position)
+                    }
+                }
+            }
+        }
+        return same
     }
 
     func replacementBindings(of record: Record) -> [SQLValue] {
@@ -296,5 +318,16 @@ extension FieldValue {
         case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)
         case (.null, _), (.bool, _), (.int, _), (.double, _), (.text, _), (.json, _): false
         }
+    }
+}
+
+extension UnsafeBufferPointer<FieldValue> {
+    /// Whether another record's value there is stored as the same as this one's.
+    ///
+    /// What is the same in memory is the same, and most is: so it need not be taken out of there.
+    fileprivate func isStored(as other: Self, at position: Int) -> Bool {
+        guard let mine = baseAddress, let others = other.baseAddress, position < other.count else { return false }
+        if memcmp(mine + position, others + position, MemoryLayout<Element>.size) == 0 { return true }
+        return mine[position].isStored(as: others[position])
     }
 }

@@ -32,7 +32,7 @@ private enum SQL {
 }
 
 /// Counters in rows of a table: how some are raised, in order of their names, and what they are then.
-private struct Counters: Sendable {
+struct Counters: Sendable {
     /// Raises the one named `$1` by `$2`.
     let raise: String
     /// Ends a raise, on databases that have lists, before the columns that it answers of each row.
@@ -43,6 +43,11 @@ private struct Counters: Sendable {
     let selection: @Sendable (_ names: String) -> String
     /// Raises those named by the list `$1` by the list `$2`, on databases that have lists.
     let raiseListed: String
+
+    /// Raises so many, and answers names, new values and these columns.
+    func raising(_ count: Int, and columns: String? = nil) -> String {
+        (count == 1 ? raise : raiseListed) + answer + names + (columns.map { ", " + $0 } ?? "")
+    }
 
     /// Last numbers of topics that are not deleted.
     ///
@@ -76,6 +81,7 @@ private struct Counters: Sendable {
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """
     )
+    static let raisingOnePosition = positions.raising(1)
 }
 
 extension SQLReading {
@@ -271,14 +277,17 @@ extension SQLWriter {
         }
         var taken = TakenPlaces()
         var members = questions.map { FewMembers(of: Set(numbers.keys), limit: $0.fewMembers) }
-        let raising = [
-            (Self.raising(Counters.positions, positions.count), owners),
-            (Self.raising(Counters.numbers, numbers.count, and: topicStatements?.columns), topics),
-            (numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics),
+        var statements = [
+            (positions.count == 1 ? Counters.raisingOnePosition : Counters.positions.raising(positions.count), owners),
+            (Self.raising(numbers.count, and: topicStatements), topics),
         ]
-        let asking = members?.questions(session.dialect) ?? []
-        try connection.runTogether(raising + asking) { statement, row in
-            guard statement < raising.count else {
+        if questions?.latestMaking == true {
+            statements.append((numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics))
+        }
+        let firstOfMembers = statements.count
+        statements += members?.questions(session.dialect) ?? []
+        try connection.runTogether(statements) { statement, row in
+            guard statement < firstOfMembers else {
                 members?.add(FewMembers.Row(row))
                 return
             }
@@ -295,10 +304,9 @@ extension SQLWriter {
         return taken
     }
 
-    /// Raises so many counters, and answers names, new values and these columns.
-    private static func raising(_ counters: Counters, _ count: Int, and columns: String? = nil) -> String {
-        let answer = counters.answer + counters.names + (columns.map { ", " + $0 } ?? "")
-        return (count == 1 ? counters.raise : counters.raiseListed) + answer
+    private static func raising(_ count: Int, and topics: ModelStatements?) -> String {
+        guard let topics else { return Counters.numbers.raising(count) }
+        return count == 1 ? topics.raising.one : topics.raising.some
     }
 
     /// A name and its count, or lists of all.
