@@ -29,4 +29,37 @@ struct SeveralClocksTests {
         await ahead.store.close()
         await behind.store.close()
     }
+
+    @Test("a node that was long alone in a topic follows the message that another makes, in number and time")
+    func afterLongAlone() async throws {
+        let database = try #require(PostgresServer.named).makeDatabase()
+        let (ahead, behind) = (try await APIHarness(database: database), try await APIHarness(database: database))
+        ahead.time.advance(seconds: 60)
+        let topic = try await behind.makeTopic()
+        func publish(_ name: String, by node: APIHarness) async throws -> (number: Int64?, time: String) {
+            let message = try await node.publish(name, to: topic, with: ["id": .string(name)])
+            return (message["number"]?.intValue, message["createdAt"]?.stringValue ?? "")
+        }
+        var numbers: [Int64?] = []
+        for round in 1...3 {
+            for index in 1...12 { numbers.append(try await publish("alone-\(round)-\(index)", by: behind).number) }
+            let other = try await publish("other-\(round)", by: ahead)
+            let next = try await publish("next-\(round)", by: behind)
+            numbers += [other.number, next.number]
+            #expect(next.time >= other.time && !other.time.isEmpty, "the clock behind follows the one ahead")
+            let later = try await publish("later-\(round)", by: behind)
+            numbers.append(later.number)
+            #expect(later.time >= next.time)
+            ahead.time.advance(seconds: 60)
+        }
+        #expect(numbers == (1...45).map { $0 })
+        // What was given and then undone is not what the next message comes after.
+        let connection = try database.connect(.tool)
+        defer { connection.close() }
+        try connection.run("UPDATE topics SET last_number = last_number - 1 WHERE id = $1", [.text(topic)])
+        try connection.run("DELETE FROM messages WHERE topic_id = $1 AND number = 45", [.text(topic)])
+        #expect(try await publish("again", by: behind).number == 45)
+        await ahead.store.close()
+        await behind.store.close()
+    }
 }

@@ -71,10 +71,10 @@ struct RepeatedHeadTests {
     }
 
     @Test(
-        "a length of the body is judged alike in the first head of a connection and in one that is the last one's otherwise",
+        "a length of the body is judged alike in a connection's first head and in one that is else the last one's",
         arguments: [
-            "13", "013", "000000013", "0000000013", " 13", "\t13", "13 ", "13, 13", "1x", "+13", "-13", "0x0d", "1 3", "",
-            "99999999", "999999999", "9999999999", "99999999999999999999",
+            "13", "013", "000000013", "0000000013", " 13", "\t13", "13 ", "13, 13", "1x", "+13", "-13", "0x0d", "1 3",
+            "", "99999999", "999999999", "9999999999", "99999999999999999999",
         ]
     )
     func lengths(length: String) async throws {
@@ -93,6 +93,38 @@ struct RepeatedHeadTests {
             warm.send(head(length))
             let later = try await warm.response()
             #expect((later.status, later.body) == (first.status, first.body))
+        }
+    }
+
+    @Test("a body that does not end is refused in time, or when the client ends, though its head is known")
+    func missingBodies() async throws {
+        try await TestServer.with(settings: { $0.bodyMilliseconds = 50 }) { server in
+            for isEnded in [false, true] {
+                let client = try await server.connect()
+                for _ in 1...2 {
+                    client.sendQuery("a", fields: "Authorization: good\r\n")
+                    #expect(try await client.response().status == 200)
+                }
+                let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                client.send(head + "Authorization: good\r\nContent-Length: 20\r\n\r\n{\"query\"")
+                if isEnded { try await client.endOutput() }
+                let rest = await client.readToEnd()
+                #expect(isEnded ? rest == "" : rest.hasPrefix("HTTP/1.1 408 "))
+            }
+        }
+    }
+
+    @Test("a connection that has sent the same head again and again can still become a socket")
+    func laterSocket() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            for _ in 1...3 {
+                client.sendQuery("a", fields: "Authorization: good\r\n")
+                #expect(try await client.response().status == 200)
+            }
+            try await client.openSession()
+            client.subscribe("1", "q")
+            #expect(try await client.frame().text.contains("\"echo\""))
         }
     }
 

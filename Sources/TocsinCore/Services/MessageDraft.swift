@@ -49,8 +49,9 @@ final class TopicMemory: Sendable {
 
     private let state = Mutex(State())
     private static let maximumCount = 4096
-    /// After so many groups without another writer's between them none is expected before the next one. Where several nodes
-    /// write to one topic there is one mostly, and to be wrong costs the group another attempt.
+    /// After so many groups without another writer's between them none is expected before the next one.
+    ///
+    /// Where several nodes write to one topic there is one mostly, and to be wrong costs the group another attempt.
     private static let manyGroups = 8
 
     subscript(_ id: TopicID) -> Record? { state.withLock { $0.topics[id] } }

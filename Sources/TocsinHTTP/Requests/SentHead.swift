@@ -3,11 +3,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A request head as it was sent: the next one of the same bytes says the same, and needs no parser. Only the digits of
-/// Content-Length may be others.
+/// A request head as it was sent: the next one of the same bytes says the same, and needs no parser.
 ///
-/// A client that stays sends the same head each time. Parsing, checking and comparing it by fields was a fifth of what a
-/// small request cost the event loop. Who the credentials stand for is asked for every request all the same.
+/// Only the digits of Content-Length may be others. A client that stays sends the same head each time, and to parse it and to
+/// compare its fields was a fifth of what a small request cost the event loop. Who the credentials stand for is asked for
+/// every request all the same.
 struct SentHead {
     let head: RequestHead
     let headers: HTTPHeaders
@@ -46,7 +46,9 @@ struct SentHead {
                     end += 1
                 }
                 let rest = known[digits.upperBound...]
-                guard end > digits.lowerBound, Self.begins(.init(rebasing: sent[end...]), with: rest) else { return nil }
+                guard end > digits.lowerBound, Self.begins(.init(rebasing: sent[end...]), with: rest) else {
+                    return nil
+                }
                 return (end + rest.count, length)
             }
         }
