@@ -18,6 +18,7 @@ struct WriterLoop {
                     attempt.inSavepoints = true
                     continue
                 }
+                if writer.session.dialect.hasManyWriters { writer.session.lastMessages.note(writer.events) }
                 if !writer.events.isEmpty { thread.observer(writer.events) }
                 for resume in resumptions { resume() }
                 return

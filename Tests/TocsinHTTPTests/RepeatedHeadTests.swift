@@ -98,8 +98,9 @@ struct RepeatedHeadTests {
 
     @Test("a body that does not end is refused in time, or when the client ends, though its head is known")
     func missingBodies() async throws {
-        try await TestServer.with(settings: { $0.bodyMilliseconds = 50 }) { server in
-            for isEnded in [false, true] {
+        for isEnded in [false, true] {
+            // Who ends must not be refused for the time that takes.
+            try await TestServer.with(settings: { if !isEnded { $0.bodyMilliseconds = 50 } }) { server in
                 let client = try await server.connect()
                 for _ in 1...2 {
                     client.sendQuery("a", fields: "Authorization: good\r\n")
@@ -150,8 +151,9 @@ struct RepeatedHeadTests {
                         try await client.sendInPieces(bytes, by: witness, &random)
                         bytes = []
                         for answer in expected {
-                            let body = try await client.response().body
-                            #expect(body.contains(answer), "seed \(seed)")
+                            // What does not come is an empty answer here, so that the seed is told.
+                            let body = (try? await client.response().body) ?? ""
+                            try #require(body.contains(answer), "seed \(seed)")
                         }
                         expected = []
                     }

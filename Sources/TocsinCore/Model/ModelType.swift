@@ -65,7 +65,7 @@ package final class ModelType: Sendable {
         var key: Int?
         var priority: Int?
         /// Declared fields with a value of their own where the client gives none.
-        var defaults: [Int] = []
+        var defaults: [(position: Int, value: FieldValue, isRequired: Bool)] = []
     }
 
     /// The hidden field that joins the values of a `@primaryKey`.
@@ -126,7 +126,9 @@ package final class ModelType: Sendable {
         )
         let written = [places.owner, places.version, places.changed, places.making]
         let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }
-        places.defaults = fields.indices.filter { isGivable[$0] && fields[$0].defaultValue != nil }
+        places.defaults = fields.indices.filter { isGivable[$0] }.compactMap { position in
+            fields[position].defaultValue.map { (position, $0, fields[position].isRequired) }
+        }
         self.isGivable = isGivable
         self.places = places
     }

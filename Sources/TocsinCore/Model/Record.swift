@@ -34,6 +34,13 @@ package struct Record: Sendable, Hashable {
     package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
     /// The number in its topic, of messages only.
     package var number: MessageNumber? { model.numberPosition.flatMap { values[$0].int } }
+    /// The topic of a message, and when the server made it.
+    package var making: (topic: String, at: Timestamp)? {
+        guard let topic = model.places.topic.flatMap({ values[$0].text }),
+            let moment = model.places.making.flatMap({ values[$0].int })
+        else { return nil }
+        return (topic, Timestamp(milliseconds: moment))
+    }
     /// The place among all of its owner's messages, of messages only.
     package var feedPosition: FeedPosition? { model.places.feedPosition.flatMap { values[$0].int } }
 

@@ -148,7 +148,8 @@ package protocol ModelWriting {
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
     /// first of each. Before any topic's number (`MessagePlaces`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
-    /// Does both, positions first, and asks what is asked, without waiting in between where that saves time.
+    /// Does both, positions first, and asks what was made before, and what else is asked, without waiting in between where
+    /// that saves time.
     func takePlaces(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
@@ -162,13 +163,10 @@ package struct PlaceQuestions: Sendable {
     package var topics: ModelType
     /// `membersIfNoneHasDevice` of topics of so many members at most.
     package var fewMembers: Int
-    /// When the messages before them were made.
-    package var latestMaking: Bool
 
-    package init(topics: ModelType, fewMembers: Int, latestMaking: Bool) {
+    package init(topics: ModelType, fewMembers: Int) {
         self.topics = topics
         self.fewMembers = fewMembers
-        self.latestMaking = latestMaking
     }
 }
 
@@ -178,8 +176,8 @@ package struct TakenPlaces: Sendable {
     package var firstPositions: [String: FeedPosition]
     /// The first of each topic that is there.
     package var firstNumbers: [TopicID: MessageNumber]
-    /// The latest time at which the messages before them in their topics were made; nil where that was not asked, or one
-    /// writer makes all messages, in order.
+    /// The latest time at which the messages before them in their topics were made; nil where one writer makes all messages,
+    /// in order.
     package var latestMaking: Timestamp?
     /// The members of the topics that are few and have no device; nil when that was not asked, or saves nothing.
     package var deviceless: [TopicID: [UserID]]?

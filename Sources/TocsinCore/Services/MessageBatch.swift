@@ -161,12 +161,7 @@ extension MessageBatch {
 
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        let known = makers.memory.lastMessages(in: topics.ids)
-        let questions = PlaceQuestions(
-            topics: makers.topics,
-            fewMembers: Self.fewMembers,
-            latestMaking: known == nil
-        )
+        let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
         let taken = try MessagePlaces.take(
             for: &created,
             in: topics.ids,
@@ -184,19 +179,12 @@ extension MessageBatch {
             }
         }
         makers.memory.note(taken.topics)
-        var latest = taken.latestMaking
-        for (id, last) in known ?? [:] {
-            guard let numbers = taken.numbers[id] else { continue }
-            guard numbers.lowerBound == last.number + 1 else { throw overtaken(id) }
-            latest = max(latest ?? last.madeAt, last.madeAt)
-        }
-        if let latest, latest > now { follow(latest) }
-        makers.memory.note(taken.numbers, madeAt: now)
+        if let latest = taken.latestMaking, latest > now { follow(latest) }
         deviceless = taken.deviceless
     }
 
-    /// A topic was deleted, or is another's, since the look at it, which took no lock, or another writer has made messages in
-    /// it: what is performed anew looks again, and refuses its drafts alone.
+    /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again, and
+    /// refuses its drafts alone.
     private func overtaken(_ topic: TopicID) -> StoreError {
         for id in topics.ids { makers.memory.forget(id) }
         return .overtaken(

@@ -31,71 +31,21 @@ final class MessageMakers: Sendable {
 }
 
 /// Topics as they were when places in them were last taken, so that they need not be looked up for the next message.
-///
-/// What is remembered may not be so any more, or never have been committed: it is held against what taking places answers.
 final class TopicMemory: Sendable {
-    private struct State {
-        var topics: [TopicID: Record] = [:]
-        var lasts: [TopicID: LastMessage] = [:]
-    }
-
-    /// The last message that was made here in a topic.
-    struct LastMessage {
-        var number: MessageNumber
-        var madeAt: Timestamp
-        /// How many groups of messages have followed each other without another writer's in between.
-        fileprivate var groups = 0
-    }
-
-    private let state = Mutex(State())
+    private let topics = Mutex<[TopicID: Record]>([:])
     private static let maximumCount = 4096
-    /// After so many groups without another writer's between them none is expected before the next one.
-    ///
-    /// Where several nodes write to one topic there is one mostly, and to be wrong costs the group another attempt.
-    private static let manyGroups = 8
 
-    subscript(_ id: TopicID) -> Record? { state.withLock { $0.topics[id] } }
+    subscript(_ id: TopicID) -> Record? { topics.withLock { $0[id] } }
 
     func note(_ seen: [TopicID: Record]) {
         guard !seen.isEmpty else { return }
-        state.withLock { state in
-            if state.topics.count + seen.count > Self.maximumCount { state.topics.removeAll() }
-            for (id, topic) in seen { state.topics[id] = topic }
+        topics.withLock { topics in
+            if topics.count + seen.count > Self.maximumCount { topics.removeAll() }
+            for (id, topic) in seen { topics[id] = topic }
         }
     }
 
-    /// Notes the numbers that were given to messages made at this time.
-    func note(_ numbers: [TopicID: ClosedRange<MessageNumber>], madeAt moment: Timestamp) {
-        state.withLock { state in
-            if state.lasts.count + numbers.count > Self.maximumCount { state.lasts.removeAll() }
-            for (id, numbers) in numbers {
-                var last = LastMessage(number: numbers.upperBound, madeAt: moment)
-                if let before = state.lasts[id], before.number + 1 == numbers.lowerBound {
-                    last.groups = before.groups + 1
-                }
-                state.lasts[id] = last
-            }
-        }
-    }
-
-    /// The last messages in these topics, if it is to be expected of all of them that no other writer has followed.
-    func lastMessages(in ids: [TopicID]) -> [TopicID: LastMessage]? {
-        state.withLock { state in
-            var lasts: [TopicID: LastMessage] = [:]
-            for id in ids {
-                guard let last = state.lasts[id], last.groups >= Self.manyGroups else { return nil }
-                lasts[id] = last
-            }
-            return lasts
-        }
-    }
-
-    func forget(_ id: TopicID) {
-        state.withLock { state in
-            state.topics[id] = nil
-            state.lasts[id] = nil
-        }
-    }
+    func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
 }
 
 /// What a message is to be, and what must hold of one that is not there yet.

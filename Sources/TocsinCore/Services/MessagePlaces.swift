@@ -27,10 +27,8 @@ enum MessagePlaces {
     struct Taken {
         /// A topic that is not there, if there is one.
         var absent: TopicID?
-        /// When the latest of the messages before these was made, where that was asked and is not known anyway.
+        /// When the latest of the messages before these was made, where that is not known anyway.
         var latestMaking: Timestamp?
-        /// The numbers given in each topic.
-        var numbers: [TopicID: ClosedRange<MessageNumber>] = [:]
         /// The topics' members, where they are few, have no device and were asked for.
         var deviceless: [TopicID: [UserID]]?
         /// The topics as they are now, where they were asked for.
@@ -52,8 +50,7 @@ enum MessagePlaces {
         let ownerPlaces = records.map { $0.owner.map { owners.place(of: $0) } }
         var positions = PlaceCounts(names: owners.names)
         for case let place? in ownerPlaces { positions.count(place) }
-        let counts = numbers.counts
-        let places = try writer.takePlaces(positions.counts, counts, asking: questions)
+        let places = try writer.takePlaces(positions.counts, numbers.counts, asking: questions)
         positions.begin(at: places.firstPositions)
         numbers.begin(at: places.firstNumbers)
         let feedPosition = model.places.feedPosition
@@ -65,14 +62,7 @@ enum MessagePlaces {
             }
             records[index].values[feedPosition] = .int(position)
         }
-        return Taken(
-            latestMaking: places.latestMaking,
-            numbers: Dictionary(
-                uniqueKeysWithValues: places.firstNumbers.map { ($0, $1...$1 + Int64(counts[$0] ?? 1) - 1) }
-            ),
-            deviceless: places.deviceless,
-            topics: places.topics
-        )
+        return Taken(latestMaking: places.latestMaking, deviceless: places.deviceless, topics: places.topics)
     }
 }
 

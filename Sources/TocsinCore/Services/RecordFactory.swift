@@ -1,14 +1,9 @@
 /// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
 package struct RecordFactory: Sendable {
     package let model: ModelType
-    private let defaults: [(position: Int, value: FieldValue, isRequired: Bool)]
 
     package init(model: ModelType) {
         self.model = model
-        defaults = model.places.defaults.compactMap { position in
-            let field = model.fields[position]
-            return field.defaultValue.map { (position, $0, field.isRequired) }
-        }
     }
 
     /// A new record: defaults, overlaid with the input, owned by the caller, version 1.
@@ -49,7 +44,7 @@ package struct RecordFactory: Sendable {
             let value = input.value(at: place)
             if !value.isNull { values[position] = value }
         }
-        for (position, value, isRequired) in defaults {
+        for (position, value, isRequired) in model.places.defaults {
             let given = input.value(ofFieldAt: position, in: model)
             if given.map({ $0.isNull && isRequired }) ?? true { values[position] = value }
         }

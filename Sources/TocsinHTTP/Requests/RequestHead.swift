@@ -5,7 +5,9 @@ import Synchronization
 
 /// A request head that has passed all checks, and what follows from it alone.
 ///
-/// An object, because a connection keeps its last one: a client that stays sends the same head each time (`SentHead`).
+/// An object, because a connection keeps its last one: a client that stays sends nearly the same head each time, and what
+/// was found out of it once holds as long as the fields the server looks at are the same. One that is the same to the byte
+/// does not even come to that (`SentHead`).
 final class RequestHead: Sendable {
     /// Whose requests these are.
     struct Connection: Sendable {
@@ -28,6 +30,7 @@ final class RequestHead: Sendable {
     let exchange: HTTPExchange
     let isBeyondForms: Bool
     let negotiation: Result<HTTPExchange.Agreement, HTTPRefusal>
+    private let line: (method: HTTPMethod, uri: String, version: HTTPVersion)
     private let madeFingerprint = Mutex<[UInt8]?>(nil)
 
     init(_ head: HTTPRequestHead, _ verdict: RequestHeadCheck.Verdict, of connection: Connection) {
@@ -53,6 +56,15 @@ final class RequestHead: Sendable {
         )
         isBeyondForms = exchange.isBeyondForms
         negotiation = exchange.negotiated()
+        line = (head.method, head.uri, head.version)
+    }
+
+    /// Whether what is known of this head holds for another one too; only the length of the body may be another.
+    func covers(_ head: HTTPRequestHead, maximumBytes: Int) -> Bool {
+        guard line.uri.hasBytes(of: head.uri), line.method == head.method, line.version == head.version else {
+            return false
+        }
+        return fields.cover(head.headers, maximumBytes: maximumBytes - line.uri.utf8.count)
     }
 
     /// What stands for the credentials, made by `make` when it is first asked for.

@@ -30,7 +30,7 @@ final class RequestHeadCheck: Sendable {
         }
         let (path, queryString) = try target(of: head)
         let hasChunks = try hasChunks(head, fields)
-        _ = try bodyLength(fields)
+        _ = try bodyLength(fields, in: head.headers)
         let expectsContinue = try expectsContinue(head, fields)
         guard let method = Self.method(of: head) else {
             throw HTTPRefusal(.notImplemented, "This method is not served.", .badRequest)
@@ -45,9 +45,10 @@ final class RequestHeadCheck: Sendable {
         )
     }
 
-    /// How many bytes the body has that follows a head of these fields; 0 where no length is given.
-    func bodyLength(_ fields: KnownFields) throws(HTTPRefusal) -> Int {
-        guard let length = fields[.contentLength] else { return 0 }
+    /// How many bytes the body has that follows a head of these fields, or of fields that they cover; 0 where no length is
+    /// given.
+    func bodyLength(_ fields: KnownFields, in headers: HTTPHeaders) throws(HTTPRefusal) -> Int {
+        guard let length = fields.value(.contentLength, in: headers) else { return 0 }
         guard !fields.isRepeated(.contentLength), (1...18).contains(length.utf8.count) else {
             throw bad("Content-Length must be one number.")
         }

@@ -28,9 +28,14 @@ final class RequestReader: ChannelInboundHandler {
         case refused
     }
 
+    /// Larger heads are not kept until the next request, so that connections that wait take little memory.
+    private static let maximumKeptBytes = 4096
+
     private(set) var phase = Phase.head
     private let check: RequestHeadCheck
     private let connection: RequestHead.Connection
+    /// The head of the last request that was taken, which the next one's may be like.
+    private var last: RequestHead?
     /// What is there of the present request, once its head is.
     private var present: (head: RequestHead, headers: HTTPHeaders, startedAt: NIODeadline)?
     private var body = ByteBuffer()
@@ -77,8 +82,8 @@ final class RequestReader: ChannelInboundHandler {
     private func begin(_ head: HTTPRequestHead) -> Outcome {
         guard phase != .refused else { return .partial }
         do throws(HTTPRefusal) {
-            let known = RequestHead(head, try check.verdict(on: head), of: connection)
-            let length = try check.bodyLength(known.fields)
+            let known = try checked(head)
+            let length = try check.bodyLength(known.fields, in: head.headers)
             take(known, head.headers)
             return known.expectsContinue && (known.hasChunks || length > 0) ? .awaitsContinue : .partial
         } catch {
@@ -86,6 +91,14 @@ final class RequestReader: ChannelInboundHandler {
             refusedTarget = head.uri
             return .refused(error)
         }
+    }
+
+    /// The last head where it covers this one; else this one, checked.
+    private func checked(_ head: HTTPRequestHead) throws(HTTPRefusal) -> RequestHead {
+        if let last, last.covers(head, maximumBytes: check.settings.maximumHeadBytes) { return last }
+        let new = RequestHead(head, try check.verdict(on: head), of: connection)
+        last = new.fields.bytes <= Self.maximumKeptBytes ? new : nil
+        return new
     }
 
     /// Takes a part of the body.

@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// A request head as it was sent: the next one of the same bytes says the same, and needs no parser.
 ///
-/// Only the digits of Content-Length may be others. A client that stays sends the same head each time, and to parse it and to
-/// compare its fields was a fifth of what a small request cost the event loop. Who the credentials stand for is asked for
+/// Only the digits of Content-Length may be others. Most clients that stay send the same head each time, and to parse it and
+/// to compare its fields was a fifth of what a small request cost the event loop. Who the credentials stand for is asked for
 /// every request all the same.
 struct SentHead {
     let head: RequestHead

@@ -281,7 +281,8 @@ extension SQLWriter {
             (positions.count == 1 ? Counters.raisingOnePosition : Counters.positions.raising(positions.count), owners),
             (Self.raising(numbers.count, and: topicStatements), topics),
         ]
-        if questions?.latestMaking == true {
+        let lasts = session.lastMessages.expected(in: byTopic.keys)
+        if lasts == nil {
             statements.append((numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics))
         }
         let firstOfMembers = statements.count
@@ -301,7 +302,32 @@ extension SQLWriter {
             }
         }
         taken.deviceless = members?.withoutDevice
+        if let lasts { taken.latestMaking = try latestMaking(byTopic, lasts, taken.firstNumbers) }
         return taken
+    }
+
+    /// When the latest of the messages before these was made, of which some were expected to be the last.
+    private func latestMaking(
+        _ counts: [String: Int],
+        _ expected: [String: LastMessages.Last],
+        _ firstNumbers: [TopicID: MessageNumber]
+    ) throws(StoreError) -> Timestamp? {
+        var makings: [Timestamp] = []
+        var unknown: [String: Int] = [:]
+        for (topic, last) in expected {
+            guard let first = firstNumbers[TopicID(topic)] else { continue }
+            if first == last.number + 1 {
+                makings.append(last.madeAt)
+            } else {
+                unknown[topic] = counts[topic]
+                session.lastMessages.forget(topic)
+            }
+        }
+        if !unknown.isEmpty {
+            let sql = unknown.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking
+            makings += try connection.all(sql, Self.bindings(unknown)) { $0.optionalMoment(0) }.compactMap { $0 }
+        }
+        return makings.max()
     }
 
     private static func raising(_ count: Int, and topics: ModelStatements?) -> String {

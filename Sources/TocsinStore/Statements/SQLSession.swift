@@ -5,6 +5,7 @@ final class SQLSession {
     let connection: any SQLConnection
     let dialect: Dialect
     private var models: [ObjectIdentifier: ModelStatements] = [:]
+    var lastMessages = LastMessages()
     private static let maximumModels = 256
     /// Which topics have many members, as of a while ago.
     private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
