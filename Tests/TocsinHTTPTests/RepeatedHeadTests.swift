@@ -201,7 +201,7 @@ struct RepeatedHeadTests {
                 client.sendQuery("q\(query)", fields: "Authorization: good\r\nX-Number: \(query.count)\r\n")
                 #expect(try await client.response().body.contains("\"echo\":\"q\(query)\""))
             }
-            for note in ["one", "two"] {
+            for note in (1...20).map({ "\($0)" }) + ["one", "one", "two"] {
                 client.send("GET /note HTTP/1.1\r\nHost: a\r\nX-Note: \(note)\r\n\r\n")
                 #expect(try await client.response().body == note)
             }

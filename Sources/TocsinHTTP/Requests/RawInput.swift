@@ -32,7 +32,8 @@ final class RawInput {
 ///
 /// It must know where requests begin. It does as long as each request that the parser got was there with its head's end in
 /// the first read, and ended where a read did: so most clients send. Of others, whose requests run into each other or have
-/// their bodies in chunks, the parser gets everything until the connection ends.
+/// their bodies in chunks, the parser gets everything until the connection ends; so it does of those whose heads differ each
+/// time.
 final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -53,6 +54,10 @@ final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, Rem
     /// The head of the request that the parser has; empty where it did not come in whole.
     private var head: [UInt8] = []
     private var last: SentHead?
+    /// Heads in a row that were not the last one again.
+    private var misses = 0
+    /// After so many none is expected to be.
+    private let mostMisses = 8
 
     init(_ connection: HTTPConnectionHandler<Service>) { self.connection = connection }
 
@@ -71,6 +76,7 @@ final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, Rem
             guard let last, let found = last.match(bytes), found.headBytes <= settings.maximumHeadBytes,
                 found.bodyBytes <= settings.maximumBodyBytes
             else { return false }
+            misses = 0
             bytes.moveReaderIndex(forwardBy: found.headBytes)
             connection.reader.take(last.head, last.headers)
             expect(found.bodyBytes)
@@ -105,9 +111,11 @@ final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, Rem
     /// Finds out whether the request that the parser has just brought to its end is all that it has had.
     private func learn(from request: IncomingRequest) {
         guard case .parsing(let count) = progress else { return }
+        misses += 1
         let isAll = !head.isEmpty && count == head.count + request.body.readableBytes && request.head.keepsAlive
-        progress = isAll && !request.head.fields.has(.upgrade) ? .between : .unknown
-        last = isAll ? SentHead(head, of: request) : nil
+        let goesOn = isAll && misses <= mostMisses
+        progress = goesOn && !request.head.fields.has(.upgrade) ? .between : .unknown
+        last = goesOn ? SentHead(head, of: request) : nil
         head = []
     }
 
