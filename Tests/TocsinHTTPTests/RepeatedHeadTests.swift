@@ -21,10 +21,7 @@ struct RepeatedHeadTests {
     func lostAccess() async throws {
         try await TestServer.with { server in
             let client = try await server.connect()
-            for _ in 1...3 {
-                client.sendQuery("a", fields: "Authorization: known\r\n")
-                #expect(try await client.response().status == 200)
-            }
+            try await client.repeatQuery(as: "known")
             server.service.lose("known")
             client.sendQuery("a", fields: "Authorization: known\r\n")
             #expect(try await client.response().status == 401)
@@ -102,10 +99,7 @@ struct RepeatedHeadTests {
             // Who ends must not be refused for the time that takes.
             try await TestServer.with(settings: { if !isEnded { $0.bodyMilliseconds = 50 } }) { server in
                 let client = try await server.connect()
-                for _ in 1...2 {
-                    client.sendQuery("a", fields: "Authorization: good\r\n")
-                    #expect(try await client.response().status == 200)
-                }
+                try await client.repeatQuery(as: "good")
                 let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                 client.send(head + "Authorization: good\r\nContent-Length: 20\r\n\r\n{\"query\"")
                 if isEnded { try await client.endOutput() }
@@ -119,10 +113,7 @@ struct RepeatedHeadTests {
     func laterSocket() async throws {
         try await TestServer.with { server in
             let client = try await server.connect()
-            for _ in 1...3 {
-                client.sendQuery("a", fields: "Authorization: good\r\n")
-                #expect(try await client.response().status == 200)
-            }
+            try await client.repeatQuery(as: "good")
             try await client.openSession()
             client.subscribe("1", "q")
             #expect(try await client.frame().text.contains("\"echo\""))
@@ -228,6 +219,14 @@ extension RawClient {
             }
         }
         send(Array(rest))
+    }
+
+    /// Sends a query with this token three times, each after the answer to the one before.
+    fileprivate func repeatQuery(as token: String) async throws {
+        for _ in 1...3 {
+            sendQuery("a", fields: "Authorization: \(token)\r\n")
+            #expect(try await response().status == 200)
+        }
     }
 
     /// Sends a query with these fields and no credentials beside them.

@@ -57,7 +57,7 @@ final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, Rem
     /// Heads in a row that were not the last one again.
     private var misses = 0
     /// After so many none is expected to be.
-    private let mostMisses = 8
+    private var mostMisses: Int { 8 }
 
     init(_ connection: HTTPConnectionHandler<Service>) { self.connection = connection }
 

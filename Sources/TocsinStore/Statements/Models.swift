@@ -282,9 +282,7 @@ extension SQLWriter {
             (Self.raising(numbers.count, and: topicStatements), topics),
         ]
         let lasts = session.lastMessages.expected(in: byTopic.keys)
-        if lasts == nil {
-            statements.append((numbers.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, topics))
-        }
+        if lasts == nil { statements.append(Self.askingLatestMaking(byTopic)) }
         let firstOfMembers = statements.count
         statements += members?.questions(session.dialect) ?? []
         try connection.runTogether(statements) { statement, row in
@@ -324,12 +322,18 @@ extension SQLWriter {
             }
         }
         if !unknown.isEmpty {
-            let sql = unknown.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking
-            makings += try connection.all(sql, Self.bindings(unknown)) { $0.optionalMoment(0) }.compactMap { $0 }
+            let asking = Self.askingLatestMaking(unknown)
+            makings += try connection.all(asking.0, asking.1) { $0.optionalMoment(0) }.compactMap { $0 }
         }
         return makings.max()
     }
 
+    /// Asks when the messages before the last so many of each topic were made.
+    private static func askingLatestMaking(_ counts: [String: Int]) -> (String, [SQLValue]) {
+        (counts.count == 1 ? SQL.latestMakingOfOne : SQL.latestMaking, bindings(counts))
+    }
+
+    /// Raises the last numbers of so many topics, and answers them as they are where their statements are given.
     private static func raising(_ count: Int, and topics: ModelStatements?) -> String {
         guard let topics else { return Counters.numbers.raising(count) }
         return count == 1 ? topics.raising.one : topics.raising.some
