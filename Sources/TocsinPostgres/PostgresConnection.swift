@@ -184,6 +184,8 @@ extension PostgresConnection {
 
     /// Nobody waits for it: the next statement does.
     private func rollBack() throws(StoreError) -> Int {
+        // Behind a statement that failed the server skips all until the next synchronization, and would skip this.
+        if !pending.isEmpty { _ = try? synchronize() }
         parameters.clear()
         try send("ROLLBACK")
         hasBegun = false
