@@ -75,6 +75,8 @@ final class PostgresConnection: SQLConnection {
 
     func run(_ sql: String, _ bindings: [SQLValue], _ row: (any SQLRow) -> Void) throws(StoreError) -> Int {
         if sql.hasPrefix("BEGIN") { return try begin(sql) }
+        // Behind a statement that failed the server skips all until the next synchronization, and would skip this.
+        if sql.hasPrefix("ROLLBACK"), !pending.isEmpty { _ = try? synchronize() }
         switch sql {
         case "COMMIT": return try commit()
         case "ROLLBACK": return try rollBack()
@@ -184,8 +186,6 @@ extension PostgresConnection {
 
     /// Nobody waits for it: the next statement does.
     private func rollBack() throws(StoreError) -> Int {
-        // Behind a statement that failed the server skips all until the next synchronization, and would skip this.
-        if !pending.isEmpty { _ = try? synchronize() }
         parameters.clear()
         try send("ROLLBACK")
         hasBegun = false

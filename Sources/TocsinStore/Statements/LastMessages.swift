@@ -29,9 +29,6 @@ struct LastMessages {
         return expected
     }
 
-    /// Another writer has followed.
-    mutating func forget(_ topic: String) { lasts[topic] = nil }
-
     /// Notes the messages that a group has made and committed, in their order.
     mutating func note(_ events: [DomainEvent]) {
         var run: (topic: String, first: MessageNumber, last: Last)?

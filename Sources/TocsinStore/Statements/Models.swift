@@ -314,12 +314,7 @@ extension SQLWriter {
         var unknown: [String: Int] = [:]
         for (topic, last) in expected {
             guard let first = firstNumbers[TopicID(topic)] else { continue }
-            if first == last.number + 1 {
-                makings.append(last.madeAt)
-            } else {
-                unknown[topic] = counts[topic]
-                session.lastMessages.forget(topic)
-            }
+            if first == last.number + 1 { makings.append(last.madeAt) } else { unknown[topic] = counts[topic] }
         }
         if !unknown.isEmpty {
             let asking = Self.askingLatestMaking(unknown)

@@ -168,16 +168,19 @@ struct PostgresSessionTests {
         #expect(try connection.first("SELECT 7") { $0.int(0) } == 7)
     }
 
-    @Test("a transaction is rolled back though a statement failed that nobody had waited for")
+    @Test("a transaction is rolled back, or a part of it, though a statement failed that nobody had waited for")
     func rolledBackUnread() throws {
         let connection = try database().connect(.writer)
         defer { connection.close() }
-        try connection.run("BEGIN")
-        try connection.queue("INSERT INTO absent VALUES (1)", [])
-        try connection.run("ROLLBACK")
-        try connection.run("BEGIN")
-        #expect(try connection.first("SELECT 7") { $0.int(0) } == 7)
-        try connection.run("COMMIT")
+        for (savepoint, undoing) in [(nil, "ROLLBACK"), ("SAVEPOINT part", "ROLLBACK TO part")] {
+            try connection.run("BEGIN")
+            if let savepoint { try connection.run(savepoint) }
+            try connection.queue("INSERT INTO absent VALUES (1)", [])
+            try connection.run(undoing)
+            if savepoint == nil { try connection.run("BEGIN") }
+            #expect(try connection.first("SELECT 7") { $0.int(0) } == 7)
+            try connection.run("COMMIT")
+        }
     }
 
     @Test("a text with a zero byte is refused before it is sent")
