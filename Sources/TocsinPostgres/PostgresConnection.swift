@@ -30,6 +30,8 @@ final class PostgresConnection: SQLConnection {
     private var isClosed = false
     /// The history of the server that transactions are numbered in.
     var timeline = ""
+    /// What tells the session from all others of the server; empty where transactions are of several.
+    var session = ""
     private var prepared = PreparedTexts()
     private var pending: [Pending] = []
     private let parameters = PostgresParameters()
@@ -66,6 +68,8 @@ final class PostgresConnection: SQLConnection {
     }
 
     var isLost: Bool { link.isLost }
+
+    var isOneSession: Bool { options.preparesStatements }
 
     /// PostgreSQL ends no transaction by itself: after a failure it waits for `ROLLBACK`.
     var isInTransaction: Bool { hasBegun && !link.isLost }
@@ -196,7 +200,8 @@ extension PostgresConnection {
     }
 
     private func commit() throws(StoreError) -> Int {
-        if limits.isWriting, transactionID == nil { try synchronize() }
+        // What became of it can be found out by its number, or by what it writes once its session is over.
+        if limits.isWriting, transactionID == nil, session.isEmpty || proof == nil { try synchronize() }
         parameters.clear()
         try send("COMMIT")
         var tag = ""
@@ -226,8 +231,8 @@ extension PostgresConnection {
     /// Finds out what became of a commit whose answer was lost: returns when it happened, and is as safe as any.
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
-        guard let transactionID else { throw loss }
-        switch outcomes(TransactionMark(id: transactionID, timeline: timeline, proof: proof)) {
+        guard transactionID != nil || !session.isEmpty && proof != nil else { throw loss }
+        switch outcomes(TransactionMark(id: transactionID, session: session, timeline: timeline, proof: proof)) {
         case .committed: return
         case .aborted: throw loss
         case .unknown:
@@ -243,18 +248,20 @@ extension PostgresConnection {
 
 /// A transaction, so that another connection can ask for it.
 package struct TransactionMark: Sendable, Hashable {
-    package let id: String
+    /// Its number; nil where the answer that told it was lost as well, so that only its session and its proof tell.
+    package let id: String?
+    package let session: String
     /// A promoted standby numbers anew: there the same id may be another transaction.
     package let timeline: String
     /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
     package var proof: TransactionProof?
 
-    package init(id: String, timeline: String, proof: TransactionProof? = nil) {
-        (self.id, self.timeline, self.proof) = (id, timeline, proof)
+    package init(id: String?, session: String = "", timeline: String, proof: TransactionProof? = nil) {
+        (self.id, self.session, self.timeline, self.proof) = (id, session, timeline, proof)
     }
 }
 
-/// A query that answers a row if a transaction has happened; its last parameter is the number, which is added.
+/// A query that answers a row if a transaction has happened; its last parameter is the number or empty, which is added.
 package struct TransactionProof: Sendable, Hashable {
     let sql: String
     let bindings: [SQLValue]

@@ -157,13 +157,25 @@ extension PostgresDatabase {
                     + (name == "server_encoding" ? "Make the database with ENCODING 'UTF8'." : "Look at its settings.")
             )
         }
-        if use != .reader { connection.timeline = try timeline(connection) }
+        if use != .reader {
+            connection.timeline = try timeline(connection)
+            if options.preparesStatements {
+                connection.session = try connection.first(Self.ownSession) { $0.text(0) } ?? ""
+            }
+        }
         guard mustWrite, actual[Self.readOnlyDefault] == "on" else { return }
         throw .unavailable(
             reason: PostgresFailure.readOnly,
             detail: "\(Self.readOnlyDefault) is on, for the server, this database, its user or in the URL"
         )
     }
+
+    /// A session's process and its start: a process' number is used again.
+    private static let sessionName = "pid::text || ' ' || extract(epoch FROM backend_start)::text"
+    private static let ownSession = "SELECT \(sessionName) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    private static let endSession = """
+        SELECT CASE WHEN pg_terminate_backend(pid) THEN 1 ELSE 0 END FROM pg_stat_activity WHERE \(sessionName) = $1
+        """
 
     private static let timeline = """
         SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
@@ -206,22 +218,30 @@ extension PostgresDatabase {
     /// somebody else's commit, and only what this transaction wrote tells: looked for once its number is in progress no more,
     /// by a statement of its own, which sees all that was committed until then. What wrote nothing to tell it by is unknown.
     ///
+    /// A transaction that was sent as a whole may have lost its number with its answers. Then its session is ended, which
+    /// nobody uses any more, and what it wrote is looked for once it is gone.
+    ///
     /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
     /// follows it, which does wait, and what goes before that in the server's log is there too.
     package func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
         let connection = try open(.tool, asksOutcomes: false)
         defer { connection.close() }
         guard connection.timeline == transaction.timeline else { return .unknown }
-        let status = try connection.first(Self.status, [.text(transaction.id)]) { $0.text(0) }
-        switch status {
-        case "committed": break
-        case "aborted", "lost": return .aborted
-        case "in progress": return nil
-        default: return .unknown
+        var isOver = true
+        if let id = transaction.id {
+            switch try connection.first(Self.status, [.text(id)], { $0.text(0) }) {
+            case "committed": break
+            case "aborted", "lost": return .aborted
+            case "in progress": return nil
+            default: return .unknown
+            }
+        } else {
+            // Asked before its proof is: what it commits after that, it commits while it is still there.
+            isOver = try connection.first(Self.endSession, [.text(transaction.session)]) { _ in true } == nil
         }
         guard let proof = transaction.proof else { return .unknown }
-        let bindings = proof.bindings + [.text(transaction.id)]
-        guard try connection.first(proof.sql, bindings, { _ in true }) != nil else { return .aborted }
+        let bindings = proof.bindings + [.text(transaction.id ?? "")]
+        guard try connection.first(proof.sql, bindings, { _ in true }) != nil else { return isOver ? .aborted : nil }
         try connection.run("BEGIN")
         try connection.run("SELECT 1 FROM pg_logical_emit_message(true, 'tocsin', '')")
         try connection.run("COMMIT")

@@ -12,13 +12,13 @@ struct WriterLoop {
         while true {
             var wantsFence = false
             do throws(StoreError) {
-                let writer = SQLWriter(session: try currentSession())
+                let writer = SQLWriter(session: try currentSession(), mayExpect: attempt.isFirst)
                 defer { wantsFence = writer.wantsFence }
                 guard let resumptions = try transact(group, writer, attempt) else {
                     attempt.inSavepoints = true
                     continue
                 }
-                if writer.session.dialect.hasManyWriters { writer.session.lastMessages.note(writer.events) }
+                writer.session.places.commit(writer.events)
                 if !writer.events.isEmpty { thread.observer(writer.events) }
                 for resume in resumptions { resume() }
                 return
@@ -123,7 +123,7 @@ struct WriterLoop {
             return true
         } catch {
             try attempt.check(error, writer.session.connection)
-            guard outcome.successes == 0, batch.count == 1 else { return false }
+            guard outcome.successes == 0, batch.count == 1, !writer.restsOnExpectation else { return false }
             try writer.session.connection.run("ROLLBACK")
             try begin(writer, attempt)
             writer.forgetEvents(after: 0)

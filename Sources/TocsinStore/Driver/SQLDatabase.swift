@@ -57,8 +57,8 @@ package protocol SQLConnection: AnyObject {
     func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError)
     /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
     ///
-    /// A last parameter is added, the transaction's number. It is asked over another connection when the answer to `COMMIT`
-    /// was lost.
+    /// A last parameter is added, the transaction's number, or an empty text where that is not known: then the query must
+    /// do without. It is asked over another connection when the answer to `COMMIT` was lost.
     func prove(by sql: String, _ bindings: [SQLValue])
     /// Runs statements one after the other without waiting for one's answer before the next is sent; `row` is told which of
     /// them a row belongs to.
@@ -72,6 +72,8 @@ package protocol SQLConnection: AnyObject {
     var isInTransaction: Bool { get }
     /// Whether the connection is of no more use, so that another must be made.
     var isLost: Bool { get }
+    /// Whether all its transactions are of one session of one server, as they are not behind a pooler.
+    var isOneSession: Bool { get }
     /// Brings the main file up to date where the database keeps a log beside it.
     func checkpoint() throws(StoreError)
     func close()
@@ -100,6 +102,8 @@ extension SQLConnection {
     }
 
     package var isLost: Bool { false }
+
+    package var isOneSession: Bool { true }
 }
 
 /// The current row of a running statement; columns count from 0.

@@ -5,7 +5,7 @@ final class SQLSession {
     let connection: any SQLConnection
     let dialect: Dialect
     private var models: [ObjectIdentifier: ModelStatements] = [:]
-    var lastMessages = LastMessages()
+    var places = PlaceMemory()
     private static let maximumModels = 256
     /// Which topics have many members, as of a while ago.
     private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
@@ -70,9 +70,15 @@ final class SQLWriter: SQLReading, StoreWriter {
     var isFenced = false
     /// Whether a write of the group asked for that.
     private(set) var wantsFence = false
+    /// Whether the group may rest on places that it expects, as its first attempt may.
+    let mayExpect: Bool
+    /// Whether the group rests on places that the database has not given yet.
+    var restsOnExpectation = false
 
-    init(session: SQLSession) {
+    init(session: SQLSession, mayExpect: Bool) {
         self.session = session
+        self.mayExpect = mayExpect
+        session.places.begin()
     }
 
     var unlocked: any StoreReader { SQLReader(session: session) }

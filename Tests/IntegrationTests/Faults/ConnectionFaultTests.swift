@@ -99,20 +99,23 @@ struct ConnectionFaultTests {
 
     @Test(
         "whatever becomes of COMMIT and its answer, the truth is told",
-        arguments: [true, false]
+        arguments: [true, false],
+        [true, false]
     )
-    func lostCommits(afterServer: Bool) async throws {
+    func lostCommits(afterServer: Bool, isPrepared: Bool) async throws {
+        // Statements are sent with their words only where they are not prepared; before a commit goes what other nodes are
+        // told of new messages.
+        let word = isPrepared ? "c\tMessage\t" : "\0COMMIT\0"
         try await withProxy { proxy, server in
-            // Statements are sent with their words only where they are not prepared.
-            let props = FaultScene.Props(environment: ["TOCSIN_DATABASE_PREPARED": "false"])
+            let props = FaultScene.Props(environment: ["TOCSIN_DATABASE_PREPARED": "\(isPrepared)"])
             let proxied = PostgresServer(url: proxy.url)
             try await FaultScene.run(on: proxied, direct: { server }, props: props) { scene in
-                proxy.cut(at: "\0COMMIT\0", oneIn: 5, afterServer: afterServer)
+                proxy.cut(at: word, oneIn: 5, afterServer: afterServer)
                 try await eventually("30 commits are cut", withinSeconds: 120) { proxy.cuts >= 30 }
                 proxy.accept()
                 // Where nobody can be asked what became of it, the answer says so.
                 guard afterServer else { return }
-                proxy.cut(at: "\0COMMIT\0", afterServer: true, thenRefuses: true)
+                proxy.cut(at: word, afterServer: true, thenRefuses: true)
                 let unknown = scene.load.unknownCount
                 try await eventually("somebody is told that the outcome is unknown", withinSeconds: 120) {
                     scene.load.unknownCount > unknown

@@ -123,4 +123,47 @@ struct LostAnswersTests {
         mark.proof = nil
         #expect(try database.askedOutcome(of: mark) == (isGivenAgain ? .unknown : .aborted))
     }
+
+    @Test("what became of a transaction without a number is known once its session is gone, which is ended for that")
+    func lostSession() async throws {
+        let temporary = try #require(PostgresServer.named).makeDatabase()
+        let database = PostgresDatabase(url: temporary.url)
+        let store = try await SQLStore.open(database, at: moment(0))
+        await store.close()
+        let (held, idle) = (try database.connect(.writer), try database.connect(.writer))
+        defer {
+            held.close()
+            idle.close()
+        }
+        let query = """
+            SELECT pid::text || ' ' || extract(epoch FROM backend_start)::text,
+                substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            FROM pg_stat_activity WHERE pid = pg_backend_pid()
+            """
+        func mark(_ connection: any SQLConnection, serial: Int64) throws -> TransactionMark {
+            let (session, timeline) = try #require(try connection.first(query) { ($0.text(0), $0.text(1)) })
+            let proof = TransactionProof(
+                sql: "SELECT 1 FROM node_events WHERE node = $1 AND serial = $2 AND $3::text = ''",
+                bindings: [.text("a"), .int(serial)]
+            )
+            return TransactionMark(id: nil, session: session, timeline: timeline, proof: proof)
+        }
+        func outcome(_ mark: TransactionMark) throws -> TransactionOutcome {
+            let limit = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < limit {
+                if let outcome = try database.askedOutcome(of: mark) { return outcome }
+            }
+            return .unknown
+        }
+        let (open, done) = (try mark(held, serial: 1), try mark(idle, serial: 2))
+        try held.run("BEGIN")
+        for (connection, serial) in [(held, 1), (idle, 2)] {
+            try connection.run("INSERT INTO node_events (node, serial, body) VALUES ('a', \(serial), '')")
+        }
+        #expect(try database.askedOutcome(of: done) == .committed)
+        #expect(try outcome(open) == .aborted)
+        #expect(throws: StoreError.self) { try held.run("COMMIT") }
+        #expect(try outcome(done) == .committed)
+        #expect(throws: StoreError.self) { try idle.run("SELECT 1") }
+    }
 }

@@ -32,8 +32,33 @@ private final class ObservedConnection: SQLConnection {
         return try base.run(sql, bindings, row)
     }
 
+    func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
+        let parameters = BoundValues()
+        bind(parameters)
+        try observer(sql, parameters.values, base)
+        try base.queue(sql, parameters.values)
+    }
+
+    func prove(by sql: String, _ bindings: [SQLValue]) { base.prove(by: sql, bindings) }
     func execute(script: String) throws(StoreError) { try base.execute(script: script) }
     var isInTransaction: Bool { base.isInTransaction }
+    var isLost: Bool { base.isLost }
+    var isOneSession: Bool { base.isOneSession }
     func checkpoint() throws(StoreError) { try base.checkpoint() }
     func close() { base.close() }
+}
+
+/// Parameters in their order.
+private final class BoundValues: SQLParameters {
+    private(set) var values: [SQLValue] = []
+
+    private func put(_ value: SQLValue, at number: Int) {
+        while values.count < number { values.append(.null) }
+        values[number - 1] = value
+    }
+
+    func bind(_ text: String, at number: Int) { put(.text(text), at: number) }
+    func bind(_ value: Int64, at number: Int) { put(.int(value), at: number) }
+    func bind(_ value: Double, at number: Int) { put(.double(value), at: number) }
+    func bindNull(at number: Int) { put(.null, at: number) }
 }

@@ -49,7 +49,8 @@ struct TestModels: Sendable {
                 kind: kind,
                 isList: lists.contains(field),
                 isRequired: ["id", "createdAt", ModelType.makingTime].contains(field),
-                storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field)
+                storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field),
+                role: field == "number" ? .generated : .declared
             )
         }
         return ModelType(

@@ -1,0 +1,268 @@
+import Synchronization
+import TestDatabases
+import Testing
+import TocsinCore
+import TocsinPostgres
+import TocsinStore
+
+@Suite("Places that follow a session's own", .enabled(if: PostgresServer.named != nil))
+struct PlaceMemoryTests {
+    private static let models = TestModels()
+    private static let topic = TopicID("t")
+    private static let owner = "u::ann"
+    /// So many groups in a row make a session sure of what follows.
+    private static let learning = 9
+
+    private final class Counted: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    /// A store whose topic has some messages, made one after the other, and who else writes to the database.
+    private final class Scene: Sendable {
+        let store: SQLStore
+        let other: SQLStore
+        let database: any SQLDatabase
+        /// What the store's connections go through.
+        let proxy: PostgresProxy
+        private let counted: Counted
+        private let made = Mutex(0)
+
+        init(messages: Int) async throws {
+            let database = try #require(PostgresServer.named).makeDatabase()
+            self.database = database
+            proxy = try PostgresProxy(to: database.url)
+            let counted = Counted()
+            let observed = ObservedDatabase(base: PostgresDatabase(url: proxy.url)) { sql, _, _ in
+                if sql.contains("another writer came between"), sql.contains("FROM topics") { counted.add() }
+            }
+            self.counted = counted
+            var settings = StoreSettings()
+            settings.journal = Journal(instance: "one")
+            store = try await SQLStore.open(observed, at: moment(0), settings: settings)
+            other = try await SQLStore.open(database, at: moment(0))
+            try await store.insert([models.topic("t", owner: owner)])
+            for number in 1...messages { #expect(try await make(1).firstNumbers == [topic: Int64(number)]) }
+        }
+
+        /// How often the store did not wait for the places that it took.
+        var expectations: Int { counted.value }
+
+        /// Makes messages in one group; answers the places that they got.
+        func make(_ count: Int, at now: Timestamp = moment(5), by store: SQLStore? = nil) async throws -> TakenPlaces {
+            let first = made.withLock { made in
+                defer { made += count }
+                return made
+            }
+            return try await (store ?? self.store).write { writer throws(StoreError) in
+                let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
+                let places = try writer.takePlaces([owner: count], [topic: count], asking: questions)
+                guard let number = places.firstNumbers[topic], let position = places.firstPositions[owner] else {
+                    return places
+                }
+                let time = max(now, places.latestMaking ?? now)
+                let messages = (0..<count).map { place in
+                    var message = models.message("m\(first + place)", topic: "t", number: number + Int64(place))
+                    message[ModelType.feedPosition] = .int(position + Int64(place))
+                    message[ModelType.makingTime] = .int(time.milliseconds)
+                    return message
+                }
+                try writer.insertNew(messages)
+                writer.note(messages.map(DomainEvent.created))
+                return places
+            }
+        }
+
+        func change(_ sql: String) throws {
+            let connection = try database.connect(.tool)
+            defer { connection.close() }
+            try connection.run(sql)
+        }
+
+        /// What stands in the database, as numbers and positions without a gap say it.
+        func expectDense(_ count: Int64) throws {
+            let connection = try database.connect(.tool)
+            defer { connection.close() }
+            let found = try connection.first(
+                "SELECT count(*), count(DISTINCT number), max(number), max(position) FROM messages WHERE topic_id = 't'"
+            ) { row in (0..<4).map { row.int($0) } }
+            #expect(found == [count, count, count, count])
+        }
+
+        func close() async {
+            await store.close()
+            await other.close()
+            proxy.close()
+        }
+    }
+
+    private static func scene(messages: Int = learning, _ body: (Scene) async throws -> Void) async throws {
+        let scene = try await Scene(messages: messages)
+        do {
+            try await body(scene)
+        } catch {
+            await scene.close()
+            throw error
+        }
+        await scene.close()
+    }
+
+    @Test("are expected, not waited for, once some in a row followed each other, and again after somebody came between")
+    func expected() async throws {
+        try await Self.scene { scene in
+            #expect(scene.expectations == 0)
+            for _ in 0..<5 { _ = try await scene.make(4) }
+            #expect(scene.expectations == 5)
+            try scene.expectDense(29)
+            #expect(try await scene.make(2, by: scene.other).firstNumbers == [Self.topic: 30])
+            #expect(try await scene.make(3).firstNumbers == [Self.topic: 32])
+            #expect(scene.expectations == 6)
+            for _ in 0..<10 { _ = try await scene.make(1) }
+            #expect(scene.expectations == 8)
+            try scene.expectDense(44)
+        }
+    }
+
+    @Test("of several nodes that write to one topic at once have no gap and none twice")
+    func together() async throws {
+        try await Self.scene { scene in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for store in [scene.store, scene.other] {
+                    for _ in 0..<4 {
+                        group.addTask { for _ in 0..<20 { _ = try await scene.make(2, by: store) } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try scene.expectDense(9 + 2 * 4 * 20 * 2)
+        }
+    }
+
+    @Test("that a transaction took which was not committed are given again")
+    func undone() async throws {
+        try await Self.scene { scene in
+            await #expect(throws: StoreError.self) {
+                try await scene.store.write { writer throws(StoreError) in
+                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
+                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: questions)
+                    throw .statement(code: 0, message: "not wanted", sql: "")
+                }
+            }
+            for number in 10...13 { #expect(try await scene.make(1).firstNumbers == [Self.topic: Int64(number)]) }
+            try scene.expectDense(13)
+        }
+    }
+
+    @Test("that were taken by a group of which a row is refused are given again, and the connection is of use")
+    func refusedRow() async throws {
+        try await Self.scene { scene in
+            await #expect(throws: StoreError.self) {
+                try await scene.store.write { writer throws(StoreError) in
+                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
+                    let places = try writer.takePlaces([Self.owner: 1], [Self.topic: 1], asking: questions)
+                    let number = places.firstNumbers[Self.topic] ?? 0
+                    try writer.insertNew([Self.models.message("m0", topic: "t", number: number)])
+                }
+            }
+            for number in 10...13 { #expect(try await scene.make(1).firstNumbers == [Self.topic: Int64(number)]) }
+            try scene.expectDense(13)
+        }
+    }
+
+    @Test("that one transaction takes twice follow each other")
+    func twice() async throws {
+        try await Self.scene { scene in
+            for round in 0..<12 {
+                let firsts = try await scene.store.write { writer throws(StoreError) in
+                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
+                    return try (0..<2).map { _ throws(StoreError) in
+                        let places = try writer.takePlaces([Self.owner: 1], [Self.topic: 1], asking: questions)
+                        return places.firstNumbers[Self.topic]
+                    }
+                }
+                #expect(firsts == [Int64(10 + 2 * round), Int64(11 + 2 * round)])
+            }
+        }
+    }
+
+    @Test("tell of a topic that is another's by now, and of one that is gone")
+    func changedTopic() async throws {
+        try await Self.scene { scene in
+            try scene.change("UPDATE topics SET owner = 'u::bob' WHERE id = 't'")
+            #expect(try await scene.make(1).topics[Self.topic]?.owner == "u::bob")
+            for _ in 0..<Self.learning { _ = try await scene.make(1) }
+            try scene.change("UPDATE topics SET name = 'other' WHERE id = 't'")
+            #expect(try await scene.make(1).topics[Self.topic]?["name"] == .text("other"))
+            for _ in 0..<Self.learning { _ = try await scene.make(1) }
+            try scene.change("UPDATE topics SET deleted = 1 WHERE id = 't'")
+            #expect(try await scene.make(1).firstNumbers.isEmpty)
+            try scene.change("UPDATE topics SET deleted = NULL WHERE id = 't'")
+            #expect(try await scene.make(1).firstNumbers == [Self.topic: 30])
+        }
+    }
+
+    @Test("follow what else was put into the owner's feed, and begin where the feed is gone")
+    func feed() async throws {
+        try await Self.scene { scene in
+            try scene.change("UPDATE feeds SET last_position = last_position + 10")
+            #expect(try await scene.make(1).firstPositions == [Self.owner: 20])
+            for _ in 0..<Self.learning { _ = try await scene.make(1) }
+            try scene.change("DELETE FROM feeds")
+            try scene.change("UPDATE messages SET position = NULL")
+            #expect(try await scene.make(1).firstPositions == [Self.owner: 1])
+        }
+    }
+
+    @Test("tell of members and devices as they are")
+    func members() async throws {
+        try await Self.scene { scene in
+            let (ann, bob) = (UserID("ann"), UserID("bob"))
+            func join(_ user: UserID) async throws {
+                let membership = Membership(topicID: Self.topic, userID: user, push: true, createdAt: moment(1))
+                try await scene.other.write { writer throws(StoreError) in try writer.save(membership) }
+            }
+            try await join(bob)
+            for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [Self.topic: [bob]]) }
+            try await join(ann)
+            for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [Self.topic: [ann, bob]]) }
+            let phone = Device.test("d", user: "bob", token: "aa")
+            try await scene.other.write { writer throws(StoreError) in try writer.save(phone) }
+            for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [:]) }
+            let expectations = scene.expectations
+            _ = try await scene.make(1)
+            #expect(scene.expectations == expectations + 1)
+        }
+    }
+
+    @Test("come with the time of the last message, whoever made it and whatever the clocks say")
+    func times() async throws {
+        try await Self.scene { scene in
+            #expect(try await scene.make(1, at: moment(3)).latestMaking == moment(5))
+            _ = try await scene.make(1, at: moment(90), by: scene.other)
+            for _ in 0...Self.learning { #expect(try await scene.make(1, at: moment(7)).latestMaking == moment(90)) }
+        }
+    }
+
+    @Test("that went with their whole group, whose answer was lost, are taken once", arguments: [true, false])
+    func lostAnswer(afterServer: Bool) async throws {
+        try await Self.scene { scene in
+            var made = Self.learning
+            for round in 1...3 {
+                // The id of its first message is in the same piece as the commit.
+                scene.proxy.cut(at: "\"m\(made)\"", afterServer: afterServer, thenRefuses: false)
+                let before = scene.expectations
+                #expect(try await scene.make(2).firstNumbers == [Self.topic: Int64(made + 1)])
+                #expect(scene.proxy.cuts == round)
+                #expect(scene.expectations == before + 1)
+                made += 2
+                for _ in 0..<Self.learning {
+                    made += 1
+                    #expect(try await scene.make(1).firstNumbers == [Self.topic: Int64(made)])
+                }
+                try scene.expectDense(Int64(made))
+            }
+            #expect(scene.store.statistics.failedGroups == 0)
+        }
+    }
+}
