@@ -39,6 +39,8 @@ final class PostgresConnection: SQLConnection {
     /// What began the last transaction, and the statements in it.
     private var beginning: (sql: String, parts: [String]) = ("", [])
     private var transactionID: String?
+    /// The number of a transaction before.
+    private var earlierID = "0"
     private var proof: TransactionProof?
 
     /// `outcomes` finds out over another connection what became of a transaction; `onLoss` is told when the connection is
@@ -159,6 +161,7 @@ final class PostgresConnection: SQLConnection {
 extension PostgresConnection {
     private func begin(_ sql: String) throws(StoreError) -> Int {
         hasBegun = true
+        if let transactionID { earlierID = transactionID }
         (transactionID, proof) = (nil, nil)
         // "BEGIN …; SELECT …": what is to be done first in the transaction, within its limits.
         if beginning.sql != sql {
@@ -210,6 +213,11 @@ extension PostgresConnection {
             _ = try synchronize({ _ in }, tag: &tag)
         } catch {
             guard link.isLost else { throw error }
+            guard case .unavailable = error else {
+                // A statement failed, so that nothing was committed.
+                hasBegun = false
+                throw link.loss()
+            }
             try settle(error)
             return 0
         }
@@ -232,7 +240,9 @@ extension PostgresConnection {
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
         guard transactionID != nil || !session.isEmpty && proof != nil else { throw loss }
-        switch outcomes(TransactionMark(id: transactionID, session: session, timeline: timeline, proof: proof)) {
+        var mark = TransactionMark(id: transactionID, session: session, timeline: timeline, proof: proof)
+        mark.floor = earlierID
+        switch outcomes(mark) {
         case .committed: return
         case .aborted: throw loss
         case .unknown:
@@ -251,6 +261,8 @@ package struct TransactionMark: Sendable, Hashable {
     /// Its number; nil where the answer that told it was lost as well, so that only its session and its proof tell.
     package let id: String?
     package let session: String
+    /// The number of a transaction that was there before.
+    package var floor = "0"
     /// A promoted standby numbers anew: there the same id may be another transaction.
     package let timeline: String
     /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
@@ -259,9 +271,13 @@ package struct TransactionMark: Sendable, Hashable {
     package init(id: String?, session: String = "", timeline: String, proof: TransactionProof? = nil) {
         (self.id, self.session, self.timeline, self.proof) = (id, session, timeline, proof)
     }
+
+    /// The least and the greatest number that it may have.
+    var range: (least: String, greatest: String) { id.map { ($0, $0) } ?? (floor, "\(UInt64.max)") }
 }
 
-/// A query that answers a row if a transaction has happened; its last parameter is the number or empty, which is added.
+/// A query that answers a row if a transaction has happened; its last two parameters, which are added, are the least and the
+/// greatest number that it may have.
 package struct TransactionProof: Sendable, Hashable {
     let sql: String
     let bindings: [SQLValue]

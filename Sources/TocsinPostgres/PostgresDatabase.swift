@@ -173,8 +173,12 @@ extension PostgresDatabase {
     /// A session's process and its start: a process' number is used again.
     private static let sessionName = "pid::text || ' ' || extract(epoch FROM backend_start)::text"
     private static let ownSession = "SELECT \(sessionName) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    /// Ends a session, and answers a row while it is there.
+    ///
+    /// One that waits for a synchronous standby is let wait: ended, it would show others what the standby has not got.
     private static let endSession = """
-        SELECT CASE WHEN pg_terminate_backend(pid) THEN 1 ELSE 0 END FROM pg_stat_activity WHERE \(sessionName) = $1
+        SELECT CASE WHEN wait_event = 'SyncRep' THEN 0 WHEN pg_terminate_backend(pid) THEN 1 ELSE 0 END
+        FROM pg_stat_activity WHERE \(sessionName) = $1 AND pid <> pg_backend_pid()
         """
 
     private static let timeline = """
@@ -218,8 +222,8 @@ extension PostgresDatabase {
     /// somebody else's commit, and only what this transaction wrote tells: looked for once its number is in progress no more,
     /// by a statement of its own, which sees all that was committed until then. What wrote nothing to tell it by is unknown.
     ///
-    /// A transaction that was sent as a whole may have lost its number with its answers. Then its session is ended, which
-    /// nobody uses any more, and what it wrote is looked for once it is gone.
+    /// A transaction that was sent as a whole may have lost its number with its answers. Then what it wrote is looked for; where
+    /// that is not there its session is ended, which nobody uses any more, and it is looked for again once that is gone.
     ///
     /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
     /// follows it, which does wait, and what goes before that in the server's log is there too.
@@ -227,7 +231,6 @@ extension PostgresDatabase {
         let connection = try open(.tool, asksOutcomes: false)
         defer { connection.close() }
         guard connection.timeline == transaction.timeline else { return .unknown }
-        var isOver = true
         if let id = transaction.id {
             switch try connection.first(Self.status, [.text(id)], { $0.text(0) }) {
             case "committed": break
@@ -235,13 +238,17 @@ extension PostgresDatabase {
             case "in progress": return nil
             default: return .unknown
             }
-        } else {
-            // Asked before its proof is: what it commits after that, it commits while it is still there.
-            isOver = try connection.first(Self.endSession, [.text(transaction.session)]) { _ in true } == nil
         }
         guard let proof = transaction.proof else { return .unknown }
-        let bindings = proof.bindings + [.text(transaction.id ?? "")]
-        guard try connection.first(proof.sql, bindings, { _ in true }) != nil else { return isOver ? .aborted : nil }
+        let bindings = proof.bindings + [.text(transaction.range.least), .text(transaction.range.greatest)]
+        func isProven() throws(StoreError) -> Bool { try connection.first(proof.sql, bindings) { _ in true } ?? false }
+        if try !isProven() {
+            guard transaction.id == nil else { return .aborted }
+            let isThere = try connection.first(Self.endSession, [.text(transaction.session)]) { _ in true } ?? false
+            if isThere { return nil }
+            // What it had committed meanwhile is seen, and there will be no more.
+            guard try isProven() else { return .aborted }
+        }
         try connection.run("BEGIN")
         try connection.run("SELECT 1 FROM pg_logical_emit_message(true, 'tocsin', '')")
         try connection.run("COMMIT")

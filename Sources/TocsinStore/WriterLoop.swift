@@ -173,6 +173,7 @@ struct WriterLoop {
         let connection = writer.session.connection
         guard outcome.successes > 0 else {
             try connection.run("ROLLBACK")
+            writer.session.places.begin()
             return outcome.resumptions
         }
         try thread.settings.journal?.write(writer.events, writer.session)

@@ -57,8 +57,8 @@ package protocol SQLConnection: AnyObject {
     func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError)
     /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
     ///
-    /// A last parameter is added, the transaction's number, or an empty text where that is not known: then the query must
-    /// do without. It is asked over another connection when the answer to `COMMIT` was lost.
+    /// Two last parameters are added, the least and the greatest number that the transaction may have. It is asked over
+    /// another connection when the answer to `COMMIT` was lost.
     func prove(by sql: String, _ bindings: [SQLValue])
     /// Runs statements one after the other without waiting for one's answer before the next is sent; `row` is told which of
     /// them a row belongs to.

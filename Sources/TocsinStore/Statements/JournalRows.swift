@@ -4,8 +4,8 @@ private enum SQL {
     static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
     /// A node gives a serial once.
     static let isThere = """
-        SELECT 1 FROM node_events WHERE node = $1 AND serial = $2
-            AND ($3::text = '' OR xid = nullif($3::text, '')::xid8)
+        SELECT 1 FROM node_events
+        WHERE node = $1 AND serial = $2 AND xid >= $3::text::xid8 AND xid <= $4::text::xid8
         """
     /// One row at least, so that the moment and the snapshot are always told.
     ///

@@ -31,8 +31,8 @@ enum PlaceGuard {
         return list.bindings[0]
     }
 
-    /// What the server's log says of a guard that failed.
-    package static let failure = "another writer came between"
+    /// What the server's log quotes of a guard that failed.
+    private static let failure = "another writer came between"
 
     /// The text that is no number is of no use before the condition is known, so that it does not fail earlier.
     private static func text(_ condition: String) -> String {

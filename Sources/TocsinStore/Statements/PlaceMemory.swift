@@ -88,13 +88,17 @@ struct PlaceMemory {
             taken = (places, wanted, others)
             return
         }
-        // Places of both may be of one topic: what the transaction leaves is not known by one of them.
-        forget(former.wanted)
-        forget(wanted)
-        taken = (TakenPlaces(), WantedPlaces(), [:])
+        guard former.wanted.isApart(from: wanted) else {
+            // What the transaction leaves is not known by one of them.
+            forget(former.wanted)
+            forget(wanted)
+            taken = (TakenPlaces(), WantedPlaces(), [:])
+            return
+        }
+        taken = (former.places.merging(places), former.wanted.merging(wanted), former.others.merging(others) { $1 })
     }
 
-    /// Forgets what is remembered of these: another writer has changed it.
+    /// Forgets what is remembered of these: it may be otherwise.
     mutating func forget(_ wanted: WantedPlaces) {
         for name in wanted.numbers.keys { topics[name] = nil }
         for owner in wanted.positions.keys { feeds[owner] = nil }
@@ -152,4 +156,29 @@ struct WantedPlaces {
     var positions: [String: Int] = [:]
     var numbers: [String: Int] = [:]
     var questions: PlaceQuestions?
+
+    /// Whether no topic and no feed is of both.
+    func isApart(from other: WantedPlaces) -> Bool {
+        numbers.keys.allSatisfy { other.numbers[$0] == nil } && positions.keys.allSatisfy { other.positions[$0] == nil }
+    }
+
+    /// These and others, which are apart.
+    func merging(_ other: WantedPlaces) -> WantedPlaces {
+        WantedPlaces(
+            positions: positions.merging(other.positions) { $1 },
+            numbers: numbers.merging(other.numbers) { $1 }
+        )
+    }
+}
+
+extension TakenPlaces {
+    /// These and others, of other topics and feeds.
+    fileprivate func merging(_ other: TakenPlaces) -> TakenPlaces {
+        var all = self
+        all.firstPositions.merge(other.firstPositions) { $1 }
+        all.firstNumbers.merge(other.firstNumbers) { $1 }
+        all.topics.merge(other.topics) { $1 }
+        all.deviceless = (deviceless ?? [:]).merging(other.deviceless ?? [:]) { $1 }
+        return all
+    }
 }

@@ -71,7 +71,10 @@ struct Counters: Sendable {
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """
     )
-    static let raisingOnePosition = positions.raising(1)
+    private static let raisingOnePosition = positions.raising(1)
+
+    /// Raises the positions of so many owners.
+    static func raisingPositions(_ count: Int) -> String { count == 1 ? raisingOnePosition : positions.raising(count) }
 }
 
 extension SQLWriter {
@@ -124,35 +127,44 @@ extension SQLWriter {
     /// what was expected: then nothing of the group is stored, and it is run anew and waits.
     private func expect(_ expected: TakenPlaces, _ wanted: WantedPlaces) throws(StoreError) -> Bool {
         guard connection.isOneSession, wanted.positions.count + wanted.numbers.count <= Self.mostGuards,
-            let questions = wanted.questions
+            let guards = try guards(expected, wanted)
         else { return false }
-        let (topics, others) = (
-            try session.statements(for: questions.topics), session.places.others(in: wanted.numbers.keys)
-        )
         // Noted first: what fails forgets it.
-        session.places.note(expected, wanted, others: others)
+        session.places.note(expected, wanted, others: session.places.others(in: wanted.numbers.keys))
         restsOnExpectation = true
         if !wanted.positions.isEmpty {
-            try connection.queue(
-                Counters.positions.raising(wanted.positions.count),
-                CountLists.bindings(wanted.positions)
-            )
+            let raising = Counters.raisingPositions(wanted.positions.count)
+            try connection.queue(raising, CountLists.bindings(wanted.positions))
         }
         try connection.queue(Counters.numbers.raising(wanted.numbers.count), CountLists.bindings(wanted.numbers))
+        for (sql, bindings) in guards { try connection.queue(sql, bindings) }
+        return true
+    }
+
+    /// One for each feed and topic; nil where one cannot be guarded.
+    private func guards(
+        _ expected: TakenPlaces,
+        _ wanted: WantedPlaces
+    ) throws(StoreError) -> [(sql: String, bindings: [SQLValue])]? {
+        guard let questions = wanted.questions else { return nil }
+        let topics = try session.statements(for: questions.topics)
+        let others = session.places.others(in: wanted.numbers.keys)
+        let most = SQLValue.int(Int64(questions.fewMembers + 1))
+        var guards: [(sql: String, bindings: [SQLValue])] = []
         for (owner, count) in wanted.positions {
-            let last = (expected.firstPositions[owner] ?? 0) + Int64(count) - 1
-            try connection.queue(PlaceGuard.feed, [.text(owner), .int(last)])
+            guard let first = expected.firstPositions[owner] else { return nil }
+            guards.append((PlaceGuard.feed, [.text(owner), .int(first + Int64(count) - 1)]))
         }
         for (name, count) in wanted.numbers {
             let topic = TopicID(name)
-            guard let record = expected.topics[topic] else { continue }
-            let last = (expected.firstNumbers[topic] ?? 0) + Int64(count) - 1
+            guard let record = expected.topics[topic], let first = expected.firstNumbers[topic],
+                let other = others[name]
+            else { return nil }
             let members = PlaceGuard.list(expected.deviceless?[topic])
-            let most = SQLValue.int(Int64(questions.fewMembers + 1))
-            let bindings = [.text(name), .int(last), members, most, SQLValue(others[name])]
-            try connection.queue(topics.topicGuard, bindings + topics.columnBindings(of: record))
+            let bindings = [.text(name), .int(first + Int64(count) - 1), members, most, .text(other)]
+            guards.append((topics.topicGuard, bindings + topics.columnBindings(of: record)))
         }
-        return true
+        return guards
     }
 
     /// Places of so many owners and topics are expected together at most: each is guarded by a statement.
@@ -219,10 +231,7 @@ final class PlaceAnswers {
         let topics = try wanted.questions.map { asked throws(StoreError) in try session.statements(for: asked.topics) }
         let owners = wanted.positions
         var statements = [
-            (
-                owners.count == 1 ? Counters.raisingOnePosition : Counters.positions.raising(owners.count),
-                CountLists.bindings(owners)
-            ),
+            (Counters.raisingPositions(owners.count), CountLists.bindings(owners)),
             (Self.raising(wanted.numbers.count, and: topics), CountLists.bindings(wanted.numbers)),
         ]
         if asksMaking { statements.append(Self.askingLatestMaking(wanted.numbers)) }

@@ -104,9 +104,10 @@ final class SQLWriter: SQLReading, StoreWriter {
         self.events += events
     }
 
-    /// Forgets the events noted since there were `count`: their closure failed.
+    /// Forgets the events noted since there were `count`, and what places were taken: their closure failed.
     func forgetEvents(after count: Int) {
         events.removeSubrange(count...)
+        session.places.begin()
     }
 }
 

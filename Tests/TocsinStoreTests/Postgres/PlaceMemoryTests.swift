@@ -265,4 +265,78 @@ struct PlaceMemoryTests {
             #expect(scene.store.statistics.failedGroups == 0)
         }
     }
+
+    /// Makes so many messages in each of two topics, each of an owner of its own, in one transaction: by one question for
+    /// places or by two.
+    private static func makePairs(_ scene: Scene, _ round: Int, at once: Bool) async throws -> [MessageNumber?] {
+        try await scene.store.write { writer throws(StoreError) in
+            let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
+            let names = ["x", "y"]
+            var numbers: [TopicID: MessageNumber] = [:]
+            var positions: [String: FeedPosition] = [:]
+            for asked in once ? [names] : names.map({ [$0] }) {
+                let places = try writer.takePlaces(
+                    Dictionary(uniqueKeysWithValues: asked.map { ("u::" + $0, 1) }),
+                    Dictionary(uniqueKeysWithValues: asked.map { (TopicID($0), 1) }),
+                    asking: questions
+                )
+                numbers.merge(places.firstNumbers) { $1 }
+                positions.merge(places.firstPositions) { $1 }
+            }
+            let messages = names.map { name in
+                var message = models.message("\(name)\(round)", topic: name, number: numbers[TopicID(name)] ?? 0)
+                message["owner"] = .text("u::" + name)
+                message[ModelType.feedPosition] = .int(positions["u::" + name] ?? 0)
+                message[ModelType.makingTime] = .int(5)
+                return message
+            }
+            try writer.insertNew(messages)
+            writer.note(messages.map(DomainEvent.created))
+            return names.map { numbers[TopicID($0)] }
+        }
+    }
+
+    @Test("of several topics and feeds are expected together", arguments: [true, false])
+    func several(atOnce: Bool) async throws {
+        try await Self.scene(messages: 1) { scene in
+            try await scene.store.insert(["x", "y"].map { Self.models.topic($0, owner: "u::" + $0) })
+            for round in 1...Self.learning {
+                let number = Int64(round)
+                #expect(try await Self.makePairs(scene, round, at: atOnce) == [number, number])
+            }
+            #expect(scene.expectations == 0)
+            for round in 1...3 {
+                let number = Int64(Self.learning + round)
+                #expect(try await Self.makePairs(scene, Int(number), at: true) == [number, number])
+                #expect(scene.expectations == 2 * round)
+            }
+            try scene.change("UPDATE feeds SET last_position = last_position + 5 WHERE owner = 'u::y'")
+            #expect(try await Self.makePairs(scene, 100, at: true) == [13, 13])
+            let connection = try scene.database.connect(.tool)
+            defer { connection.close() }
+            let last = try connection.all(
+                "SELECT max(position) FROM messages WHERE owner > 'u::b' GROUP BY owner ORDER BY 1"
+            ) {
+                $0.int(0)
+            }
+            #expect(last == [13, 18])
+        }
+    }
+
+    @Test("that a failed write took in a feed are not expected to be taken")
+    func failedBeside() async throws {
+        try await Self.scene { scene in
+            try await scene.store.insert([Self.models.topic("other", owner: Self.owner)])
+            await #expect(throws: StoreError.self) {
+                try await scene.store.write { writer throws(StoreError) in
+                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
+                    _ = try writer.takePlaces([Self.owner: 1], [TopicID("other"): 1], asking: questions)
+                    throw .statement(code: 0, message: "not wanted", sql: "")
+                }
+            }
+            #expect(try await scene.make(1).firstNumbers == [Self.topic: 10])
+            #expect(scene.expectations == 0)
+            try scene.expectDense(10)
+        }
+    }
 }
