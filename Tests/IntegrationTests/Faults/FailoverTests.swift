@@ -1,3 +1,4 @@
+import Synchronization
 import TestDatabases
 import Testing
 import TocsinCore
@@ -73,6 +74,60 @@ struct FailoverTests {
                 try await second.promote()
             }
         }
+    }
+
+    @Test("a session whose commit waits for the standby is not ended to find out what became of it")
+    func askedWhileStalled() async throws {
+        try await withStandby { first, _, line in
+            try first.server.run("CREATE TABLE proofs (node text, xid xid8 DEFAULT pg_current_xact_id())")
+            let database = PostgresDatabase(url: first.url)
+            let begun = Mutex<TransactionMark?>(nil)
+            let committed = Mutex<Bool?>(nil)
+            line.stall()
+            _ = startThread("committer") {
+                let mark = try? Self.commitProof(database) { mark in begun.withLock { $0 = mark } }
+                committed.withLock { $0 = mark != nil }
+            }
+            let reader = try database.connect(.reader)
+            defer { reader.close() }
+            try await eventually("the commit waits for the standby") {
+                try reader.count("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1
+            }
+            let mark = try #require(begun.withLock { $0 })
+            for _ in 0..<3 { #expect(try database.askedOutcome(of: mark) == nil) }
+            #expect(try reader.count("SELECT 1 FROM proofs") == 0)
+            #expect(try reader.count("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1)
+            line.accept()
+            let isCommitted = try await eventually("the commit is done") { committed.withLock { $0 } }
+            #expect(isCommitted)
+            #expect(try database.askedOutcome(of: mark) == .committed)
+        }
+    }
+
+    /// Commits a proof; tells its mark before.
+    private static func commitProof(
+        _ database: PostgresDatabase,
+        _ begun: (TransactionMark) -> Void
+    ) throws -> TransactionMark? {
+        let writer = try database.connect(.writer)
+        defer { writer.close() }
+        let query = """
+            SELECT pid::text || ' ' || extract(epoch FROM backend_start)::text,
+                substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            FROM pg_stat_activity WHERE pid = pg_backend_pid()
+            """
+        let proof = TransactionProof(
+            sql: "SELECT 1 FROM proofs WHERE node = $1 AND xid >= $2::text::xid8 AND xid <= $3::text::xid8",
+            bindings: [.text("a")]
+        )
+        let mark = try writer.first(query) {
+            TransactionMark(id: nil, session: $0.text(0), timeline: $0.text(1), proof: proof)
+        }
+        if let mark { begun(mark) }
+        try writer.run("BEGIN")
+        try writer.run("INSERT INTO proofs (node) VALUES ('a')")
+        try writer.run("COMMIT")
+        return mark
     }
 }
 
