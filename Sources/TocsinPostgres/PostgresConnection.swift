@@ -240,8 +240,13 @@ extension PostgresConnection {
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
         guard transactionID != nil || !session.isEmpty && proof != nil else { throw loss }
-        var mark = TransactionMark(id: transactionID, session: session, timeline: timeline, proof: proof)
-        mark.floor = earlierID
+        let mark = TransactionMark(
+            id: transactionID,
+            session: session,
+            floor: earlierID,
+            timeline: timeline,
+            proof: proof
+        )
         switch outcomes(mark) {
         case .committed: return
         case .aborted: throw loss
@@ -262,14 +267,20 @@ package struct TransactionMark: Sendable, Hashable {
     package let id: String?
     package let session: String
     /// The number of a transaction that was there before.
-    package var floor = "0"
+    package let floor: String
     /// A promoted standby numbers anew: there the same id may be another transaction.
     package let timeline: String
     /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
     package var proof: TransactionProof?
 
-    package init(id: String?, session: String = "", timeline: String, proof: TransactionProof? = nil) {
-        (self.id, self.session, self.timeline, self.proof) = (id, session, timeline, proof)
+    package init(
+        id: String?,
+        session: String = "",
+        floor: String = "0",
+        timeline: String,
+        proof: TransactionProof? = nil
+    ) {
+        (self.id, self.session, self.floor, self.timeline, self.proof) = (id, session, floor, timeline, proof)
     }
 
     /// The least and the greatest number that it may have.

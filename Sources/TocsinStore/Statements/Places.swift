@@ -25,18 +25,28 @@ private enum SQL {
 struct Counters: Sendable {
     /// Raises the one named `$1` by `$2`.
     let raise: String
-    /// Ends a raise, on databases that have lists, before the columns that it answers of each row.
-    let answer: String
-    /// The columns of name and value.
-    let names: String
     /// Names and values of those with these names.
     let selection: @Sendable (_ names: String) -> String
     /// Raises those named by the list `$1` by the list `$2`, on databases that have lists.
     let raiseListed: String
 
-    /// Raises so many, and answers names, new values and these columns.
+    /// The same raises, which answer names and new values.
+    private let answering: (one: String, listed: String)
+
+    private init(
+        raise: String,
+        names: String,
+        selection: @escaping @Sendable (_ names: String) -> String,
+        raiseListed: String
+    ) {
+        (self.raise, self.selection, self.raiseListed) = (raise, selection, raiseListed)
+        answering = (raise + " RETURNING " + names, raiseListed + " RETURNING " + names)
+    }
+
+    /// Raises so many on databases that have lists, and answers names, new values and these columns.
     func raising(_ count: Int, and columns: String? = nil) -> String {
-        (count == 1 ? raise : raiseListed) + answer + names + (columns.map { ", " + $0 } ?? "")
+        let raising = count == 1 ? answering.one : answering.listed
+        return columns.map { raising + ", " + $0 } ?? raising
     }
 
     /// Last numbers of topics that are not deleted.
@@ -45,7 +55,6 @@ struct Counters: Sendable {
     /// topic counts, since what was read of it before was not locked.
     static let numbers = Counters(
         raise: "UPDATE topics SET last_number = last_number + $2 WHERE id = $1 AND coalesce(deleted, 0) = 0",
-        answer: " RETURNING ",
         names: "id, last_number",
         selection: { "SELECT id, last_number FROM topics WHERE id IN (\($0)) AND coalesce(deleted, 0) = 0" },
         raiseListed: """
@@ -62,7 +71,6 @@ struct Counters: Sendable {
             INSERT INTO feeds (owner, last_position) VALUES ($1, $2)
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """,
-        answer: " RETURNING ",
         names: "owner, last_position",
         selection: { "SELECT owner, last_position FROM feeds WHERE owner IN (\($0))" },
         raiseListed: """
@@ -71,10 +79,6 @@ struct Counters: Sendable {
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """
     )
-    private static let raisingOnePosition = positions.raising(1)
-
-    /// Raises the positions of so many owners.
-    static func raisingPositions(_ count: Int) -> String { count == 1 ? raisingOnePosition : positions.raising(count) }
 }
 
 extension SQLWriter {
@@ -113,7 +117,7 @@ extension SQLWriter {
         )
         if mayExpect, let expected = session.places.expected(wanted), try expect(expected, wanted) { return expected }
         let lasts = session.places.expectedMessages(in: wanted.numbers.keys)
-        let answers = try PlaceAnswers(to: wanted, asksMaking: lasts == nil, session)
+        var answers = try PlaceAnswers(to: wanted, asksMaking: lasts == nil, session)
         try connection.runTogether(answers.statements) { answers.take($1, of: $0) }
         var taken = answers.taken
         if let lasts { taken.latestMaking = try latestMaking(wanted.numbers, lasts, taken.firstNumbers) }
@@ -126,14 +130,16 @@ extension SQLWriter {
     /// Behind the changes that lock the rows go guards, which fail, and with them all that is sent behind, where a row is not
     /// what was expected: then nothing of the group is stored, and it is run anew and waits.
     private func expect(_ expected: TakenPlaces, _ wanted: WantedPlaces) throws(StoreError) -> Bool {
-        guard connection.isOneSession, wanted.positions.count + wanted.numbers.count <= Self.mostGuards,
-            let guards = try guards(expected, wanted)
-        else { return false }
+        guard connection.isOneSession, wanted.positions.count + wanted.numbers.count <= Self.mostGuards else {
+            return false
+        }
+        let others = session.places.others(in: wanted.numbers.keys)
+        guard let guards = try guards(expected, wanted, others: others) else { return false }
         // Noted first: what fails forgets it.
-        session.places.note(expected, wanted, others: session.places.others(in: wanted.numbers.keys))
+        session.places.note(expected, wanted, others: others)
         restsOnExpectation = true
         if !wanted.positions.isEmpty {
-            let raising = Counters.raisingPositions(wanted.positions.count)
+            let raising = Counters.positions.raising(wanted.positions.count)
             try connection.queue(raising, CountLists.bindings(wanted.positions))
         }
         try connection.queue(Counters.numbers.raising(wanted.numbers.count), CountLists.bindings(wanted.numbers))
@@ -144,11 +150,11 @@ extension SQLWriter {
     /// One for each feed and topic; nil where one cannot be guarded.
     private func guards(
         _ expected: TakenPlaces,
-        _ wanted: WantedPlaces
+        _ wanted: WantedPlaces,
+        others: [String: String]
     ) throws(StoreError) -> [(sql: String, bindings: [SQLValue])]? {
         guard let questions = wanted.questions else { return nil }
         let topics = try session.statements(for: questions.topics)
-        let others = session.places.others(in: wanted.numbers.keys)
         let most = SQLValue.int(Int64(questions.fewMembers + 1))
         var guards: [(sql: String, bindings: [SQLValue])] = []
         for (owner, count) in wanted.positions {
@@ -198,8 +204,8 @@ extension SQLWriter {
         by counts: [String: Int]
     ) throws(StoreError) -> [(name: String, value: Int64)] {
         if session.dialect.hasManyWriters {
-            let raising = counters.raiseListed + counters.answer + counters.names
-            return try connection.all(raising, CountLists.lists(counts).bindings) { ($0.text(0), $0.int(1)) }
+            let raising = counters.raising(counts.count)
+            return try connection.all(raising, CountLists.bindings(counts)) { ($0.text(0), $0.int(1)) }
         }
         _ = try connection.runEach(counters.raise, rows: names.count) { row, parameters in
             parameters.bind(names[row], at: 1)
@@ -217,7 +223,7 @@ extension SQLWriter {
 }
 
 /// What the database is asked where places are taken, and what it has answered.
-final class PlaceAnswers {
+struct PlaceAnswers {
     let wanted: WantedPlaces
     let statements: [(sql: String, bindings: [SQLValue])]
     private let topics: ModelStatements?
@@ -231,7 +237,7 @@ final class PlaceAnswers {
         let topics = try wanted.questions.map { asked throws(StoreError) in try session.statements(for: asked.topics) }
         let owners = wanted.positions
         var statements = [
-            (Counters.raisingPositions(owners.count), CountLists.bindings(owners)),
+            (Counters.positions.raising(owners.count), CountLists.bindings(owners)),
             (Self.raising(wanted.numbers.count, and: topics), CountLists.bindings(wanted.numbers)),
         ]
         if asksMaking { statements.append(Self.askingLatestMaking(wanted.numbers)) }
@@ -250,7 +256,7 @@ final class PlaceAnswers {
     }
 
     /// Takes a row of one of the statements.
-    func take(_ row: any SQLRow, of statement: Int) {
+    mutating func take(_ row: any SQLRow, of statement: Int) {
         switch statement {
         case 0:
             let owner = row.text(0)

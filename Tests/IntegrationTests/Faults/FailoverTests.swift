@@ -111,18 +111,11 @@ struct FailoverTests {
     ) throws -> TransactionMark? {
         let writer = try database.connect(.writer)
         defer { writer.close() }
-        let query = """
-            SELECT pid::text || ' ' || extract(epoch FROM backend_start)::text,
-                substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
-            FROM pg_stat_activity WHERE pid = pg_backend_pid()
-            """
         let proof = TransactionProof(
             sql: "SELECT 1 FROM proofs WHERE node = $1 AND xid >= $2::text::xid8 AND xid <= $3::text::xid8",
             bindings: [.text("a")]
         )
-        let mark = try writer.first(query) {
-            TransactionMark(id: nil, session: $0.text(0), timeline: $0.text(1), proof: proof)
-        }
+        let mark = try TransactionMark.unnumbered(of: writer, proof: proof)
         if let mark { begun(mark) }
         try writer.run("BEGIN")
         try writer.run("INSERT INTO proofs (node) VALUES ('a')")

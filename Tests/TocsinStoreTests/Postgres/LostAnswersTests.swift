@@ -139,18 +139,12 @@ struct LostAnswersTests {
             held.close()
             idle.close()
         }
-        let query = """
-            SELECT pid::text || ' ' || extract(epoch FROM backend_start)::text,
-                substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
-            FROM pg_stat_activity WHERE pid = pg_backend_pid()
-            """
         func mark(_ connection: any SQLConnection, serial: Int64) throws -> TransactionMark {
-            let (session, timeline) = try #require(try connection.first(query) { ($0.text(0), $0.text(1)) })
             let proof = TransactionProof(
                 sql: Self.isThere,
                 bindings: [.text("a"), .int(serial)]
             )
-            return TransactionMark(id: nil, session: session, timeline: timeline, proof: proof)
+            return try #require(try TransactionMark.unnumbered(of: connection, proof: proof))
         }
         func outcome(_ mark: TransactionMark) throws -> TransactionOutcome {
             let limit = ContinuousClock.now + .seconds(60)

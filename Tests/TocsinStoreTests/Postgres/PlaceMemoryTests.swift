@@ -8,6 +8,7 @@ import TocsinStore
 @Suite("Places that follow a session's own", .enabled(if: PostgresServer.named != nil))
 struct PlaceMemoryTests {
     private static let models = TestModels()
+    private static let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
     private static let topic = TopicID("t")
     private static let owner = "u::ann"
     /// So many groups in a row make a session sure of what follows.
@@ -56,8 +57,7 @@ struct PlaceMemoryTests {
                 return made
             }
             return try await (store ?? self.store).write { writer throws(StoreError) in
-                let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
-                let places = try writer.takePlaces([owner: count], [topic: count], asking: questions)
+                let places = try writer.takePlaces([owner: count], [topic: count], asking: PlaceMemoryTests.questions)
                 guard let number = places.firstNumbers[topic], let position = places.firstPositions[owner] else {
                     return places
                 }
@@ -144,8 +144,7 @@ struct PlaceMemoryTests {
         try await Self.scene { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
-                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: questions)
+                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: PlaceMemoryTests.questions)
                     throw .statement(code: 0, message: "not wanted", sql: "")
                 }
             }
@@ -159,8 +158,11 @@ struct PlaceMemoryTests {
         try await Self.scene { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
-                    let places = try writer.takePlaces([Self.owner: 1], [Self.topic: 1], asking: questions)
+                    let places = try writer.takePlaces(
+                        [Self.owner: 1],
+                        [Self.topic: 1],
+                        asking: PlaceMemoryTests.questions
+                    )
                     let number = places.firstNumbers[Self.topic] ?? 0
                     try writer.insertNew([Self.models.message("m0", topic: "t", number: number)])
                 }
@@ -175,9 +177,12 @@ struct PlaceMemoryTests {
         try await Self.scene { scene in
             for round in 0..<12 {
                 let firsts = try await scene.store.write { writer throws(StoreError) in
-                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
-                    return try (0..<2).map { _ throws(StoreError) in
-                        let places = try writer.takePlaces([Self.owner: 1], [Self.topic: 1], asking: questions)
+                    try (0..<2).map { _ throws(StoreError) in
+                        let places = try writer.takePlaces(
+                            [Self.owner: 1],
+                            [Self.topic: 1],
+                            asking: PlaceMemoryTests.questions
+                        )
                         return places.firstNumbers[Self.topic]
                     }
                 }
@@ -270,7 +275,6 @@ struct PlaceMemoryTests {
     /// places or by two.
     private static func makePairs(_ scene: Scene, _ round: Int, at once: Bool) async throws -> [MessageNumber?] {
         try await scene.store.write { writer throws(StoreError) in
-            let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
             let names = ["x", "y"]
             var numbers: [TopicID: MessageNumber] = [:]
             var positions: [String: FeedPosition] = [:]
@@ -278,7 +282,7 @@ struct PlaceMemoryTests {
                 let places = try writer.takePlaces(
                     Dictionary(uniqueKeysWithValues: asked.map { ("u::" + $0, 1) }),
                     Dictionary(uniqueKeysWithValues: asked.map { (TopicID($0), 1) }),
-                    asking: questions
+                    asking: PlaceMemoryTests.questions
                 )
                 numbers.merge(places.firstNumbers) { $1 }
                 positions.merge(places.firstPositions) { $1 }
@@ -329,8 +333,11 @@ struct PlaceMemoryTests {
             try await scene.store.insert([Self.models.topic("other", owner: Self.owner)])
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    let questions = PlaceQuestions(topics: Self.models.topic, fewMembers: 8)
-                    _ = try writer.takePlaces([Self.owner: 1], [TopicID("other"): 1], asking: questions)
+                    _ = try writer.takePlaces(
+                        [Self.owner: 1],
+                        [TopicID("other"): 1],
+                        asking: PlaceMemoryTests.questions
+                    )
                     throw .statement(code: 0, message: "not wanted", sql: "")
                 }
             }
