@@ -38,7 +38,7 @@ final class PostgresConnection: SQLConnection {
     private var hasBegun = false
     /// What began the last transaction, and the statements in it.
     private var beginning: (sql: String, parts: [String]) = ("", [])
-    private var transactionID: String?
+    private(set) var transactionID: String?
     /// The number of a transaction before.
     private var earlierID = "0"
     private var proof: TransactionProof?

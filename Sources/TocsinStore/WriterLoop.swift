@@ -12,13 +12,15 @@ struct WriterLoop {
         while true {
             var wantsFence = false
             do throws(StoreError) {
-                let writer = SQLWriter(session: try currentSession(), mayExpect: attempt.isFirst)
+                let mayExpect = attempt.isFirst && thread.settings.journal != nil
+                let writer = SQLWriter(session: try currentSession(), mayExpect: mayExpect)
                 defer { wantsFence = writer.wantsFence }
                 guard let resumptions = try transact(group, writer, attempt) else {
                     attempt.inSavepoints = true
                     continue
                 }
-                writer.session.places.commit(writer.events)
+                let transaction = attempt.inSavepoints ? nil : writer.session.connection.transactionID
+                writer.session.places.commit(writer.events, as: transaction)
                 if !writer.events.isEmpty { thread.observer(writer.events) }
                 for resume in resumptions { resume() }
                 return

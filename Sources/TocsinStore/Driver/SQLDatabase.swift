@@ -70,6 +70,9 @@ package protocol SQLConnection: AnyObject {
     func execute(script: String) throws(StoreError)
     /// Whether a transaction is open: some failures end it by themselves.
     var isInTransaction: Bool { get }
+    /// The number of the transaction that was begun last, by which rows that it has written say so; nil where it is not
+    /// known, or there are none.
+    var transactionID: String? { get }
     /// Whether the connection is of no more use, so that another must be made.
     var isLost: Bool { get }
     /// Whether all its transactions are of one session of one server, as they are not behind a pooler.
@@ -100,6 +103,8 @@ extension SQLConnection {
             _ = try run(statement.sql, statement.bindings) { row(place, $0) }
         }
     }
+
+    package var transactionID: String? { nil }
 
     package var isLost: Bool { false }
 

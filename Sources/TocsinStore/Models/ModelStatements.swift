@@ -19,16 +19,15 @@ final class ModelStatements {
     /// The same, which fails where an id is taken.
     let creation: RowInsertion
     var listTexts = ListTexts()
-    /// Raise the last number of one topic, or of some, and answer ids, new numbers, these columns and what has none.
+    /// Raise the last number of one topic, or of some, and answer ids, new numbers, these columns, and the numbers of the run
+    /// that is open.
     private(set) lazy var raising = (
-        one: Counters.numbers.raising(1, and: columns + Self.others),
-        some: Counters.numbers.raising(2, and: columns + Self.others)
+        one: Counters.numbers.raising(1, and: columns + Self.openRun),
+        some: Counters.numbers.raising(2, and: columns + Self.openRun)
     )
-    private static let others = ", extra::text"
-    /// Where that stands which has no column of its own.
-    var placeOfOthers: Int { 2 + kinds.count }
-    /// Fails where a topic is not as it was expected to be (`PlaceGuard`).
-    private(set) lazy var topicGuard = PlaceGuard.topic(insertedFields.filter { isColumn[$0] }.map { expressions[$0] })
+    private static let openRun = ", run_first, run_last"
+    /// Where these numbers stand.
+    var placeOfRun: Int { 2 + kinds.count }
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -149,11 +148,6 @@ final class ModelStatements {
             values.append(Self.value(of: kind, in: row, at: first + column))
         }
         return Record(model: model, values: values)
-    }
-
-    /// What columns hold of a record, for `topicGuard`.
-    func columnBindings(of record: Record) -> [SQLValue] {
-        insertedFields.filter { isColumn[$0] }.map { Self.value(record.values[$0]) }
     }
 
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {

@@ -13,13 +13,21 @@ private enum SQL {
                 users = excluded.users, made_at = excluded.made_at
             """
     )
-    /// Each message's run is the last that begins at or before it, and does not end before it.
+    /// Ends the run `$2` of a topic, `$1`, where the topic says that it does.
+    static let end = """
+        UPDATE deviceless_runs SET last_number = $3, made_at = $4 WHERE topic_id = $1 AND first_number = $2
+        """
+    static let forgetOpen = "UPDATE topics SET run_first = NULL, run_last = NULL WHERE id = $1"
+    /// Each message's run is the last that begins at or before it, and does not end before it: by its own row, or where its
+    /// topic says that it is longer.
     static func users(_ messages: String, _ dialect: Dialect) -> String {
         """
-        SELECT m.id, u.value, r.made_at FROM messages AS m JOIN deviceless_runs AS r
+        SELECT m.id, u.value, coalesce(m.made_at, r.made_at) FROM messages AS m JOIN deviceless_runs AS r
             ON r.topic_id = m.topic_id AND r.first_number = (SELECT max(o.first_number) FROM deviceless_runs AS o
                 WHERE o.topic_id = m.topic_id AND o.first_number <= m.number)
-        \(dialect.elements(of: "r.users", as: "u")) WHERE m.id IN (\(messages)) AND r.last_number >= m.number
+        JOIN topics AS t ON t.id = m.topic_id
+        \(dialect.elements(of: "r.users", as: "u")) WHERE m.id IN (\(messages)) AND (r.last_number >= m.number
+            OR t.run_first = r.first_number AND t.run_last >= m.number)
         """
     }
     /// One look a topic: its runs are in order of time as well as of number.
@@ -28,10 +36,19 @@ private enum SQL {
             ORDER BY r.first_number LIMIT 1), $3) < $3
         FROM topics AS t WHERE t.id > $1 ORDER BY t.id LIMIT $2
         """
+    /// An open run is as old as its last message.
+    static let endOld = """
+        UPDATE topics SET run_first = NULL, run_last = NULL WHERE id = $1 AND run_first IS NOT NULL
+            AND EXISTS (SELECT 1 FROM deviceless_runs AS r
+                WHERE r.topic_id = $1 AND r.first_number = topics.run_first AND r.made_at < $2)
+            AND NOT EXISTS (SELECT 1 FROM messages AS m
+                WHERE m.topic_id = $1 AND m.number = topics.run_last AND m.made_at >= $2)
+        """
     static let remove = """
         DELETE FROM deviceless_runs WHERE topic_id = $1 AND made_at < $2 AND first_number <=
             (SELECT max(f.first_number) FROM (SELECT r.first_number FROM deviceless_runs AS r WHERE r.topic_id = $1
                 ORDER BY r.first_number LIMIT $3) AS f)
+            AND NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.id = $1 AND t.run_first = deviceless_runs.first_number)
         """
 }
 
@@ -54,6 +71,19 @@ extension SQLReading {
 
 extension SQLWriter {
     func save(_ runs: [DevicelessRun]) throws(StoreError) {
+        var stored: [DevicelessRun] = []
+        for run in runs {
+            guard case .stored(let ended) = session.places.note(run) else { continue }
+            stored.append(run)
+            guard let ended else { continue }
+            let topic = SQLValue.text(run.topicID.text)
+            try connection.queue(SQL.end, [topic, .int(ended.first), .int(ended.last), SQLValue(run.madeAt)])
+            try connection.queue(SQL.forgetOpen, [topic])
+        }
+        if !stored.isEmpty { try store(stored) }
+    }
+
+    private func store(_ runs: [DevicelessRun]) throws(StoreError) {
         try connection.queueInsert(SQL.save[session.dialect], rows: runs.count) { row, parameters in
             let run = runs[row]
             parameters.bind(run.topicID.text, at: 1)
@@ -71,6 +101,7 @@ extension SQLWriter {
     ) throws(StoreError) -> Int {
         var removed = 0
         for topic in topics where removed < limit {
+            try connection.run(SQL.endOld, [.text(topic.text), SQLValue(moment)])
             removed += try connection.run(
                 SQL.remove,
                 [.text(topic.text), SQLValue(moment), .int(Int64(limit - removed))]

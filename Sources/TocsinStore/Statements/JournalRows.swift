@@ -2,6 +2,11 @@ import TocsinCore
 
 private enum SQL {
     static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
+    /// The same where the transaction has taken the places that it expected.
+    static func add(behind wanted: WantedPlaces) -> (sql: String, bindings: [SQLValue]) {
+        let serial = PlaceGuard.number("$2", ifTaken: wanted, firstParameter: 4)
+        return ("INSERT INTO node_events (node, serial, body) VALUES ($1, \(serial.sql), $3)", serial.bindings)
+    }
     /// A node gives a serial once.
     static let isThere = """
         SELECT 1 FROM node_events
@@ -84,10 +89,12 @@ extension SQLSession {
     /// Adds the group's row, by which is known later whether the group happened.
     func addToJournal(node: String, serial: Int64, body: [UInt8]) throws(StoreError) {
         connection.prove(by: SQL.isThere, [.text(node), .int(serial)])
-        try connection.queue(SQL.add) { parameters in
+        let statement = places.unconfirmed.map(SQL.add(behind:)) ?? (SQL.add, [])
+        try connection.queue(statement.sql) { parameters in
             parameters.bind(node, at: 1)
             parameters.bind(serial, at: 2)
             parameters.bind(utf8: body, at: 3)
+            for (index, value) in statement.bindings.enumerated() { parameters.bind(value, at: 4 + index) }
         }
     }
 

@@ -146,6 +146,7 @@ extension SQLWriter {
         guard changes > 0 else {
             throw .mismatch(reason: "\(record.model.name) \(record.id) is not stored, so it cannot be updated.")
         }
+        if record.model.table.name == "topics" { session.places.change(topic: record.id) }
     }
 
     func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String] {

@@ -1,29 +1,48 @@
 import TocsinCore
 
-/// Statements that fail where a row is not what was expected of it, so that nothing sent behind them happens.
+/// Statements that take places nobody has been told of yet, and fail where a row is not as it was left, so that nothing sent
+/// behind them happens.
 ///
-/// They are for PostgreSQL, and are sent when the row is locked, by the change that they look at.
+/// They are for PostgreSQL, whose rows say which transaction wrote them (`xmin`, the low half of its number): a row that says
+/// it was the last one here is as that one left it. So says one, too, that was changed twice in one transaction: a transaction
+/// that changes a topic otherwise leaves nothing to expect of it (`PlaceMemory.change`).
 enum PlaceGuard {
-    /// Of an owner's feed, `$1`, whose last position is to be `$2`.
-    static let feed = text("EXISTS (SELECT 1 FROM feeds WHERE owner = $1 AND last_position = $2)")
+    /// Raises the last position of an owner, `$1`, by `$2`, if transaction `$3` has left it as it is.
+    static let raiseFeed = """
+        UPDATE feeds SET last_position = \(guarded("last_position + $2", if: isLeft)) WHERE owner = $1
+        """
 
-    /// Of a topic, `$1`, whose last number is to be `$2`, whose members, fewer than `$4`, these who have no device, `$3`, unless
-    /// that is null, and which is to hold `$5` beside its columns, and in these the values from `$6` on.
-    static func topic(_ columns: [String]) -> String {
-        let expected = columns.indices.map { "$\($0 + 6)" }.joined(separator: ", ")
-        return text(
-            """
-            EXISTS (SELECT 1 FROM topics WHERE id = $1 AND last_number = $2 AND coalesce(deleted, 0) = 0
-                AND extra = $5::text::jsonb AND ROW(\(columns.joined(separator: ", "))) IS NOT DISTINCT FROM ROW(\(expected)))
-            AND ($3::text[] IS NULL OR $3::text[] = ARRAY(
-                SELECT CASE WHEN EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
-                    THEN NULL ELSE m.user_id END
-                FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $4))
-            """
-        )
+    /// Raises the last number of a topic, `$1`, by `$2`, if transaction `$3` has left it as it is, and its members, fewer than
+    /// `$5`, are these who have no device, `$4`, unless that is null.
+    static let raiseTopic = raiseTopic(and: "")
+
+    /// The same where the messages are in the run that begins at `$6`, which says so itself up to where it was stored.
+    static let raiseTopicInRun = raiseTopic(and: ", run_first = $6, run_last = last_number + $2")
+
+    private static func raiseTopic(and changes: String) -> String {
+        let number = guarded("last_number + $2", if: isLeft + " AND " + areDeviceless)
+        return "UPDATE topics SET last_number = \(number)\(changes) WHERE id = $1"
     }
 
-    /// The members as a guard's parameter.
+    /// A whole number, if the transaction has written the rows of all these topics and feeds.
+    ///
+    /// One that is gone is raised without a failure. Parameters begin with this one; each is for one row, since of lists
+    /// PostgreSQL thinks too highly to keep a plan.
+    static func number(
+        _ number: String,
+        ifTaken wanted: WantedPlaces,
+        firstParameter: Int
+    ) -> (sql: String, bindings: [SQLValue]) {
+        let rows =
+            wanted.numbers.keys.map { (table: "topics", key: "id", name: $0) }
+            + wanted.positions.keys.map { (table: "feeds", key: "owner", name: $0) }
+        let conditions = rows.enumerated().map { index, row in
+            "(SELECT xmin FROM \(row.table) WHERE \(row.key) = $\(firstParameter + index)) = pg_current_xact_id()::xid"
+        }
+        return (guarded(number, if: conditions.joined(separator: " AND ")), rows.map { .text($0.name) })
+    }
+
+    /// Users as a parameter.
     static func list(_ users: [UserID]?) -> SQLValue {
         guard let users else { return .null }
         let list = ParameterLists(count: 1)
@@ -31,11 +50,19 @@ enum PlaceGuard {
         return list.bindings[0]
     }
 
+    private static let isLeft = "xmin = $3::text::xid8::xid"
+    private static let areDeviceless = """
+        ($4::text[] IS NULL OR $4::text[] = ARRAY(
+            SELECT CASE WHEN EXISTS (SELECT 1 FROM devices AS d WHERE d.user_id = m.user_id AND d.active = 1)
+                THEN NULL ELSE m.user_id END
+            FROM memberships AS m WHERE m.topic_id = $1 ORDER BY m.user_id LIMIT $5))
+        """
+
     /// What the server's log quotes of a guard that failed.
     private static let failure = "another writer came between"
 
     /// The text that is no number is of no use before the condition is known, so that it does not fail earlier.
-    private static func text(_ condition: String) -> String {
-        "SELECT (CASE WHEN \(condition) THEN '1' ELSE '\(failure)' END)::int"
+    private static func guarded(_ number: String, if condition: String) -> String {
+        "(CASE WHEN \(condition) THEN (\(number))::text ELSE '\(failure)' END)::bigint"
     }
 }

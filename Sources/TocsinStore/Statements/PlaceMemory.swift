@@ -5,7 +5,7 @@ import TocsinCore
 /// A message cannot be stored before its number is known, and the number is known once the topic's row is locked. But where
 /// nobody else has written to a topic for a while, its next number is the one after the last that was made here, and all
 /// else is as it was. So the whole group is sent with the places that are expected, its commit included, and waits once
-/// instead of twice; guards in it fail where the database finds something else (`PlaceGuard`): then nothing of the group
+/// instead of twice; it fails where another transaction has changed the row since (`PlaceGuard`): then nothing of the group
 /// happens, and it is run anew and waits for its places. Another connection, perhaps to a server that was promoted, begins with
 /// nothing remembered.
 struct PlaceMemory {
@@ -13,6 +13,8 @@ struct PlaceMemory {
     private struct Counter<Value> {
         var last: Int64
         var value: Value
+        /// The number of the transaction that has left it so.
+        var transaction: String
         /// How often places taken here have followed each other without another writer's in between.
         var follows: Int
     }
@@ -22,16 +24,28 @@ struct PlaceMemory {
         var madeAt: Timestamp
         /// As it was when places in it were last taken; nil where that was not asked.
         var record: Record?
-        /// What it held beside its columns then, as PostgreSQL words it.
-        var others: String?
         /// Its few members, who have no device; nil where it has more, or one has a device.
         var deviceless: [UserID]?
+        /// The run that its last messages are in.
+        var run: OpenRun?
+    }
+
+    /// What the open transaction has taken.
+    private struct Taken {
+        var places = TakenPlaces()
+        var wanted = WantedPlaces()
+        /// The runs that the messages are in, by topic.
+        var runs: [String: OpenRun] = [:]
+        /// The runs that topics say are open, which the messages are not in.
+        var left: [String: (first: MessageNumber, last: MessageNumber)] = [:]
     }
 
     private var topics: [String: Counter<Topic>] = [:]
     private var feeds: [String: Counter<Void>] = [:]
     /// What the open transaction has taken; nil before it has.
-    private var taken: (places: TakenPlaces, wanted: WantedPlaces, others: [String: String])?
+    private var taken: Taken?
+    /// What of that it only expects to have taken.
+    private(set) var unconfirmed: WantedPlaces?
     private static let maximumCount = 4096
     /// After so many another writer's message is not expected.
     ///
@@ -40,6 +54,7 @@ struct PlaceMemory {
 
     /// A transaction begins; what one before has taken that was not committed is known no more.
     mutating func begin() {
+        unconfirmed = nil
         if let taken = taken.take() { forget(taken.wanted) }
     }
 
@@ -77,25 +92,79 @@ struct PlaceMemory {
         return expected
     }
 
-    /// What these topics hold beside their columns, by id.
-    func others(in names: some Sequence<String>) -> [String: String] {
-        Dictionary(uniqueKeysWithValues: names.compactMap { name in topics[name]?.value.others.map { (name, $0) } })
+    /// The number of the transaction that has left this topic as it is expected to be.
+    func transaction(ofTopic name: String) -> String? { topics[name]?.transaction }
+
+    /// The number of the transaction that has left the feed of this owner as it is expected to be.
+    func transaction(ofFeed owner: String) -> String? { feeds[owner]?.transaction }
+
+    /// Notes what the open transaction expects to have taken.
+    mutating func expect(_ places: TakenPlaces, _ wanted: WantedPlaces) {
+        var left: [String: (first: MessageNumber, last: MessageNumber)] = [:]
+        var runs: [String: OpenRun] = [:]
+        for name in wanted.numbers.keys {
+            guard let topic = topics[name], let run = topic.value.run else { continue }
+            if let lengthened = lengthened(inTopic: name) {
+                runs[name] = lengthened
+            } else if run.isOpen {
+                left[name] = (run.first, topic.last)
+            }
+        }
+        note(places, wanted, leaving: left)
+        taken?.runs = runs
+        unconfirmed = wanted
     }
 
-    /// Notes what the open transaction has taken, or expects to have taken, and what its topics hold beside their columns.
-    mutating func note(_ places: TakenPlaces, _ wanted: WantedPlaces, others: [String: String]) {
-        guard let former = taken else {
-            taken = (places, wanted, others)
+    /// The run that a topic's next messages are to be in, as it is with them; nil where that is to be a new one, or none.
+    func lengthened(inTopic name: String) -> OpenRun? {
+        guard let topic = topics[name]?.value, var run = topic.run, run.users == topic.deviceless,
+            topic.madeAt.milliseconds - run.madeAt.milliseconds < OpenRun.maximumMilliseconds
+        else { return nil }
+        run.isOpen = true
+        return run
+    }
+
+    /// Notes what the open transaction has taken, and the runs that topics say are open.
+    mutating func note(
+        _ places: TakenPlaces,
+        _ wanted: WantedPlaces,
+        leaving left: [String: (first: MessageNumber, last: MessageNumber)]
+    ) {
+        guard var former = taken else {
+            taken = Taken(places: places, wanted: wanted, left: left)
             return
         }
-        guard former.wanted.isApart(from: wanted) else {
+        for name in wanted.numbers.keys { former.runs[name] = nil }
+        former.left.merge(left) { $1 }
+        if former.wanted.isApart(from: wanted) {
+            (former.places, former.wanted) = (former.places.merging(places), former.wanted.merging(wanted))
+        } else {
             // What the transaction leaves is not known by one of them.
             forget(former.wanted)
             forget(wanted)
-            taken = (TakenPlaces(), WantedPlaces(), [:])
-            return
+            (former.places, former.wanted) = (TakenPlaces(), WantedPlaces())
         }
-        taken = (former.places.merging(places), former.wanted.merging(wanted), former.others.merging(others) { $1 })
+        taken = former
+    }
+
+    /// Notes that the open transaction saves a run of the messages that it has taken places for; answers which run it ends,
+    /// or that this one need not be stored, since the topic itself tells it.
+    mutating func note(_ run: DevicelessRun) -> RunSaving {
+        let name = run.topicID.text
+        if taken?.runs[name]?.isOpen == true { return .told }
+        taken?.runs[name] = OpenRun(
+            first: run.numbers.lowerBound,
+            users: run.users,
+            madeAt: run.madeAt,
+            isOpen: false
+        )
+        return .stored(ending: taken?.left.removeValue(forKey: name))
+    }
+
+    /// Forgets a topic that the open transaction changes otherwise: the row does not tell that from its places' being taken.
+    mutating func change(topic name: String) {
+        topics[name] = nil
+        taken?.wanted.numbers[name] = nil
     }
 
     /// Forgets what is remembered of these: it may be otherwise.
@@ -105,8 +174,12 @@ struct PlaceMemory {
     }
 
     /// Notes that the open transaction was committed, and when the messages of its topics were made that are among these.
-    mutating func commit(_ events: [DomainEvent]) {
-        guard let (places, wanted, others) = taken.take() else { return }
+    ///
+    /// Without its number, as in a savepoint, which numbers rows by itself, it is not known how to find its rows unchanged.
+    mutating func commit(_ events: [DomainEvent], as transaction: String?) {
+        guard let taken = taken.take() else { return }
+        let (places, wanted) = (taken.places, taken.wanted)
+        guard let transaction else { return forget(wanted) }
         let makings = Self.latestMakings(events)
         if max(topics.count, feeds.count) >= Self.maximumCount { (topics, feeds) = ([:], [:]) }
         for (name, count) in wanted.numbers {
@@ -115,15 +188,15 @@ struct PlaceMemory {
                 topics[name] = nil
                 continue
             }
-            let topic = Topic(
-                madeAt: madeAt,
-                record: places.topics[id],
-                others: others[name],
-                deviceless: places.deviceless?[id]
-            )
             topics[name] = Counter(
                 last: first + Int64(count) - 1,
-                value: topic,
+                value: Topic(
+                    madeAt: madeAt,
+                    record: places.topics[id],
+                    deviceless: places.deviceless?[id],
+                    run: taken.runs[name]
+                ),
+                transaction: transaction,
                 follows: topics[name].map { $0.last + 1 == first ? $0.follows + 1 : 0 } ?? 0
             )
         }
@@ -132,6 +205,7 @@ struct PlaceMemory {
             feeds[owner] = Counter(
                 last: first + Int64(count) - 1,
                 value: (),
+                transaction: transaction,
                 follows: feeds[owner].map { $0.last + 1 == first ? $0.follows + 1 : 0 } ?? 0
             )
         }
@@ -149,6 +223,26 @@ struct PlaceMemory {
         if let last { makings[last.topic] = last.at }
         return makings
     }
+}
+
+/// A run that the last messages of a topic are in, which the next may be in as well.
+struct OpenRun {
+    var first: MessageNumber
+    var users: [UserID]
+    var madeAt: Timestamp
+    /// Whether the topic says how long it is, and not the run's own row.
+    var isOpen: Bool
+
+    /// A run goes by its age as a whole: so after so long another one is begun.
+    static let maximumMilliseconds: Int64 = 3_600_000
+}
+
+/// How a run of the messages of a group is saved.
+enum RunSaving {
+    /// As a row; the run that the topic says is open has these numbers, and is longer no more.
+    case stored(ending: (first: MessageNumber, last: MessageNumber)?)
+    /// By the topic's row, which was told with the places.
+    case told
 }
 
 /// How many places are wanted of which owners' feeds and in which topics, and what else is asked of these.

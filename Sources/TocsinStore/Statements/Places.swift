@@ -121,60 +121,51 @@ extension SQLWriter {
         try connection.runTogether(answers.statements) { answers.take($1, of: $0) }
         var taken = answers.taken
         if let lasts { taken.latestMaking = try latestMaking(wanted.numbers, lasts, taken.firstNumbers) }
-        session.places.note(taken, wanted, others: answers.others)
+        session.places.note(taken, wanted, leaving: answers.openRuns)
         return taken
     }
 
-    /// Takes the places that are expected without waiting to be told them; false where they cannot be guarded.
+    /// Takes the places that are expected without waiting to be told them; false where that cannot be guarded.
     ///
-    /// Behind the changes that lock the rows go guards, which fail, and with them all that is sent behind, where a row is not
-    /// what was expected: then nothing of the group is stored, and it is run anew and waits.
+    /// The changes that take them fail, and with them all that is sent behind, where a row is not as it was left: then
+    /// nothing of the group is stored, and it is run anew and waits.
     private func expect(_ expected: TakenPlaces, _ wanted: WantedPlaces) throws(StoreError) -> Bool {
-        guard connection.isOneSession, wanted.positions.count + wanted.numbers.count <= Self.mostGuards else {
-            return false
-        }
-        let others = session.places.others(in: wanted.numbers.keys)
-        guard let guards = try guards(expected, wanted, others: others) else { return false }
+        guard connection.isOneSession, wanted.positions.count + wanted.numbers.count <= Self.mostGuarded,
+            let raises = guardedRaises(expected, wanted)
+        else { return false }
         // Noted first: what fails forgets it.
-        session.places.note(expected, wanted, others: others)
-        restsOnExpectation = true
-        if !wanted.positions.isEmpty {
-            let raising = Counters.positions.raising(wanted.positions.count)
-            try connection.queue(raising, CountLists.bindings(wanted.positions))
-        }
-        try connection.queue(Counters.numbers.raising(wanted.numbers.count), CountLists.bindings(wanted.numbers))
-        for (sql, bindings) in guards { try connection.queue(sql, bindings) }
+        session.places.expect(expected, wanted)
+        for (sql, bindings) in raises { try connection.queue(sql, bindings) }
         return true
     }
 
-    /// One for each feed and topic; nil where one cannot be guarded.
-    private func guards(
+    /// One for each feed and topic, in the order in which their rows are locked; nil where one cannot be guarded.
+    private func guardedRaises(
         _ expected: TakenPlaces,
-        _ wanted: WantedPlaces,
-        others: [String: String]
-    ) throws(StoreError) -> [(sql: String, bindings: [SQLValue])]? {
+        _ wanted: WantedPlaces
+    ) -> [(sql: String, bindings: [SQLValue])]? {
         guard let questions = wanted.questions else { return nil }
-        let topics = try session.statements(for: questions.topics)
         let most = SQLValue.int(Int64(questions.fewMembers + 1))
-        var guards: [(sql: String, bindings: [SQLValue])] = []
-        for (owner, count) in wanted.positions {
-            guard let first = expected.firstPositions[owner] else { return nil }
-            guards.append((PlaceGuard.feed, [.text(owner), .int(first + Int64(count) - 1)]))
+        var raises: [(sql: String, bindings: [SQLValue])] = []
+        for (owner, count) in wanted.positions.sorted(by: { $0.key < $1.key }) {
+            guard let former = session.places.transaction(ofFeed: owner) else { return nil }
+            raises.append((PlaceGuard.raiseFeed, [.text(owner), .int(Int64(count)), .text(former)]))
         }
-        for (name, count) in wanted.numbers {
-            let topic = TopicID(name)
-            guard let record = expected.topics[topic], let first = expected.firstNumbers[topic],
-                let other = others[name]
-            else { return nil }
-            let members = PlaceGuard.list(expected.deviceless?[topic])
-            let bindings = [.text(name), .int(first + Int64(count) - 1), members, most, .text(other)]
-            guards.append((topics.topicGuard, bindings + topics.columnBindings(of: record)))
+        for (name, count) in wanted.numbers.sorted(by: { $0.key < $1.key }) {
+            guard let former = session.places.transaction(ofTopic: name) else { return nil }
+            let members = PlaceGuard.list(expected.deviceless?[TopicID(name)])
+            let bindings = [.text(name), .int(Int64(count)), .text(former), members, most]
+            if let run = session.places.lengthened(inTopic: name) {
+                raises.append((PlaceGuard.raiseTopicInRun, bindings + [.int(run.first)]))
+            } else {
+                raises.append((PlaceGuard.raiseTopic, bindings))
+            }
         }
-        return guards
+        return raises
     }
 
-    /// Places of so many owners and topics are expected together at most: each is guarded by a statement.
-    private static let mostGuards = 16
+    /// Places of so many owners and topics are expected together at most: each is raised by a statement of its own.
+    private static let mostGuarded = 16
 
     /// When the latest of the messages before these was made, of which some were expected to be the last.
     private func latestMaking(
@@ -229,8 +220,8 @@ struct PlaceAnswers {
     private let topics: ModelStatements?
     private let asksMaking: Bool
     private var answered = TakenPlaces()
-    /// What topics hold beside their columns, by id.
-    private(set) var others: [String: String] = [:]
+    /// The runs that topics say are open.
+    private(set) var openRuns: [String: (first: MessageNumber, last: MessageNumber)] = [:]
     private var members: FewMembers?
 
     init(to wanted: WantedPlaces, asksMaking: Bool, _ session: SQLSession) throws(StoreError) {
@@ -266,7 +257,8 @@ struct PlaceAnswers {
             answered.firstNumbers[TopicID(name)] = row.int(1) - Int64(wanted.numbers[name] ?? 0) + 1
             guard let topics else { return }
             answered.topics[TopicID(name)] = topics.record(row, from: 2)
-            others[name] = row.text(topics.placeOfOthers)
+            let run = topics.placeOfRun
+            if !row.isNull(run) { openRuns[name] = (row.int(run), row.int(run + 1)) }
         case 2 where asksMaking: answered.latestMaking = row.optionalMoment(0)
         default: members?.add(FewMembers.Row(row))
         }

@@ -73,7 +73,7 @@ final class SQLWriter: SQLReading, StoreWriter {
     /// Whether the group may rest on places that it expects, as its first attempt may.
     let mayExpect: Bool
     /// Whether the group rests on places that the database has not given yet.
-    var restsOnExpectation = false
+    var restsOnExpectation: Bool { session.places.unconfirmed != nil }
 
     init(session: SQLSession, mayExpect: Bool) {
         self.session = session

@@ -36,7 +36,7 @@ struct PlaceMemoryTests {
             proxy = try PostgresProxy(to: database.url)
             let counted = Counted()
             let observed = ObservedDatabase(base: PostgresDatabase(url: proxy.url)) { sql, _, _ in
-                if sql.contains("another writer came between"), sql.contains("FROM topics") { counted.add() }
+                if sql.contains("another writer came between"), sql.contains("UPDATE topics") { counted.add() }
             }
             self.counted = counted
             var settings = StoreSettings()
@@ -119,8 +119,10 @@ struct PlaceMemoryTests {
             #expect(try await scene.make(3).firstNumbers == [Self.topic: 32])
             #expect(scene.expectations == 6)
             for _ in 0..<10 { _ = try await scene.make(1) }
+            #expect(scene.expectations == 7)
+            _ = try await scene.make(1)
             #expect(scene.expectations == 8)
-            try scene.expectDense(44)
+            try scene.expectDense(45)
         }
     }
 
@@ -204,6 +206,47 @@ struct PlaceMemoryTests {
             #expect(try await scene.make(1).firstNumbers.isEmpty)
             try scene.change("UPDATE topics SET deleted = NULL WHERE id = 't'")
             #expect(try await scene.make(1).firstNumbers == [Self.topic: 30])
+            for _ in 0..<Self.learning { _ = try await scene.make(1) }
+            try scene.change("DELETE FROM topics WHERE id = 't'")
+            #expect(try await scene.make(1).firstNumbers.isEmpty)
+        }
+    }
+
+    @Test(
+        "tell of a topic that the session itself changed, in the transaction that took some or in another",
+        arguments: [true, false]
+    )
+    func ownChange(inOne: Bool) async throws {
+        try await Self.scene { scene in
+            var renamed = PlaceMemoryTests.models.topic("t", owner: Self.owner)
+            for round in 1...3 {
+                renamed["name"] = .text("name \(round)")
+                let topic = renamed
+                if inOne {
+                    try await scene.store.write { writer throws(StoreError) in
+                        let places = try writer.takePlaces(
+                            [Self.owner: 1],
+                            [Self.topic: 1],
+                            asking: PlaceMemoryTests.questions
+                        )
+                        let number = places.firstNumbers[Self.topic] ?? 0
+                        var message = PlaceMemoryTests.models.message("with \(round)", topic: "t", number: number)
+                        message[ModelType.feedPosition] = .int(places.firstPositions[Self.owner] ?? 0)
+                        message[ModelType.makingTime] = .int(5)
+                        try writer.insertNew([message])
+                        writer.note([.created(message)])
+                        try writer.update(topic)
+                    }
+                } else {
+                    try await scene.store.write { writer throws(StoreError) in try writer.update(topic) }
+                }
+                let expectations = scene.expectations
+                #expect(try await scene.make(1).topics[Self.topic]?["name"] == .text("name \(round)"))
+                #expect(scene.expectations == expectations)
+                for _ in 0...Self.learning { _ = try await scene.make(1) }
+                #expect(scene.expectations > expectations)
+            }
+            try scene.expectDense(Int64(Self.learning + 3 * (Self.learning + 2 + (inOne ? 1 : 0))))
         }
     }
 

@@ -43,6 +43,7 @@ private final class ObservedConnection: SQLConnection {
     func execute(script: String) throws(StoreError) { try base.execute(script: script) }
     var isInTransaction: Bool { base.isInTransaction }
     var isLost: Bool { base.isLost }
+    var transactionID: String? { base.transactionID }
     var isOneSession: Bool { base.isOneSession }
     func checkpoint() throws(StoreError) { try base.checkpoint() }
     func close() { base.close() }
