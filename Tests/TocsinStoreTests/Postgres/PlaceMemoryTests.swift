@@ -7,110 +7,14 @@ import TocsinStore
 
 @Suite("Places that follow a session's own", .enabled(if: PostgresServer.named != nil))
 struct PlaceMemoryTests {
-    private static let models = TestModels()
-    private static let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
-    private static let topic = TopicID("t")
-    private static let owner = "u::ann"
-    /// So many groups in a row make a session sure of what follows.
-    private static let learning = 9
-
-    private final class Counted: Sendable {
-        private let count = Mutex(0)
-        var value: Int { count.withLock { $0 } }
-        func add() { count.withLock { $0 += 1 } }
-    }
-
-    /// A store whose topic has some messages, made one after the other, and who else writes to the database.
-    private final class Scene: Sendable {
-        let store: SQLStore
-        let other: SQLStore
-        let database: any SQLDatabase
-        /// What the store's connections go through.
-        let proxy: PostgresProxy
-        private let counted: Counted
-        private let made = Mutex(0)
-
-        init(messages: Int) async throws {
-            let database = try #require(PostgresServer.named).makeDatabase()
-            self.database = database
-            proxy = try PostgresProxy(to: database.url)
-            let counted = Counted()
-            let observed = ObservedDatabase(base: PostgresDatabase(url: proxy.url)) { sql, _, _ in
-                if sql.contains("another writer came between"), sql.contains("UPDATE topics") { counted.add() }
-            }
-            self.counted = counted
-            var settings = StoreSettings()
-            settings.journal = Journal(instance: "one")
-            store = try await SQLStore.open(observed, at: moment(0), settings: settings)
-            other = try await SQLStore.open(database, at: moment(0))
-            try await store.insert([models.topic("t", owner: owner)])
-            for number in 1...messages { #expect(try await make(1).firstNumbers == [topic: Int64(number)]) }
-        }
-
-        /// How often the store did not wait for the places that it took.
-        var expectations: Int { counted.value }
-
-        /// Makes messages in one group; answers the places that they got.
-        func make(_ count: Int, at now: Timestamp = moment(5), by store: SQLStore? = nil) async throws -> TakenPlaces {
-            let first = made.withLock { made in
-                defer { made += count }
-                return made
-            }
-            return try await (store ?? self.store).write { writer throws(StoreError) in
-                let places = try writer.takePlaces([owner: count], [topic: count], asking: PlaceMemoryTests.questions)
-                guard let number = places.firstNumbers[topic], let position = places.firstPositions[owner] else {
-                    return places
-                }
-                let time = max(now, places.latestMaking ?? now)
-                let messages = (0..<count).map { place in
-                    var message = models.message("m\(first + place)", topic: "t", number: number + Int64(place))
-                    message[ModelType.feedPosition] = .int(position + Int64(place))
-                    message[ModelType.makingTime] = .int(time.milliseconds)
-                    return message
-                }
-                try writer.insertNew(messages)
-                writer.note(messages.map(DomainEvent.created))
-                return places
-            }
-        }
-
-        func change(_ sql: String) throws {
-            let connection = try database.connect(.tool)
-            defer { connection.close() }
-            try connection.run(sql)
-        }
-
-        /// What stands in the database, as numbers and positions without a gap say it.
-        func expectDense(_ count: Int64) throws {
-            let connection = try database.connect(.tool)
-            defer { connection.close() }
-            let found = try connection.first(
-                "SELECT count(*), count(DISTINCT number), max(number), max(position) FROM messages WHERE topic_id = 't'"
-            ) { row in (0..<4).map { row.int($0) } }
-            #expect(found == [count, count, count, count])
-        }
-
-        func close() async {
-            await store.close()
-            await other.close()
-            proxy.close()
-        }
-    }
-
-    private static func scene(messages: Int = learning, _ body: (Scene) async throws -> Void) async throws {
-        let scene = try await Scene(messages: messages)
-        do {
-            try await body(scene)
-        } catch {
-            await scene.close()
-            throw error
-        }
-        await scene.close()
-    }
+    private static let models = PlaceScene.models
+    private static let topic = PlaceScene.topic
+    private static let owner = PlaceScene.owner
+    private static let learning = PlaceScene.learning
 
     @Test("are expected, not waited for, once some in a row followed each other, and again after somebody came between")
     func expected() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             #expect(scene.expectations == 0)
             for _ in 0..<5 { _ = try await scene.make(4) }
             #expect(scene.expectations == 5)
@@ -128,7 +32,7 @@ struct PlaceMemoryTests {
 
     @Test("of several nodes that write to one topic at once have no gap and none twice")
     func together() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in [scene.store, scene.other] {
                     for _ in 0..<4 {
@@ -143,10 +47,10 @@ struct PlaceMemoryTests {
 
     @Test("that a transaction took which was not committed are given again")
     func undone() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: PlaceMemoryTests.questions)
+                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: PlaceScene.questions)
                     throw .statement(code: 0, message: "not wanted", sql: "")
                 }
             }
@@ -157,13 +61,13 @@ struct PlaceMemoryTests {
 
     @Test("that were taken by a group of which a row is refused are given again, and the connection is of use")
     func refusedRow() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
                     let places = try writer.takePlaces(
                         [Self.owner: 1],
                         [Self.topic: 1],
-                        asking: PlaceMemoryTests.questions
+                        asking: PlaceScene.questions
                     )
                     let number = places.firstNumbers[Self.topic] ?? 0
                     try writer.insertNew([Self.models.message("m0", topic: "t", number: number)])
@@ -176,14 +80,14 @@ struct PlaceMemoryTests {
 
     @Test("that one transaction takes twice follow each other")
     func twice() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             for round in 0..<12 {
                 let firsts = try await scene.store.write { writer throws(StoreError) in
                     try (0..<2).map { _ throws(StoreError) in
                         let places = try writer.takePlaces(
                             [Self.owner: 1],
                             [Self.topic: 1],
-                            asking: PlaceMemoryTests.questions
+                            asking: PlaceScene.questions
                         )
                         return places.firstNumbers[Self.topic]
                     }
@@ -195,7 +99,7 @@ struct PlaceMemoryTests {
 
     @Test("tell of a topic that is another's by now, and of one that is gone")
     func changedTopic() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             try scene.change("UPDATE topics SET owner = 'u::bob' WHERE id = 't'")
             #expect(try await scene.make(1).topics[Self.topic]?.owner == "u::bob")
             for _ in 0..<Self.learning { _ = try await scene.make(1) }
@@ -217,8 +121,8 @@ struct PlaceMemoryTests {
         arguments: [true, false]
     )
     func ownChange(inOne: Bool) async throws {
-        try await Self.scene { scene in
-            var renamed = PlaceMemoryTests.models.topic("t", owner: Self.owner)
+        try await PlaceScene.with { scene in
+            var renamed = PlaceScene.models.topic("t", owner: Self.owner)
             for round in 1...3 {
                 renamed["name"] = .text("name \(round)")
                 let topic = renamed
@@ -227,10 +131,10 @@ struct PlaceMemoryTests {
                         let places = try writer.takePlaces(
                             [Self.owner: 1],
                             [Self.topic: 1],
-                            asking: PlaceMemoryTests.questions
+                            asking: PlaceScene.questions
                         )
                         let number = places.firstNumbers[Self.topic] ?? 0
-                        var message = PlaceMemoryTests.models.message("with \(round)", topic: "t", number: number)
+                        var message = PlaceScene.models.message("with \(round)", topic: "t", number: number)
                         message[ModelType.feedPosition] = .int(places.firstPositions[Self.owner] ?? 0)
                         message[ModelType.makingTime] = .int(5)
                         try writer.insertNew([message])
@@ -252,7 +156,7 @@ struct PlaceMemoryTests {
 
     @Test("follow what else was put into the owner's feed, and begin where the feed is gone")
     func feed() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             try scene.change("UPDATE feeds SET last_position = last_position + 10")
             #expect(try await scene.make(1).firstPositions == [Self.owner: 20])
             for _ in 0..<Self.learning { _ = try await scene.make(1) }
@@ -264,18 +168,13 @@ struct PlaceMemoryTests {
 
     @Test("tell of members and devices as they are")
     func members() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             let (ann, bob) = (UserID("ann"), UserID("bob"))
-            func join(_ user: UserID) async throws {
-                let membership = Membership(topicID: Self.topic, userID: user, push: true, createdAt: moment(1))
-                try await scene.other.write { writer throws(StoreError) in try writer.save(membership) }
-            }
-            try await join(bob)
+            try await scene.join("bob")
             for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [Self.topic: [bob]]) }
-            try await join(ann)
+            try await scene.join("ann")
             for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [Self.topic: [ann, bob]]) }
-            let phone = Device.test("d", user: "bob", token: "aa")
-            try await scene.other.write { writer throws(StoreError) in try writer.save(phone) }
+            try await scene.setDevice(of: "bob", isActive: true)
             for _ in 0...Self.learning { #expect(try await scene.make(1).deviceless == [:]) }
             let expectations = scene.expectations
             _ = try await scene.make(1)
@@ -285,7 +184,7 @@ struct PlaceMemoryTests {
 
     @Test("come with the time of the last message, whoever made it and whatever the clocks say")
     func times() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             #expect(try await scene.make(1, at: moment(3)).latestMaking == moment(5))
             _ = try await scene.make(1, at: moment(90), by: scene.other)
             for _ in 0...Self.learning { #expect(try await scene.make(1, at: moment(7)).latestMaking == moment(90)) }
@@ -294,7 +193,7 @@ struct PlaceMemoryTests {
 
     @Test("that went with their whole group, whose answer was lost, are taken once", arguments: [true, false])
     func lostAnswer(afterServer: Bool) async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             var made = Self.learning
             for round in 1...3 {
                 // The id of its first message is in the same piece as the commit.
@@ -316,7 +215,7 @@ struct PlaceMemoryTests {
 
     /// Makes so many messages in each of two topics, each of an owner of its own, in one transaction: by one question for
     /// places or by two.
-    private static func makePairs(_ scene: Scene, _ round: Int, at once: Bool) async throws -> [MessageNumber?] {
+    private static func makePairs(_ scene: PlaceScene, _ round: Int, at once: Bool) async throws -> [MessageNumber?] {
         try await scene.store.write { writer throws(StoreError) in
             let names = ["x", "y"]
             var numbers: [TopicID: MessageNumber] = [:]
@@ -325,7 +224,7 @@ struct PlaceMemoryTests {
                 let places = try writer.takePlaces(
                     Dictionary(uniqueKeysWithValues: asked.map { ("u::" + $0, 1) }),
                     Dictionary(uniqueKeysWithValues: asked.map { (TopicID($0), 1) }),
-                    asking: PlaceMemoryTests.questions
+                    asking: PlaceScene.questions
                 )
                 numbers.merge(places.firstNumbers) { $1 }
                 positions.merge(places.firstPositions) { $1 }
@@ -345,7 +244,7 @@ struct PlaceMemoryTests {
 
     @Test("of several topics and feeds are expected together", arguments: [true, false])
     func several(atOnce: Bool) async throws {
-        try await Self.scene(messages: 1) { scene in
+        try await PlaceScene.with(messages: 1) { scene in
             try await scene.store.insert(["x", "y"].map { Self.models.topic($0, owner: "u::" + $0) })
             for round in 1...Self.learning {
                 let number = Int64(round)
@@ -372,14 +271,14 @@ struct PlaceMemoryTests {
 
     @Test("that a failed write took in a feed are not expected to be taken")
     func failedBeside() async throws {
-        try await Self.scene { scene in
+        try await PlaceScene.with { scene in
             try await scene.store.insert([Self.models.topic("other", owner: Self.owner)])
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
                     _ = try writer.takePlaces(
                         [Self.owner: 1],
                         [TopicID("other"): 1],
-                        asking: PlaceMemoryTests.questions
+                        asking: PlaceScene.questions
                     )
                     throw .statement(code: 0, message: "not wanted", sql: "")
                 }
