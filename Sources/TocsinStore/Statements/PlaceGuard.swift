@@ -24,22 +24,21 @@ enum PlaceGuard {
         return "UPDATE topics SET last_number = \(number)\(changes) WHERE id = $1"
     }
 
-    /// A whole number, if the transaction has written the rows of all these topics and feeds.
+    /// A whole number, if the transaction has written the rows of so many topics and feeds, which the parameters from this
+    /// one on name (`names`): one that is gone is raised without a failure.
     ///
-    /// One that is gone is raised without a failure. Parameters begin with this one; each is for one row, since of lists
-    /// PostgreSQL thinks too highly to keep a plan.
-    static func number(
-        _ number: String,
-        ifTaken wanted: WantedPlaces,
-        firstParameter: Int
-    ) -> (sql: String, bindings: [SQLValue]) {
-        let rows =
-            wanted.numbers.keys.map { (table: "topics", key: "id", name: $0) }
-            + wanted.positions.keys.map { (table: "feeds", key: "owner", name: $0) }
-        let conditions = rows.enumerated().map { index, row in
-            "(SELECT xmin FROM \(row.table) WHERE \(row.key) = $\(firstParameter + index)) = pg_current_xact_id()::xid"
+    /// Each parameter is one name, since of lists PostgreSQL thinks too highly to keep a plan.
+    static func number(_ number: String, ifTaken topics: Int, feeds: Int, firstParameter: Int) -> String {
+        let conditions = (0..<topics + feeds).map { place in
+            let row = place < topics ? "topics WHERE id" : "feeds WHERE owner"
+            return "(SELECT xmin FROM \(row) = $\(firstParameter + place)) = pg_current_xact_id()::xid"
         }
-        return (guarded(number, if: conditions.joined(separator: " AND ")), rows.map { .text($0.name) })
+        return guarded(number, if: conditions.joined(separator: " AND "))
+    }
+
+    /// The topics and feeds that `number` looks at.
+    static func names(of wanted: WantedPlaces) -> [SQLValue] {
+        wanted.numbers.keys.map { .text($0) } + wanted.positions.keys.map { .text($0) }
     }
 
     /// Users as a parameter.

@@ -71,7 +71,7 @@ struct PlaceMemory {
 
     /// The places that the open transaction will be given, if nobody came between; nil where it is better to wait for them.
     func expected(_ wanted: WantedPlaces) -> TakenPlaces? {
-        guard taken == nil, let questions = wanted.questions else { return nil }
+        guard taken == nil, !wanted.numbers.isEmpty, let questions = wanted.questions else { return nil }
         var expected = TakenPlaces()
         for owner in wanted.positions.keys {
             guard let feed = feeds[owner], feed.follows >= Self.manyFollows else { return nil }
