@@ -5,19 +5,6 @@ import TocsinStore
 
 @Suite("A message to a topic that another node changes", .serialized, .enabled(if: PostgresServer.named != nil))
 struct DeletedMeanwhileTests {
-    /// Waits until a session of this database waits for another's row, on its thread: so one test of these after the other.
-    private func waitForWaiter(_ connection: any SQLConnection) throws {
-        let waiters = """
-            SELECT count(*) FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-            WHERE NOT l.granted AND a.datname = current_database()
-            """
-        for _ in 0..<6000 {
-            if try connection.first(waiters, [], { $0.int(0) }) ?? 0 > 0 { return }
-            _ = try connection.first("SELECT pg_sleep(0.01)::text") { $0.text(0) }
-        }
-        Issue.record("nobody waits for the topic's row")
-    }
-
     @Test(
         "or gives to another owner is refused, though it might have been made when the topic was looked at",
         .timeLimit(.minutes(5)),
@@ -35,7 +22,7 @@ struct DeletedMeanwhileTests {
         try other.run("BEGIN")
         try other.run("UPDATE topics SET \(change) WHERE id = $1", [.text(topic)])
         let publishing = Task { try await api.publish("late", to: topic) }
-        try waitForWaiter(watch)
+        try await database.waitForWaiters()
         try other.run("COMMIT")
         let answer = try await publishing.value
         let error = answer["errors"]?.arrayValue?.first

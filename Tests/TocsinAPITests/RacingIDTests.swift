@@ -43,16 +43,7 @@ struct RacingIDTests {
         let given: JSONObject = [name: "m1"]
         async let one = nodes.one.publish(first.title, to: first.topic, as: first.caller, with: given)
         async let other = nodes.other.publish(second.title, to: second.topic, as: second.caller, with: given)
-        let watcher = try nodes.database.connect(.reader)
-        defer { watcher.close() }
-        let waiting = """
-            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-            """
-        let end = ContinuousClock.now + .seconds(100)
-        while try watcher.first(waiting, [], { $0.int(0) }) != 2 {
-            try #require(ContinuousClock.now < end, "Both never waited for the topic.")
-            await Task.yield()
-        }
+        try await nodes.database.waitForWaiters(2)
         try blocker.run("ROLLBACK")
         return try await [one, other]
     }

@@ -85,6 +85,41 @@ struct DevicelessRunTests {
     }
 
     @Test(
+        "a topic may say that a run is longer than its row does, also one that came from another database",
+        arguments: TestDatabase.available
+    )
+    func longer(database: TestDatabase) async throws {
+        let database = try database.make()
+        let store = try await SQLStore.open(database, at: moment(0))
+        try await prepare(store, [run(1...1, ["zoe"]), run(2...3)])
+        let connection = try database.connect(.tool)
+        defer { connection.close() }
+        try connection.run("UPDATE topics SET run_first = 2, run_last = 5 WHERE id = 't1'")
+        func expect(_ last: [String]) async throws {
+            for (message, users) in [("m1", ["zoe"]), ("m2", both), ("m4", both), ("m5", both), ("m6", last)] {
+                #expect(try await rows(store, message) == made(message, users), "\(message)")
+            }
+            let summaries = try await store.read { reader throws(StoreError) in
+                try reader.deliverySummaries(of: (1...6).map { MessageID("m\($0)") })
+            }
+            #expect(summaries.values.reduce(0) { $0 + ($1.counts[.skipped] ?? 0) } == 9 + last.count)
+        }
+        let both = ["ann", "bob"]
+        try await expect([])
+        let next = run(6...6, ["cy"])
+        try await store.write { writer throws(StoreError) in try writer.save([next]) }
+        try await expect(["cy"])
+        let removed = try await store.write { writer throws(StoreError) in
+            try writer.removeRuns(of: [topic], madeBefore: moment(6), limit: 2)
+        }
+        #expect(removed == 2)
+        #expect(try await rows(store, "m2").isEmpty)
+        #expect(try await rows(store, "m5").isEmpty)
+        #expect(try await rows(store, "m6") == made("m6", ["cy"]))
+        await store.close()
+    }
+
+    @Test(
         "rows beside a run are in one order with what it stands for, in pages of any size and by state",
         arguments: TestDatabase.available
     )
@@ -227,7 +262,8 @@ struct DevicelessRunTests {
         try await store.write { writer throws(StoreError) in try writer.save(all) }
         let reaper = DeliveryReaper(
             store: store,
-            time: MonthStore.Clock(moment: moment(3000)),
+            // A run may have messages of an hour.
+            time: MonthStore.Clock(moment: moment(3_600_000 + 3000)),
             keptSeconds: 1,
             batch: 10
         )

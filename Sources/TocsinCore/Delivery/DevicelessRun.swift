@@ -9,7 +9,11 @@ package struct DevicelessRun: Sendable, Hashable {
     package let numbers: ClosedRange<MessageNumber>
     /// The topic's members, of whom there is one at least.
     package let users: [UserID]
+    /// When its first messages were made.
     package let madeAt: Timestamp
+
+    /// The last messages of a run are made less than so long after its first, since it goes as a whole.
+    package static let longestSeconds = 3600.0
 
     package init(topicID: TopicID, numbers: ClosedRange<MessageNumber>, users: [UserID], madeAt: Timestamp) {
         (self.topicID, self.numbers, self.users, self.madeAt) = (topicID, numbers, users, madeAt)

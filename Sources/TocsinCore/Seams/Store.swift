@@ -163,10 +163,11 @@ package struct PlaceQuestions: Sendable {
     package var topics: ModelType
     /// `membersIfNoneHasDevice` of topics of so many members at most.
     package var fewMembers: Int
+    /// When the messages are made, by the clock of who asks; they get the time of those before them where that is later.
+    package var now: Timestamp
 
-    package init(topics: ModelType, fewMembers: Int) {
-        self.topics = topics
-        self.fewMembers = fewMembers
+    package init(topics: ModelType, fewMembers: Int, now: Timestamp) {
+        (self.topics, self.fewMembers, self.now) = (topics, fewMembers, now)
     }
 }
 

@@ -26,7 +26,8 @@ package struct DeliveryReaper: Sendable {
     /// Removes all that is due now; answers how many it removed one by one.
     package func runOnce() async throws(ServiceError) -> Int {
         let end = time.now().adding(seconds: -keptSeconds)
-        let total = try await removeRows(settledBefore: end) + removeRuns(madeBefore: end)
+        let allOverBefore = end.adding(seconds: -DevicelessRun.longestSeconds)
+        let total = try await removeRows(settledBefore: end) + removeRuns(madeBefore: allOverBefore)
         try await keepPartitions(settledBefore: end)
         return total
     }

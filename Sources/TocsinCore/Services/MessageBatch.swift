@@ -161,7 +161,7 @@ extension MessageBatch {
 
 extension MessageBatch {
     private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
-        let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers)
+        let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers, now: now)
         let taken = try MessagePlaces.take(
             for: &created,
             in: topics.ids,

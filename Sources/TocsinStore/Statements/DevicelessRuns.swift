@@ -14,9 +14,7 @@ private enum SQL {
             """
     )
     /// Ends the run `$2` of a topic, `$1`, where the topic says that it does.
-    static let end = """
-        UPDATE deviceless_runs SET last_number = $3, made_at = $4 WHERE topic_id = $1 AND first_number = $2
-        """
+    static let end = "UPDATE deviceless_runs SET last_number = $3 WHERE topic_id = $1 AND first_number = $2"
     static let forgetOpen = "UPDATE topics SET run_first = NULL, run_last = NULL WHERE id = $1"
     /// Each message's run is the last that begins at or before it, and does not end before it: by its own row, or where its
     /// topic says that it is longer.
@@ -36,19 +34,11 @@ private enum SQL {
             ORDER BY r.first_number LIMIT 1), $3) < $3
         FROM topics AS t WHERE t.id > $1 ORDER BY t.id LIMIT $2
         """
-    /// An open run is as old as its last message.
-    static let endOld = """
-        UPDATE topics SET run_first = NULL, run_last = NULL WHERE id = $1 AND run_first IS NOT NULL
-            AND EXISTS (SELECT 1 FROM deviceless_runs AS r
-                WHERE r.topic_id = $1 AND r.first_number = topics.run_first AND r.made_at < $2)
-            AND NOT EXISTS (SELECT 1 FROM messages AS m
-                WHERE m.topic_id = $1 AND m.number = topics.run_last AND m.made_at >= $2)
-        """
+    /// What a topic says of a run that is gone tells nothing.
     static let remove = """
         DELETE FROM deviceless_runs WHERE topic_id = $1 AND made_at < $2 AND first_number <=
             (SELECT max(f.first_number) FROM (SELECT r.first_number FROM deviceless_runs AS r WHERE r.topic_id = $1
                 ORDER BY r.first_number LIMIT $3) AS f)
-            AND NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.id = $1 AND t.run_first = deviceless_runs.first_number)
         """
 }
 
@@ -77,7 +67,7 @@ extension SQLWriter {
             stored.append(run)
             guard let ended else { continue }
             let topic = SQLValue.text(run.topicID.text)
-            try connection.queue(SQL.end, [topic, .int(ended.first), .int(ended.last), SQLValue(run.madeAt)])
+            try connection.queue(SQL.end, [topic, .int(ended.first), .int(ended.last)])
             try connection.queue(SQL.forgetOpen, [topic])
         }
         if !stored.isEmpty { try store(stored) }
@@ -101,7 +91,6 @@ extension SQLWriter {
     ) throws(StoreError) -> Int {
         var removed = 0
         for topic in topics where removed < limit {
-            try connection.run(SQL.endOld, [.text(topic.text), SQLValue(moment)])
             removed += try connection.run(
                 SQL.remove,
                 [.text(topic.text), SQLValue(moment), .int(Int64(limit - removed))]

@@ -17,6 +17,9 @@ struct PlaceMemory {
         var transaction: String
         /// How often places taken here have followed each other without another writer's in between.
         var follows: Int
+
+        /// As parameters of `PlaceGuard`.
+        var left: [SQLValue] { [.text(transaction), .int(last)] }
     }
 
     private struct Topic {
@@ -37,7 +40,7 @@ struct PlaceMemory {
         /// The runs that the messages are in, by topic.
         var runs: [String: OpenRun] = [:]
         /// The runs that topics say are open, which the messages are not in.
-        var left: [String: (first: MessageNumber, last: MessageNumber)] = [:]
+        var left: [String: OpenNumbers] = [:]
     }
 
     private var topics: [String: Counter<Topic>] = [:]
@@ -45,7 +48,7 @@ struct PlaceMemory {
     /// What the open transaction has taken; nil before it has.
     private var taken: Taken?
     /// What of that it only expects to have taken.
-    private(set) var unconfirmed: WantedPlaces?
+    private(set) var unconfirmed: ExpectedPlaces?
     private static let maximumCount = 4096
     /// After so many another writer's message is not expected.
     ///
@@ -92,33 +95,37 @@ struct PlaceMemory {
         return expected
     }
 
-    /// The number of the transaction that has left this topic as it is expected to be.
-    func transaction(ofTopic name: String) -> String? { topics[name]?.transaction }
+    /// How this topic is expected to have been left: its last number, and by which transaction.
+    func left(topic name: String) -> [SQLValue]? { topics[name]?.left }
 
-    /// The number of the transaction that has left the feed of this owner as it is expected to be.
-    func transaction(ofFeed owner: String) -> String? { feeds[owner]?.transaction }
+    /// The same of the feed of this owner.
+    func left(feedOf owner: String) -> [SQLValue]? { feeds[owner]?.left }
 
     /// Notes what the open transaction expects to have taken.
     mutating func expect(_ places: TakenPlaces, _ wanted: WantedPlaces) {
-        var left: [String: (first: MessageNumber, last: MessageNumber)] = [:]
+        var left: [String: OpenNumbers] = [:]
         var runs: [String: OpenRun] = [:]
         for name in wanted.numbers.keys {
             guard let topic = topics[name], let run = topic.value.run else { continue }
-            if let lengthened = lengthened(inTopic: name) {
+            if let lengthened = lengthened(inTopic: name, with: places, wanted) {
                 runs[name] = lengthened
             } else if run.isOpen {
-                left[name] = (run.first, topic.last)
+                left[name] = OpenNumbers(first: run.first, last: topic.last)
             }
         }
         note(places, wanted, leaving: left)
         taken?.runs = runs
-        unconfirmed = wanted
+        unconfirmed = ExpectedPlaces(places: places, wanted: wanted)
     }
 
-    /// The run that a topic's next messages are to be in, as it is with them; nil where that is to be a new one, or none.
-    func lengthened(inTopic name: String) -> OpenRun? {
+    /// The run that the messages at these expected places in a topic are to be in, as it is with them; nil where that is to
+    /// be a new one, or none.
+    ///
+    /// A run that might be gone by its age is never made longer, however long ago the last message was.
+    func lengthened(inTopic name: String, with places: TakenPlaces, _ wanted: WantedPlaces) -> OpenRun? {
         guard let topic = topics[name]?.value, var run = topic.run, run.users == topic.deviceless,
-            topic.madeAt.milliseconds - run.madeAt.milliseconds < OpenRun.maximumMilliseconds
+            let now = wanted.questions?.now, let latest = places.latestMaking,
+            max(now, latest) < run.madeAt.adding(seconds: DevicelessRun.longestSeconds)
         else { return nil }
         run.isOpen = true
         return run
@@ -128,7 +135,7 @@ struct PlaceMemory {
     mutating func note(
         _ places: TakenPlaces,
         _ wanted: WantedPlaces,
-        leaving left: [String: (first: MessageNumber, last: MessageNumber)]
+        leaving left: [String: OpenNumbers]
     ) {
         guard var former = taken else {
             taken = Taken(places: places, wanted: wanted, left: left)
@@ -165,6 +172,12 @@ struct PlaceMemory {
     mutating func change(topic name: String) {
         topics[name] = nil
         taken?.wanted.numbers[name] = nil
+    }
+
+    /// Forgets a feed that the open transaction changes otherwise.
+    mutating func change(feedOf owner: String) {
+        feeds[owner] = nil
+        taken?.wanted.positions[owner] = nil
     }
 
     /// Forgets what is remembered of these: it may be otherwise.
@@ -232,15 +245,18 @@ struct OpenRun {
     var madeAt: Timestamp
     /// Whether the topic says how long it is, and not the run's own row.
     var isOpen: Bool
+}
 
-    /// A run goes by its age as a whole: so after so long another one is begun.
-    static let maximumMilliseconds: Int64 = 3_600_000
+/// The numbers of a run that a topic says is open.
+struct OpenNumbers {
+    var first: MessageNumber
+    var last: MessageNumber
 }
 
 /// How a run of the messages of a group is saved.
 enum RunSaving {
     /// As a row; the run that the topic says is open has these numbers, and is longer no more.
-    case stored(ending: (first: MessageNumber, last: MessageNumber)?)
+    case stored(ending: OpenNumbers?)
     /// By the topic's row, which was told with the places.
     case told
 }
@@ -263,6 +279,12 @@ struct WantedPlaces {
             numbers: numbers.merging(other.numbers) { $1 }
         )
     }
+}
+
+/// Places that are expected to be taken, and what was asked for.
+struct ExpectedPlaces {
+    var places: TakenPlaces
+    var wanted: WantedPlaces
 }
 
 extension TakenPlaces {

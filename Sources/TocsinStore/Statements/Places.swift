@@ -75,7 +75,7 @@ struct Counters: Sendable {
         selection: { "SELECT owner, last_position FROM feeds WHERE owner IN (\($0))" },
         raiseListed: """
             INSERT INTO feeds (owner, last_position)
-            SELECT n.owner, n.count FROM unnest($1::text[], $2::bigint[]) AS n (owner, count) ORDER BY n.owner
+            SELECT n.owner, n.count FROM unnest($1::text[], $2::bigint[]) AS n (owner, count) ORDER BY n.owner COLLATE "C"
             ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
             """
     )
@@ -144,18 +144,15 @@ extension SQLWriter {
         _ expected: TakenPlaces,
         _ wanted: WantedPlaces
     ) -> [(sql: String, bindings: [SQLValue])]? {
-        guard let questions = wanted.questions else { return nil }
-        let most = SQLValue.int(Int64(questions.fewMembers + 1))
         var raises: [(sql: String, bindings: [SQLValue])] = []
-        for (owner, count) in wanted.positions.sorted(by: { $0.key < $1.key }) {
-            guard let former = session.places.transaction(ofFeed: owner) else { return nil }
-            raises.append((PlaceGuard.raiseFeed, [.text(owner), .int(Int64(count)), .text(former)]))
+        for (owner, count) in wanted.positions.inOrderOfBytes {
+            guard let left = session.places.left(feedOf: owner) else { return nil }
+            raises.append((PlaceGuard.raiseFeed, [.text(owner), .int(Int64(count))] + left))
         }
-        for (name, count) in wanted.numbers.sorted(by: { $0.key < $1.key }) {
-            guard let former = session.places.transaction(ofTopic: name) else { return nil }
-            let members = PlaceGuard.list(expected.deviceless?[TopicID(name)])
-            let bindings = [.text(name), .int(Int64(count)), .text(former), members, most]
-            if let run = session.places.lengthened(inTopic: name) {
+        for (name, count) in wanted.numbers.inOrderOfBytes {
+            guard let left = session.places.left(topic: name) else { return nil }
+            let bindings = [.text(name), .int(Int64(count))] + left
+            if let run = session.places.lengthened(inTopic: name, with: expected, wanted) {
                 raises.append((PlaceGuard.raiseTopicInRun, bindings + [.int(run.first)]))
             } else {
                 raises.append((PlaceGuard.raiseTopic, bindings))
@@ -221,7 +218,7 @@ struct PlaceAnswers {
     private let asksMaking: Bool
     private var answered = TakenPlaces()
     /// The runs that topics say are open.
-    private(set) var openRuns: [String: (first: MessageNumber, last: MessageNumber)] = [:]
+    private(set) var openRuns: [String: OpenNumbers] = [:]
     private var members: FewMembers?
 
     init(to wanted: WantedPlaces, asksMaking: Bool, _ session: SQLSession) throws(StoreError) {
@@ -258,7 +255,7 @@ struct PlaceAnswers {
             guard let topics else { return }
             answered.topics[TopicID(name)] = topics.record(row, from: 2)
             let run = topics.placeOfRun
-            if !row.isNull(run) { openRuns[name] = (row.int(run), row.int(run + 1)) }
+            if !row.isNull(run) { openRuns[name] = OpenNumbers(first: row.int(run), last: row.int(run + 1)) }
         case 2 where asksMaking: answered.latestMaking = row.optionalMoment(0)
         default: members?.add(FewMembers.Row(row))
         }
@@ -273,6 +270,13 @@ struct PlaceAnswers {
     private static func raising(_ count: Int, and topics: ModelStatements?) -> String {
         guard let topics else { return Counters.numbers.raising(count) }
         return count == 1 ? topics.raising.one : topics.raising.some
+    }
+}
+
+extension [String: Int] {
+    /// In the order in which the database locks rows of these names.
+    fileprivate var inOrderOfBytes: [(key: String, value: Int)] {
+        sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 }
 

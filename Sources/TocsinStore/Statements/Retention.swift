@@ -127,11 +127,13 @@ extension SQLWriter {
 
     /// Says that an owner's feed is kept from behind a position on.
     func keep(feedOf owner: String, behind position: FeedPosition) throws(StoreError) {
+        session.places.change(feedOf: owner)
         try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
     }
 
     /// Says that a topic is kept from behind a number on.
     func keep(_ topic: TopicID, behind number: MessageNumber) throws(StoreError) {
+        session.places.change(topic: topic.text)
         try connection.run(SQL.raiseTopic, [.text(topic.text), .int(number + 1)])
     }
 }

@@ -27,7 +27,7 @@ struct KeptPlanTests {
                     try writer.takePlaces(
                         ["u": 1],
                         [TopicID("t"): 1],
-                        asking: PlaceQuestions(topics: models.topic, fewMembers: 8)
+                        asking: PlaceQuestions(topics: models.topic, fewMembers: 8, now: moment(0))
                     )
                 )
             }

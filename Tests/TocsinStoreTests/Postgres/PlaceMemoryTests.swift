@@ -182,6 +182,22 @@ struct PlaceMemoryTests {
         }
     }
 
+    @Test("are not expected behind a member who joins, or gets a device, while the topic's row is waited for")
+    func joiningMeanwhile() async throws {
+        try await PlaceScene.with { scene in
+            let join = "INSERT INTO memberships (topic_id, user_id, push, created_at) VALUES ('t', 'bob', 1, 1)"
+            let activate = "UPDATE devices SET active = 1 WHERE user_id = 'bob'"
+            try await scene.setDevice(of: "bob", isActive: false)
+            let expectations = scene.expectations
+            #expect(try await scene.makeBehind([join], ending: "ROLLBACK").deviceless == [Self.topic: []])
+            #expect(try await scene.makeBehind([join]).deviceless == [Self.topic: [UserID("bob")]])
+            for _ in 0..<Self.learning { _ = try await scene.make(1) }
+            #expect(try await scene.makeBehind([activate]).deviceless == [:])
+            #expect(scene.expectations == expectations + 3)
+            try scene.expectDense(Int64(2 * Self.learning + 3))
+        }
+    }
+
     @Test("come with the time of the last message, whoever made it and whatever the clocks say")
     func times() async throws {
         try await PlaceScene.with { scene in

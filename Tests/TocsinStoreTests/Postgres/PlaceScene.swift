@@ -8,7 +8,7 @@ import TocsinStore
 /// A store whose topic has some messages, made one after the other, and who else writes to the database.
 final class PlaceScene: Sendable {
     static let models = TestModels()
-    static let questions = PlaceQuestions(topics: models.topic, fewMembers: 8)
+    static let questions = questions(at: moment(5))
     static let topic = TopicID("t")
     static let owner = "u::ann"
     /// So many groups in a row make a session sure of what follows.
@@ -34,9 +34,14 @@ final class PlaceScene: Sendable {
         var settings = StoreSettings()
         settings.journal = Journal(instance: "one")
         store = try await SQLStore.open(observed, at: moment(0), settings: settings)
-        other = try await SQLStore.open(database, at: moment(0))
+        settings.journal = Journal(instance: "other")
+        other = try await SQLStore.open(database, at: moment(0), settings: settings)
         try await store.insert([Self.models.topic("t", owner: Self.owner)])
         for number in 1...messages { #expect(try await make(1).firstNumbers == [Self.topic: Int64(number)]) }
+    }
+
+    static func questions(at now: Timestamp) -> PlaceQuestions {
+        PlaceQuestions(topics: models.topic, fewMembers: 8, now: now)
     }
 
     static func with(messages: Int = learning, _ body: (PlaceScene) async throws -> Void) async throws {
@@ -65,7 +70,8 @@ final class PlaceScene: Sendable {
     func make(_ count: Int, at now: Timestamp = moment(5), by store: SQLStore? = nil) async throws -> TakenPlaces {
         let first = nextPlace(count)
         return try await (store ?? self.store).write { writer throws(StoreError) in
-            let places = try writer.takePlaces([Self.owner: count], [Self.topic: count], asking: Self.questions)
+            let asked = Self.questions(at: now)
+            let places = try writer.takePlaces([Self.owner: count], [Self.topic: count], asking: asked)
             guard let number = places.firstNumbers[Self.topic], let position = places.firstPositions[Self.owner] else {
                 return places
             }
@@ -99,6 +105,19 @@ final class PlaceScene: Sendable {
         device.isActive = isActive
         let changed = device
         try await other.write { writer throws(StoreError) in try writer.save(changed) }
+    }
+
+    /// Makes a message that waits for the topic's row, which a transaction holds that changes other rows and then ends.
+    func makeBehind(_ changes: [String], ending end: String = "COMMIT") async throws -> TakenPlaces {
+        let connection = try database.connect(.tool)
+        defer { connection.close() }
+        for sql in ["BEGIN", "SELECT 1 FROM topics WHERE id = 't' FOR NO KEY UPDATE"] + changes {
+            _ = try connection.run(sql)
+        }
+        async let made = make(1)
+        try await database.waitForWaiters()
+        _ = try connection.run(end)
+        return try await made
     }
 
     /// Numbers that a query answers.
