@@ -82,6 +82,9 @@ final class SQLiteConnection: SQLConnection {
     }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    /// None: rows do not say who wrote them.
+    var transactionID: String? { nil }
+    var isOneSession: Bool { true }
 
     func checkpoint() throws(StoreError) {
         let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)

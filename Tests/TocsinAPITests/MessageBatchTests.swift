@@ -381,6 +381,8 @@ private final class CountingConnection: SQLConnection {
 
     func execute(script: String) throws(StoreError) { try base.execute(script: script) }
     var isInTransaction: Bool { base.isInTransaction }
+    var transactionID: String? { base.transactionID }
+    var isOneSession: Bool { base.isOneSession }
     func checkpoint() throws(StoreError) { try base.checkpoint() }
     func close() { base.close() }
 }

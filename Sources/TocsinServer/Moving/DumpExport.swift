@@ -98,7 +98,8 @@ struct DumpExport {
 }
 
 extension [UInt8] {
-    var hexadecimal: String {
+    /// Two digits a byte, in lower case.
+    package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

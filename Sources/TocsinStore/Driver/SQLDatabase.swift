@@ -104,11 +104,7 @@ extension SQLConnection {
         }
     }
 
-    package var transactionID: String? { nil }
-
     package var isLost: Bool { false }
-
-    package var isOneSession: Bool { true }
 }
 
 /// The current row of a running statement; columns count from 0.

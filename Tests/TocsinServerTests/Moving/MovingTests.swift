@@ -174,56 +174,19 @@ struct MovingTests {
         let lines = try await scene.export("source", to: "dump")
         let migrations = try Migration.embedded(for: .sqlite)
         let breaking = try #require(migrations.last { !$0.isAdditive })
-        let table = "deviceless_runs"
-        let added = try #require(migrations.first { $0.text.contains(table) })
-        for (level, name) in [(added.number - 1, "before"), (breaking.number, "oldest"), (breaking.number - 1, "")] {
-            let dump = try Self.older(lines, than: table, level: level)
-            try scene.write(dump.map { $0 + "\n" }.joined(), to: "old")
-            if name.isEmpty {
-                let said = await reason { _ = try await scene.import("old", into: "refused") }
-                #expect(said?.contains("migration \(level)") == true, "\(said ?? "it was taken")")
-            } else {
-                let counts = try await scene.import("old", into: name)
-                #expect(counts?.count == MovedTable.all.count - 1)
-                let rest = MovedData.rows(lines).filter { !$0.hasPrefix("[\"\(table)\"") }
-                #expect(try await scene.rows(name) == rest)
-            }
+        let newest = try #require(migrations.last)
+        #expect(newest.number - breaking.number >= 2)
+        for level in breaking.number..<newest.number {
+            let dump = try OlderDump(of: lines, level: level)
+            try scene.write(dump.lines.map { $0 + "\n" }.joined(), to: "old")
+            let counts = try await scene.import("old", into: "level-\(level)")
+            #expect(counts?.count == MovedTable.all.count - dump.missingTables.count)
+            #expect(try await scene.rows("level-\(level)") == dump.rowsToday, "level \(level)")
         }
-    }
-
-    /// A dump as a version would have made it that knew fewer migrations and not this table.
-    private static func older(_ lines: [String], than table: String, level: Int) throws -> [String] {
-        var (made, pending, chunk, all) = ([String](), [String](), 0, JSONObject())
-        for line in lines {
-            var json = try JSONParser.parse(line).objectValue ?? [:]
-            if line.hasPrefix("[") {
-                pending.append(line)
-            } else if json["tocsin"] != nil {
-                var tables = json["tables"]?.objectValue ?? [:]
-                tables[table] = nil
-                (json["tables"], json["migration"]) = (.object(tables), .int(Int64(level)))
-                made.append(JSONValue.object(json).serializedString())
-            } else if json["chunk"] != nil {
-                if json["table"] != .string(table) {
-                    chunk += 1
-                    let token = try #require(
-                        json["token"]?.stringValue.flatMap { Data(base64Encoded: $0) }.map { [UInt8]($0) }
-                    )
-                    var place = try JSONParser.parse(token).objectValue ?? [:]
-                    var rows = place["rows"]?.objectValue ?? [:]
-                    rows[table] = nil
-                    (place["rows"], place["chunk"], all) = (.object(rows), .int(Int64(chunk)), rows)
-                    json["token"] = .string(Data(JSONValue.object(place).serialized()).base64EncodedString())
-                    json["chunk"] = .int(Int64(chunk))
-                    made += pending + [JSONValue.object(json).serializedString()]
-                }
-                pending = []
-            } else {
-                (json["rows"], json["chunks"]) = (.object(all), .int(Int64(chunk)))
-                made.append(JSONValue.object(json).serializedString())
-            }
-        }
-        return made
+        let level = breaking.number - 1
+        try scene.write(try OlderDump(of: lines, level: level).lines.map { $0 + "\n" }.joined(), to: "old")
+        let said = await reason { _ = try await scene.import("old", into: "refused") }
+        #expect(said?.contains("migration \(level)") == true, "\(said ?? "it was taken")")
     }
 
     @Test("a database that has data is refused; merging adds to it, and refuses rows that are there with other values")
