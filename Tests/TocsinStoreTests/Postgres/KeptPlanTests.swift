@@ -1,3 +1,4 @@
+import Synchronization
 import TestDatabases
 import Testing
 import TocsinCore
@@ -9,6 +10,17 @@ struct KeptPlanTests {
     private static let scans = """
         SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes
         WHERE relname LIKE 'messages%' AND indexrelname LIKE '%' || $1 || '%'
+        """
+
+    /// A statement that a session has prepared, and how often it was run, and planned for that.
+    private struct Planned: Equatable {
+        let uses: Int64
+        let anew: Int64
+        let sql: String
+    }
+
+    private static let planned = """
+        SELECT generic_plans + custom_plans, custom_plans, statement FROM pg_prepared_statements
         """
 
     @Test(
@@ -43,6 +55,33 @@ struct KeptPlanTests {
         }
         #expect(byNumber >= 20)
         #expect(try connection.first(Self.scans, [.text("creation")]) { $0.int(0) } == 0)
+    }
+
+    @Test(
+        "no statement of a group of messages is planned anew each time, nor where its places are expected",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func groups() async throws {
+        try await PlaceScene.with { scene in
+            let plans = Mutex([Planned]())
+            let observed = ObservedDatabase(base: scene.database) { sql, _, connection throws(StoreError) in
+                guard sql.hasPrefix("BEGIN ISOLATION LEVEL READ COMMITTED") else { return }
+                let found = try connection.all(Self.planned) {
+                    Planned(uses: $0.int(0), anew: $0.int(1), sql: $0.text(2))
+                }
+                plans.withLock { $0 = found }
+            }
+            var settings = StoreSettings()
+            settings.journal = Journal(instance: "third")
+            let store = try await SQLStore.open(observed, at: moment(0), settings: settings)
+            try await scene.join("bob")
+            for _ in 0..<40 { _ = try await scene.make(3, by: store) }
+            await store.close()
+            let often = plans.withLock { $0 }.filter { $0.uses > 20 }
+            #expect(often.contains { $0.sql.contains("INSERT INTO node_events") })
+            // The server tries five times.
+            #expect(often.filter { $0.anew > 5 } == [])
+        }
     }
 
     @Test("a look at a long journal reads what is new in it, not all of it", arguments: TestDatabase.postgres)
