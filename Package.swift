@@ -86,7 +86,8 @@ let package = Package(
         .target(
             name: "TocsinServer",
             dependencies: [
-                "CCurl", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP",
+                "CCurl", "CMalloc", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
+                "TocsinHTTP",
                 "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"),
                 nio("NIOPosix"), nioSSL, logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
@@ -128,6 +129,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Embeds schema/ and migrations/ into the binary
         .plugin(

@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [create] [query] [store] [push] [live] [engine] [--seconds N] [--connections N] [--pushes N] [--devices N]
+scripts/bench.sh [create] [query] [store] [push] [live] [engine] [fair] [--seconds N] [--connections N] [--pushes N] [--devices N]
                  [--subscribers N]
 
   create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
@@ -21,6 +21,8 @@ scripts/bench.sh [create] [query] [store] [push] [live] [engine] [--seconds N] [
   engine   the GraphQL engine alone: parse, validate, execute, introspect; peers on the same documents and data:
            graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
            calls for memory are counted, also for each further row
+  fair     what another owner feels while one attacks, on both databases (scripts/attacks.sh with the attacks that make
+           load): reads quiet and under attack, events, pushes, a revocation, the server's memory; about 15 minutes
 
 All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64),
 --pushes (1000000) to a topic of --devices (200000) those of push's whole way,
@@ -36,13 +38,15 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export HOME="${HOME:-$root/.tocsin/home}"
 
 names=()
+options=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    create | query | store | push | live | engine) names+=("$argument") ;;
+    create | query | store | push | live | engine | fair) names+=("$argument") ;;
+    *) options+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(create query store push live engine)
+[ "${#names[@]}" -gt 0 ] || names=(create query store push live engine fair)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build
@@ -56,7 +60,17 @@ peers="$root/.build-release/peers"
 if wants push; then install_push_peers "$peers"; fi
 if wants live; then install_live_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
-products=(tocsin-bench)
-if wants create || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
+benchmarks=()
+for name in "${names[@]}"; do [ "$name" = fair ] || benchmarks+=("$name"); done
+products=()
+[ "${#benchmarks[@]}" -eq 0 ] || products+=(tocsin-bench)
+if wants fair || wants create || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
 build_release "${products[@]}"
-exec "$root/.build-release/release/tocsin-bench" --peers "$peers" "$@"
+status=0
+if [ "${#benchmarks[@]}" -gt 0 ]; then
+    "$root/.build-release/release/tocsin-bench" --peers "$peers" "${benchmarks[@]}" ${options[@]+"${options[@]}"} || status=$?
+fi
+if wants fair; then
+    TOCSIN_BINARY="$root/.build-release/release/tocsin" "$root/scripts/attacks.sh" --load || status=$?
+fi
+exit "$status"

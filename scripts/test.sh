@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check on the project: format, build, all tests, the clients of others, the comparison with graphql-core, a
-# short fuzz. Options are handed to `swift test`, which then is all that runs after the build.
+# Runs every check on the project: format, build, all tests, the clients of others, attacks in their short form, the
+# comparison with graphql-core, a short fuzz. Options are handed to `swift test`, which then is all that runs after the build.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -37,7 +37,7 @@ fi
 
 # What runs a second time, on PostgreSQL: suites that look at a store, and of those with processes the ones about data.
 on_postgres=(TocsinAPITests TocsinPushTests)
-processes_on_postgres=(DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests MonthCommandTests WebhookTests)
+processes_on_postgres=(PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests MonthCommandTests WebhookTests)
 
 # Suites on real sockets and processes run one after the other, each in a process of its own: together they would take
 # each other's threads on two cores.
@@ -71,6 +71,8 @@ else
     export TOCSIN_BINARY
     step "Driving the server with other people's clients"
     timeout --kill-after 10 1800 scripts/clients.sh || status=$?
+    step "Attacking the server"
+    timeout --kill-after 10 900 scripts/attacks.sh --short || status=$?
     step "Comparing the GraphQL engine with graphql-core"
     # A fixed seed here, so that a change is judged by what it changed; scripts/oracle.sh alone takes a new one each time.
     timeout --kill-after 10 600 scripts/oracle.sh --random 150 --seed 20260901 || status=$?

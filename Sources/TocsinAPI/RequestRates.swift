@@ -1,10 +1,14 @@
 import Synchronization
 package import TocsinCore
 
-/// How often each owner may ask: a bucket of requests for each, which fills again with time.
+/// How often each owner may ask: a bucket of root fields for each, which fills again with time.
+///
+/// A request takes as many as it has root fields. One that has more than a bucket holds is served when the bucket is full,
+/// and the next ones wait for what it took beyond that.
 package final class RequestRates: Sendable {
     private struct Bucket {
-        var requests: Double
+        /// Less than none where a request took more than there were.
+        var fields: Double
         var filledAt: Timestamp
     }
 
@@ -23,18 +27,20 @@ package final class RequestRates: Sendable {
         self.time = time
     }
 
-    /// Takes one request of the owner's; answers after how many seconds it may be sent when there is none.
-    package func take(_ owner: String) -> Int? {
+    /// Takes a request of the owner's with so many root fields; answers after how many seconds it may be sent when there is
+    /// no room for it.
+    package func take(_ owner: String, rootFields count: Int = 1) -> Int? {
         let now = time.now()
         return buckets.withLock { buckets in
             if buckets.count >= Self.maximumBuckets, buckets[owner] == nil { makeRoom(in: &buckets, now) }
-            var requests = filled(buckets[owner], now)
-            defer { buckets[owner] = Bucket(requests: requests, filledAt: now) }
-            guard requests < 1 else {
-                requests -= 1
+            var fields = filled(buckets[owner], now)
+            defer { buckets[owner] = Bucket(fields: fields, filledAt: now) }
+            let needed = min(Double(max(count, 1)), burst)
+            guard fields < needed else {
+                fields -= Double(max(count, 1))
                 return nil
             }
-            return max(1, Int(((1 - requests) / perSecond).rounded(.up)))
+            return max(1, Int(((needed - fields) / perSecond).rounded(.up)))
         }
     }
 
@@ -42,7 +48,7 @@ package final class RequestRates: Sendable {
         guard let bucket else { return burst }
         // A clock that goes back fills nothing and takes nothing.
         let seconds = Double(max(0, now.milliseconds - bucket.filledAt.milliseconds)) / 1000
-        return min(burst, bucket.requests + seconds * perSecond)
+        return min(burst, bucket.fields + seconds * perSecond)
     }
 
     /// Forgets full buckets; when all are in use, all of them, for that only lets their owners ask sooner.

@@ -33,12 +33,14 @@ package final class ResponseExecutor: Sendable {
         sealer: any Sealer,
         parseLimits: ParseLimits = .standard,
         validationLimits: ValidationLimits = .standard,
-        planOptions: PlanOptions = PlanOptions()
+        planOptions: PlanOptions = PlanOptions(),
+        maximumResponseBytes: Int = 16 * 1024 * 1024
     ) throws(SchemaBindingErrors) {
         var map = ResolverMap<APIObject, RequestContext>()
         RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
         ModelResolvers(schema: schema).register(in: &map)
         DeviceResolvers.register(in: &map)
+        MemberResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
         CategoryResolvers.register(in: &map)
         ReadStateResolvers.register(in: &map)
@@ -65,6 +67,7 @@ package final class ResponseExecutor: Sendable {
         let appSync = AppSyncErrorEncoding(schema: schema.schema)
         var options = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: appSync.write)
         options.suggests = planOptions.suggests
+        options.maximumBytes = maximumResponseBytes
         appSyncOptions = options
         options.errorEncoding = StandardErrorEncoding.write
         standardOptions = options
@@ -133,10 +136,12 @@ package final class ResponseExecutor: Sendable {
         ).bytes
     }
 
-    /// The reply with what an execution brought.
-    func reply(with result: ExecutionResult, style: ResponseStyle) -> GraphQLReply {
+    /// The reply with what the execution of a plan brought: a query that got nothing but "unavailable" is one to be sent
+    /// again in a moment.
+    func reply(with result: ExecutionResult, of plan: ExecutionPlan, style: ResponseStyle) -> GraphQLReply {
         if let errors = result.requestErrors { return reply(to: errors, style: style) }
-        return GraphQLReply(kind: .executed, body: result.bytes)
+        let isUnavailable = plan.operationKind == .query && result.hadErrors && result.isAllUnavailable
+        return GraphQLReply(kind: isUnavailable ? .unavailable : .executed, body: result.bytes)
     }
 
     /// The response to a request that cannot run.
@@ -147,6 +152,7 @@ package final class ResponseExecutor: Sendable {
             case .validation: .validationFailed
             case .operation: .operationFailed
             case .variables: .badUserInput
+            case .size: .limit
             }
         let worded = errors.kind == .variables ? AppSyncWording.worded(errors, query: "") : errors
         let coded = worded.errors.map { error in
@@ -188,5 +194,15 @@ package final class ResponseExecutor: Sendable {
         case .appSync: appSyncOptions
         case .standard: standardOptions
         }
+    }
+}
+
+extension ExecutionResult {
+    /// Whether each error says that the server cannot answer now, and nothing but nulls was answered.
+    fileprivate var isAllUnavailable: Bool {
+        guard errors.allSatisfy({ $0.extensions["code"] == .string(ErrorCode.unavailable.rawValue) }),
+            let response = try? JSONParser.parse(bytes)
+        else { return false }
+        return response["data"]?.objectValue?.allSatisfy(\.value.isNull) ?? true
     }
 }

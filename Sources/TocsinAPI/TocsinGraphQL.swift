@@ -93,8 +93,12 @@ package final class TocsinGraphQL: GraphQLService {
     }
 
     /// The answer to a caller who asks more often than the rate allows; nil for others, whose request is counted.
-    private func tooOften(_ caller: Identity, _ style: ResponseStyle) -> GraphQLReply? {
-        guard let seconds = rates?.take(caller.owner) else { return nil }
+    private func tooOften(
+        _ caller: Identity,
+        _ style: ResponseStyle,
+        rootFields: Int = 1
+    ) -> GraphQLReply? {
+        guard let seconds = rates?.take(caller.owner, rootFields: rootFields) else { return nil }
         let body = ErrorBody.response(Self.rateExceeded(seconds), code: .limit, style: style)
         return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: seconds), body: body)
     }
@@ -122,20 +126,25 @@ package final class TocsinGraphQL: GraphQLService {
         _ caller: Identity,
         _ style: ResponseStyle
     ) async -> GraphQLReply {
-        if let refusal = refusal(of: caller, style) { return refusal }
+        if let refusal = refusal(of: caller, style, rootFields: plan.rootFieldCount) { return refusal }
         let context = RequestContext(caller: caller, services: services)
         return executor.reply(
             with: await executor.execute(plan, request, context: context, style: style),
+            of: plan,
             style: style
         )
     }
 
     /// The answer to a caller for whom nothing is run now; nil for others, whose request is counted.
-    private func refusal(of caller: Identity, _ style: ResponseStyle) -> GraphQLReply? {
+    private func refusal(
+        of caller: Identity,
+        _ style: ResponseStyle,
+        rootFields: Int = 1
+    ) -> GraphQLReply? {
         guard !revoked.covers(caller) else {
             return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
         }
-        return tooOften(caller, style)
+        return tooOften(caller, style, rootFields: rootFields)
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.

@@ -76,6 +76,11 @@ final class PostgresConnection: SQLConnection {
     /// PostgreSQL ends no transaction by itself: after a failure it waits for `ROLLBACK`.
     var isInTransaction: Bool { hasBegun && !link.isLost }
 
+    func watch(_ cancellation: ReadCancellation?) {
+        link.cancellation = cancellation
+        if cancellation == nil { link.awaitCancel() }
+    }
+
     /// The log is the server's own affair.
     func checkpoint() throws(StoreError) {}
 
@@ -87,6 +92,7 @@ final class PostgresConnection: SQLConnection {
         case "COMMIT": return try commit()
         case "ROLLBACK": return try rollBack()
         default:
+            if link.cancellation?.isSet == true { throw .stopped }
             parameters.bind(bindings)
             try send(sql)
             return try synchronize(row)

@@ -1,6 +1,7 @@
 import CPostgres
 import Glibc
 import TocsinCore
+import TocsinStore
 
 /// A libpq connection in pipeline mode that never waits without end: every wait has a deadline.
 ///
@@ -18,8 +19,14 @@ final class PostgresLink {
     private let state: PostgresState
     /// How soon a wait notices that the server stops.
     private static let lookMilliseconds: Int32 = 500
+    /// How soon a wait notices that nobody waits for its read any more.
+    private static let cancellationLookMilliseconds: Int32 = 50
     /// How long a cancelled statement may take to say so.
     private static let cancelMilliseconds = 2000
+    /// Ends the running statement when it is set.
+    var cancellation: ReadCancellation?
+    /// The request to end a statement that was sent last, until it is known to have been heard.
+    private var cancelOrder: CancelOrder?
 
     /// Connects to a server; `keywords` are libpq's.
     init(
@@ -161,8 +168,24 @@ extension PostgresLink {
     /// Asks the server to end the running statement, and waits for nothing.
     private func cancel() {
         guard let cancel = PQgetCancel(handle) else { return }
-        CancelOrder(cancel).send()
+        let order = CancelOrder(cancel)
+        order.send()
+        cancelOrder = order
     }
+
+    /// Waits until no request to end a statement can reach a later one; gives the connection up where that takes long.
+    func awaitCancel() {
+        guard let order = cancelOrder else { return }
+        cancelOrder = nil
+        let deadline = Deadline(afterMilliseconds: Self.cancelMilliseconds)
+        while !order.isDone {
+            guard !deadline.isOver else { return giveUp("a request to end a statement was not heard in time") }
+            poll(nil, 0, 2)
+        }
+    }
+
+    /// Whether the running statement is to be ended, and has not been yet.
+    private var isUnwanted: Bool { cancelOrder == nil && cancellation?.isSet == true }
 
     /// Whether the server closed the connection, as libpq has seen it.
     var isBroken: Bool { PQstatus(handle) == CONNECTION_BAD }
@@ -174,9 +197,10 @@ extension PostgresLink {
         var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
             let limit = deadline.earlier(state.end)
-            let ready = poll(&descriptor, 1, min(Self.lookMilliseconds, limit.remainingMilliseconds))
+            let look = cancellation == nil ? Self.lookMilliseconds : Self.cancellationLookMilliseconds
+            let ready = poll(&descriptor, 1, min(look, limit.remainingMilliseconds))
             if ready > 0 { return true }
-            if ready == 0 && limit.isOver { return false }
+            if ready == 0 && (limit.isOver || isUnwanted) { return false }
             if ready < 0 && errno != EINTR { return true }
         }
     }

@@ -46,6 +46,8 @@ struct PostgresRow: SQLRow {
 
     func double(_ column: Int) -> Double { Double(String(decoding: bytes(column), as: UTF8.self)) ?? 0 }
 
+    func byteCount(_ column: Int) -> Int { Int(PQgetlength(result, row, Int32(column))) }
+
     func text(_ column: Int) -> String {
         let bytes = bytes(column)
         guard type(column) == Self.jsonType, bytes.first == UInt8(ascii: "\"") else {

@@ -69,7 +69,7 @@ package struct SQLiteBackup: Sendable {
     }
 
     private func makeFile(_ path: String) throws(StoreError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("the backup cannot be written", path) }
         close(descriptor)
     }

@@ -42,17 +42,34 @@ final class SQLiteConnection: SQLConnection {
         _ bindings: [SQLValue],
         _ row: (any SQLRow) -> Void
     ) throws(StoreError) -> Int {
+        let before = sqlite3_total_changes64(handle)
+        try read(
+            sql,
+            bindings,
+            whileWanted: { current in
+                row(current)
+                return true
+            }
+        )
+        return Int(sqlite3_total_changes64(handle) - before)
+    }
+
+    func read(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        whileWanted row: (any SQLRow) -> Bool
+    ) throws(StoreError) {
+        if timeLimit?.cancellation?.isSet == true { throw .stopped }
         let statement = try prepared(sql)
         defer { statement.reset() }
         try statement.bind(bindings, sql)
         timeLimit?.restart()
         let current = SQLiteRow(statement: statement.pointer)
-        let before = sqlite3_total_changes64(handle)
         while true {
             let code = sqlite3_step(statement.pointer)
             switch code {
-            case SQLITE_ROW: row(current)
-            case SQLITE_DONE: return Int(sqlite3_total_changes64(handle) - before)
+            case SQLITE_ROW: if !row(current) { return }
+            case SQLITE_DONE: return
             default: throw failure(code, sql)
             }
         }
@@ -85,6 +102,8 @@ final class SQLiteConnection: SQLConnection {
     /// None: rows do not say who wrote them.
     var transactionID: String? { nil }
     var isOneSession: Bool { true }
+
+    func watch(_ cancellation: ReadCancellation?) { timeLimit?.cancellation = cancellation }
 
     func checkpoint() throws(StoreError) {
         let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
@@ -123,6 +142,8 @@ private struct SQLiteRow: SQLRow {
     func isText(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT }
     func int(_ column: Int) -> Int64 { sqlite3_column_int64(statement, Int32(column)) }
     func double(_ column: Int) -> Double { sqlite3_column_double(statement, Int32(column)) }
+
+    func byteCount(_ column: Int) -> Int { Int(sqlite3_column_bytes(statement, Int32(column))) }
 
     func text(_ column: Int) -> String {
         guard let start = sqlite3_column_text(statement, Int32(column)) else { return "" }

@@ -25,6 +25,8 @@ package final class Application: Sendable {
     private let reaper: TombstoneReaper
     private let deliveryReaper: DeliveryReaper
     private let messageReaper: MessageReaper
+    private let storage: OwnerStorage?
+    private let storedTables: [ModelTable]
     private let monthKeeper: MonthKeeper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
@@ -34,23 +36,29 @@ package final class Application: Sendable {
     private let health: Health
     private let server: HTTPServer<TocsinGraphQL>
     private let revocations: RevocationWatch
+    private let userFacts: UserFactsKeeper
     private let neighbours: Neighbours?
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
     ///
     /// Long because it is the list of all parts, each made once and handed to those after it.
-    package init(settings: Settings) async throws(StartError) {
+    package init(settings: Settings, log: LogOutput) async throws(StartError) {
         self.settings = settings
         let ownTime = SystemTime()
         let node = OwnNode(settings, database: Wiring.database(settings), time: ownTime)
         let time: any TimeSource = node?.time ?? ownTime
         let identifiers = SystemIdentifiers(time: time)
         logger = Logger(label: "tocsin") { _ in
-            JSONLogHandler(level: Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time)
+            JSONLogHandler(
+                level: Logger.Level(rawValue: settings.server.logLevel) ?? .info,
+                time: time,
+                output: log
+            )
         }
         database = Wiring.database(settings) { [logger] in ConnectionLog.write($0, to: logger) }
         logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
+        FreedMemory.giveBackLargeBlocks()
         if let lack = OpenFiles.raise(for: settings.limits.connections) { logger.warning("\(lack)") }
         let serverKey = try Wiring.serverKey(settings)
         let sealer = KeySealer(serverKey)
@@ -72,18 +80,25 @@ package final class Application: Sendable {
             observer: node?.observer(hub) ?? hub.publish
         )
         http = CurlClient(caFile: settings.push.caPath)
+        let userFacts = UserFactsKeeper(
+            store: store,
+            time: time,
+            rights: PushRights(topics: schema.topics, messages: schema.messages)
+        )
+        self.userFacts = userFacts
         let authenticator = try Wiring.authenticator(
             settings,
             serverKey: serverKey,
             store: store,
             http: http,
-            time: time
+            time: time,
+            noted: userFacts.note
         )
         hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
 
         let receivers = try Webhooks.made(from: settings)
         let listeners = DeliveryListeners()
-        let environment = ServiceEnvironment(
+        var environment = ServiceEnvironment(
             store: store,
             time: time,
             identifiers: identifiers,
@@ -100,8 +115,12 @@ package final class Application: Sendable {
                     ]
                 )
             },
-            deliveryListeners: listeners
+            deliveryListeners: listeners,
+            storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
         )
+        environment.pushesRequireSignIn = settings.push.requiresSignIn
+        storage = environment.storage
+        storedTables = schema.models.map(\.table)
         reaper = TombstoneReaper(environment: environment, models: schema.models)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
@@ -219,12 +238,21 @@ package final class Application: Sendable {
 
     private func addJobs() {
         let (feed, outbox, webhooks, revocations, neighbours) = (feed, outbox, webhooks, revocations, neighbours)
-        let preparation = preparation
+        let (preparation, userFacts) = (preparation, userFacts)
         if !isPrepared { jobs.add { await preparation.run() } }
         jobs.add { await revocations.run() }
+        jobs.add { await userFacts.run() }
         jobs.add { await feed.run() }
         jobs.add { await outbox.run() }
         jobs.add { await webhooks.run() }
+        if let storage {
+            let (store, tables, logger) = (store, storedTables, logger)
+            jobs.add {
+                await storage.run(store, tables: tables) {
+                    logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
+                }
+            }
+        }
         guard let neighbours else {
             jobs.add { [self] in await keepUp() }
             return
@@ -269,7 +297,30 @@ package final class Application: Sendable {
         }
     }
 
-    /// Stops as ops-promises section 7 says: not ready, no new connections and claims; requests in flight end, sockets are
+    /// Takes the files of TLS anew, all or nothing: connections from now on see the new certificate, those that are open
+    /// go on as they are.
+    package func reload() {
+        guard let key = settings.server.tlsKeyPath else {
+            return logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
+        }
+        do throws(HTTPServerError) {
+            try server.reloadTLS()
+            logger.notice(
+                "the TLS certificate and key were reloaded",
+                metadata: ["certificate": "\(settings.server.tlsCertificatePath ?? "")"]
+            )
+        } catch {
+            logger.error(
+                "the TLS certificate and key could not be reloaded; those of before stay in use",
+                metadata: ["reason": "\(error)"]
+            )
+        }
+        if SettingsFiles.system(environment: [:]).isOpenToOthers(key) {
+            logger.warning("\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))")
+        }
+    }
+
+    /// Stops in order: not ready, no new connections and claims; requests in flight end, sockets are
     /// told, pushes under way are awaited; then the database is closed.
     package func stop() async {
         logger.info("stopping")

@@ -8,6 +8,7 @@ package import TocsinStore
 package struct Tool: Sendable {
     package let accounts: AccountService
     package let keys: KeyService
+    package let pushes: PushAdministration
     private let store: SQLStore
     private let serverKey: ServerKey
     private let topics: ModelType
@@ -50,6 +51,7 @@ package struct Tool: Sendable {
         let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
+        pushes = PushAdministration(environment: environment, topics: topics)
     }
 
     /// Makes an API key and records it; answers its text, which is stored nowhere.
@@ -85,7 +87,7 @@ package struct Tool: Sendable {
             order: [ModelQuery.Order(field: id)],
             limit: 2
         )
-        let found = try await store.reading { reader throws(StoreError) in try reader.records(query) }
+        let found = try await store.reading(for: .server) { reader throws(StoreError) in try reader.records(query) }
             .filter { !$0.isDeleted }
         guard let first = found.first else {
             throw .badInput("\(account.name) has no topic \(topic). Create it first.")
@@ -124,7 +126,9 @@ package struct Tool: Sendable {
 
     /// Events that wait for webhooks or were given up, the oldest first.
     package func webhookEvents(status: WebhookEvent.Status?) async throws(ServiceError) -> [WebhookEvent] {
-        try await store.reading { reader throws(StoreError) in try reader.webhookEvents(status: status, limit: 1000) }
+        try await store.reading(for: .server) { reader throws(StoreError) in
+            try reader.webhookEvents(status: status, limit: 1000)
+        }
     }
 
     /// Makes events that were given up due again; answers how many.

@@ -98,7 +98,8 @@ enum Wiring {
                 sealer: sealer,
                 parseLimits: limits.ofParsing,
                 validationLimits: limits.ofValidation,
-                planOptions: limits.ofPlans
+                planOptions: limits.ofPlans,
+                maximumResponseBytes: limits.responseBytes
             )
         } catch {
             throw StartError("The schema and the resolvers disagree:\n\(error.description)")
@@ -155,7 +156,8 @@ enum Wiring {
         serverKey: ServerKey,
         store: any Store,
         http: any OutgoingHTTP,
-        time: any TimeSource
+        time: any TimeSource,
+        noted: @escaping @Sendable (Identity) -> Void
     ) throws(StartError) -> TokenAuthenticator {
         var external: ExternalTokens?
         if let issuer = settings.signIn.issuer {
@@ -167,7 +169,13 @@ enum Wiring {
                 usernameClaims: settings.signIn.usernameClaims
             )
         }
-        return TokenAuthenticator(local: LocalTokens(serverKey), external: external, store: store, time: time)
+        return TokenAuthenticator(
+            local: LocalTokens(serverKey),
+            external: external,
+            store: store,
+            time: time,
+            noted: noted
+        )
     }
 
     private static func keySource(

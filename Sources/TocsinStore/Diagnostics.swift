@@ -26,7 +26,7 @@ struct Diagnostics: Sendable {
             return .uncertain(reason: reason)
         case .overtaken(_, let code, _, _), .statement(let code, _, _): tell(error, .statement(code: code))
         case .mismatch: tell(error, .mismatch)
-        case .stopped: break
+        case .tooLarge, .stopped: break
         }
         return error
     }

@@ -149,6 +149,14 @@ extension Dialect {
         }
     }
 
+    /// Whether a driver gets one row after the other, and not all of an answer at once.
+    var readsRowByRow: Bool {
+        switch self {
+        case .sqlite: true
+        case .postgres: false
+        }
+    }
+
     /// Where nulls stand in an ascending order: before everything, on every database.
     func orderTerm(_ expression: String, ascending: Bool) -> String {
         switch self {

@@ -35,7 +35,7 @@ struct GroupAttempt {
         case .unavailable where error.isBlocked && !isHurried && count > 1:
             (isHurried, inSavepoints) = (true, true)
             return true
-        case .overtaken, .unavailable, .uncertain, .statement, .mismatch, .stopped: return false
+        case .overtaken, .unavailable, .uncertain, .statement, .mismatch, .tooLarge, .stopped: return false
         }
     }
 
@@ -73,7 +73,7 @@ extension GroupAttempt {
         switch error {
         case .unavailable, .uncertain: error
         case .overtaken: crowded(error)
-        case .statement, .mismatch, .stopped:
+        case .statement, .mismatch, .tooLarge, .stopped:
             .unavailable(reason: "the database failed", detail: error.description)
         }
     }

@@ -30,7 +30,10 @@ package final class SQLStore: Store {
     private let database: any SQLDatabase
     private let settings: StoreSettings
     private let writes: WorkQueue<any QueuedWrite>
-    private let reads: WorkQueue<ReadIntent>
+    /// Reads of clients, which take turns by owner.
+    private let reads: ReadQueue
+    /// The server's own reads, which have a reader that clients never get.
+    private let ownReads: WorkQueue<ReadIntent>
     private let counters = Mutexed(StoreStatistics())
     private let ending = Mutexed(Ending())
     private let diagnostics: Diagnostics
@@ -41,12 +44,16 @@ package final class SQLStore: Store {
         self.settings = settings
         self.diagnostics = diagnostics
         writes = WorkQueue(limit: settings.maximumWaitingWrites)
-        reads = WorkQueue(limit: settings.maximumWaitingReads)
+        reads = ReadQueue(
+            readersPerOwner: max(1, settings.readerCount / 2),
+            waitingPerOwner: settings.maximumWaitingReadsOfOwner
+        )
+        ownReads = WorkQueue(limit: settings.maximumWaitingReads)
     }
 
     deinit {
         writes.close()
-        reads.close()
+        closeReads()
     }
 
     /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
@@ -71,7 +78,7 @@ package final class SQLStore: Store {
             openedAt: now,
             observer: commitObserver,
             queue: store.writes,
-            readers: Countdown(settings.readerCount),
+            readers: Countdown(settings.readerCount + 1),
             statistics: store.counters,
             opening: store.opening
         )
@@ -80,25 +87,56 @@ package final class SQLStore: Store {
     }
 
     package func read<Value: Sendable>(
+        for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await reading { reader throws(StoreError) in try body(reader) }
+        try await reading(for: origin) { reader throws(StoreError) in try body(reader) }
     }
 
+    /// A read whose task is cancelled leaves its queue at once, or is interrupted, and throws `StoreError.stopped`.
     func reading<Value: Sendable>(
+        for origin: ReadOrigin = .server,
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-            let intent = ReadIntent(
-                run: { reader in
-                    let result = Result { () throws(StoreError) in try body(reader) }
-                    return { continuation.resume(returning: result) }
-                },
-                fail: { continuation.resume(returning: .failure($0)) }
-            )
-            Self.admit(reads.push(intent), "reads") { continuation.resume(returning: .failure($0)) }
+        let pending = Mutexed<ReadIntent?>(nil)
+        let result: Result<Value, StoreError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let intent = ReadIntent(
+                    origin,
+                    run: { reader in
+                        let result = Result { () throws(StoreError) in try body(reader) }
+                        return { continuation.resume(returning: result) }
+                    },
+                    fail: { continuation.resume(returning: .failure($0)) }
+                )
+                pending.withLock { $0 = intent }
+                enqueue(intent)
+                if Task.isCancelled { cancel(intent) }
+            }
+        } onCancel: {
+            if let intent = pending.withLock({ $0 }) { cancel(intent) }
         }
+        // A failure of a read that was ended is no failure of the database.
+        if case .failure = result, pending.withLock({ $0?.cancellation.isSet ?? false }) { throw .stopped }
         return try answer(result)
+    }
+
+    private func enqueue(_ intent: ReadIntent) {
+        switch intent.origin {
+        case .server: Self.admit(ownReads.push(intent), "reads", refuse: intent.fail)
+        case .owner(let owner): Self.admit(reads.push(intent, owner: owner), "of your reads", refuse: intent.fail)
+        }
+    }
+
+    /// Ends a read that nobody waits for any more.
+    private func cancel(_ intent: ReadIntent) {
+        intent.cancellation.set()
+        if case .owner(let owner) = intent.origin, reads.withdraw(intent, owner: owner) { intent.fail(.stopped) }
+    }
+
+    private func closeReads() {
+        reads.close()
+        ownReads.close()
     }
 
     package func write<Value: Sendable>(
@@ -124,7 +162,7 @@ package final class SQLStore: Store {
     /// Commits what waits, refuses what comes, brings the main file up to date and closes; returns when all is done.
     package func close() async {
         writes.close()
-        reads.close()
+        closeReads()
         await withCheckedContinuation { continuation in
             let isEnded = ending.withLock { ending in
                 if !ending.isEnded { ending.waiters.append(continuation) }
@@ -134,8 +172,8 @@ package final class SQLStore: Store {
         }
     }
 
-    private static func admit<Element>(
-        _ admission: WorkQueue<Element>.Admission,
+    private static func admit(
+        _ admission: Admission,
         _ kind: String,
         refuse: (StoreError) -> Void
     ) {
@@ -154,7 +192,7 @@ extension SQLStore {
     package var statistics: StoreStatistics {
         var statistics = counters.withLock { $0 }
         statistics.waitingWrites = writes.count
-        statistics.waitingReads = reads.count
+        statistics.waitingReads = reads.count + ownReads.count
         return statistics
     }
 
@@ -195,15 +233,18 @@ extension SQLStore {
             if !isStarted { continuation.resume(returning: .failure(Self.noThread)) }
         }
         try opened.get()
-        for number in 0..<settings.readerCount {
+        let (reads, ownReads) = (reads, ownReads)
+        let ofClients: @Sendable (ReadIntent?) -> ReadIntent? = { ended in reads.take(after: ended?.owner) }
+        let ofServer: @Sendable (ReadIntent?) -> ReadIntent? = { _ in ownReads.take(upTo: 1).first }
+        for number in 0...settings.readerCount {
             let reader = ReaderThread(
                 database: database,
-                queue: reads,
+                next: number == 0 ? ofServer : ofClients,
                 readers: writer.readers,
                 opening: opening
             )
             guard startThread("store-reader", { reader.run() }) else {
-                for _ in number..<settings.readerCount { writer.readers.arrive() }
+                for _ in number...settings.readerCount { writer.readers.arrive() }
                 await close()
                 throw Self.noThread
             }

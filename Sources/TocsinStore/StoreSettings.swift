@@ -6,9 +6,13 @@ package struct StoreSettings: Sendable {
     package var groupSize = 256
     /// Writes waiting for a commit at most; beyond, a write is refused as unavailable.
     package var maximumWaitingWrites = 10_000
-    /// Reads waiting for a thread at most; beyond, a read is refused as unavailable.
+    /// The server's own reads waiting for their thread at most; beyond, a read is refused as unavailable.
     package var maximumWaitingReads = 10_000
-    /// Threads, each with a connection, that read.
+    /// Reads of one owner waiting for a thread at most; beyond, that owner's reads are refused as unavailable.
+    package var maximumWaitingReadsOfOwner = 1000
+    /// Threads, each with a connection, that read for clients.
+    ///
+    /// One more reads for the server itself. One owner has half of them at most.
     package var readerCount = 3
     package var migrations = MigrationMode.apply
     /// Where groups are noted for other nodes; nil where there are none.

@@ -63,7 +63,7 @@ struct WriterLoop {
             switch error {
             case .statement: break
             case .overtaken: try attempt.check(error, connection)
-            case .unavailable, .uncertain, .mismatch, .stopped: throw error
+            case .unavailable, .uncertain, .mismatch, .tooLarge, .stopped: throw error
             }
             try connection.run("ROLLBACK")
             return nil

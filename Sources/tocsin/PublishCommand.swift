@@ -56,7 +56,7 @@ struct PublishCommand: AsyncParsableCommand {
     @Option(help: "iOS category, Android click action.")
     var category: String?
 
-    @Option(help: "The message's id; made here by default.")
+    @Option(help: "The message's id, a UUID or ULID; made here by default.")
     var id: String?
 
     @OptionGroup var client: ClientOptions

@@ -11,7 +11,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file
             (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` lists
-            them. SIGTERM or SIGINT stops the server gracefully; a second one at once.
+            them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS certificate
+            and key.
 
               tocsin serve --port 8080 --data-dir /var/lib/tocsin
             """
@@ -23,12 +24,16 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     func run() async throws {
-        let signals = StopSignals()
+        let (signals, hangups) = (StopSignals(), HangupSignals())
+        defer { hangups.stop() }
         let loaded = try SettingsLoading.load(flags: try options.flags())
-        for warning in loaded.warnings { StandardError.write("tocsin: warning: \(warning)\n") }
+        let log = JSONLogHandler.standardError(time: SystemTime())
+        // Whoever reads the log has a moment to take what is left of it.
+        defer { log.flush(within: .seconds(2)) }
+        for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
         do {
-            application = try await Application(settings: loaded.settings)
+            application = try await Application(settings: loaded.settings, log: log)
         } catch {
             throw CommandFailure(error.description)
         }
@@ -47,7 +52,12 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.localizedDescription)")
             }
         }
-        await signals.first()
+        let reloads = hangups.signals
+        await withDiscardingTaskGroup { [application] group in
+            group.addTask { for await _ in reloads { application.reload() } }
+            await signals.first()
+            group.cancelAll()
+        }
         await application.stop()
     }
 }

@@ -37,3 +37,22 @@ final class StopSignals {
         for await _ in signals { return }
     }
 }
+
+/// SIGHUP, which ends nothing from here on.
+final class HangupSignals {
+    /// An element for each signal; several that come at once are one.
+    let signals: AsyncStream<Void>
+    private let source: any DispatchSourceSignal
+
+    init() {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        signals = stream
+        signal(SIGHUP, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler { continuation.yield() }
+        source.resume()
+    }
+
+    /// Tells of no more signals, which still end nothing.
+    func stop() { source.cancel() }
+}

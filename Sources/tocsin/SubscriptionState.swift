@@ -39,7 +39,9 @@ struct SubscriptionState {
         if let cursor = place.cursor { object["cursor"] = .string(cursor) }
         let text = JSONValue.object(object).serialized() + [UInt8(ascii: "\n")]
         let draft = path + ".new"
-        let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // A new file, whatever has the draft's name: neither its mode nor where a link leads matters.
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure() }
         let isWritten = write(file, text, text.count) == text.count && fsync(file) == 0
         let reason = failure()

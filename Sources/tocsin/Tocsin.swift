@@ -15,9 +15,10 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Server",
                 subcommands: [
-                    ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, MigrateCommand.self,
-                    BackupCommand.self, ExportCommand.self, ImportCommand.self, SettingsCommand.self,
-                    SchemaCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, DeviceCommand.self,
+                    MemberCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
+                    ImportCommand.self, SettingsCommand.self, SchemaCommand.self, VAPIDCommand.self,
+                    WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

@@ -5,12 +5,12 @@ import TocsinAuth
 import TocsinCore
 import TocsinServer
 
-/// The command `tocsin user add | list | disable`.
+/// The command `tocsin user add | list | disable | enable`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "Manage local users.",
-        subcommands: [Add.self, List.self, Disable.self]
+        subcommands: [Add.self, List.self, Disable.self, Enable.self]
     )
 
     struct Add: AsyncParsableCommand {
@@ -73,6 +73,22 @@ struct UserCommand: AsyncParsableCommand {
             try await Tool.run(store) { tool throws(ServiceError) in
                 try await tool.accounts.disable(name: name)
                 print("Disabled user \(name).")
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Enable a disabled user again: their tokens are accepted until they end or are revoked."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await Tool.run(store) { tool throws(ServiceError) in
+                try await tool.accounts.enable(name: name)
+                print("Enabled user \(name).")
             }
         }
     }

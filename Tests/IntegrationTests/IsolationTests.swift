@@ -100,6 +100,7 @@ struct Probe {
         write("deleteMessage", #"input: { id: "MESSAGE", _version: 1 }"#, message),
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
+        Probe("removeMember", #"mutation { removeMember(topicId: "TOPIC", userId: "TOPIC") { push } }"#),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),

@@ -139,6 +139,49 @@ struct MovingCommandTests {
         try await process.untilExit()
     }
 
+    @Test("what replaces a file is a new one for its owner alone: modes are not kept and links are not followed")
+    func replacedFiles() async throws {
+        try await Installation.run { installation in
+            _ = try await Scene(installation)
+            let files = FileManager.default
+            var commands = [["export", "--quiet", "--output"]]
+            if installation.database is SQLiteDatabase { commands.append(["backup", "--quiet"]) }
+            for command in commands {
+                let folder = installation.folder + "/" + command[0]
+                try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                let (file, link, victim) = (folder + "/file", folder + "/link", folder + "/victim")
+                for path in [file, victim] {
+                    try "before".write(toFile: path, atomically: true, encoding: .utf8)
+                    chmod(path, 0o644)
+                }
+                try files.createSymbolicLink(atPath: link, withDestinationPath: victim)
+                for path in [file, link] {
+                    let data = ["--data-dir", installation.folder + "/data"]
+                    let refused = try await run(installation, command + [path] + data)
+                    #expect(refused.status == 1, "\(refused)")
+                    try await installation.administer(command + [path, "--force"])
+                    let attributes = try files.attributesOfItem(atPath: path)
+                    #expect(attributes[.type] as? FileAttributeType == .typeRegular)
+                    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+                    #expect((attributes[.size] as? NSNumber)?.intValue ?? 0 > 1000)
+                }
+                #expect(try String(contentsOfFile: victim, encoding: .utf8) == "before")
+                let (new, dangling) = (folder + "/new", folder + "/dangling")
+                try await installation.administer(command + [new])
+                #expect((try files.attributesOfItem(atPath: new)[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+                try files.createSymbolicLink(atPath: dangling, withDestinationPath: folder + "/nowhere")
+                let data = ["--data-dir", installation.folder + "/data"]
+                #expect(try await run(installation, command + [dangling] + data).status == 1)
+                #expect(!files.fileExists(atPath: folder + "/nowhere"))
+                #expect(
+                    try files.contentsOfDirectory(atPath: folder).sorted() == [
+                        "dangling", "file", "link", "new", "victim",
+                    ]
+                )
+            }
+        }
+    }
+
     @Test("messages beyond what a topic keeps go; cursors among them have expired and later ones are good")
     func retention() async throws {
         try await Installation.run { installation in

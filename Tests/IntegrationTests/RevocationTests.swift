@@ -58,6 +58,35 @@ struct RevocationTests {
         }
     }
 
+    @Test("a user who is enabled again is let in with the tokens of before, in requests and sockets")
+    func enabledAgain() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            try await installation.administer(["user", "disable", "ada"])
+            try await Self.untilRefused(scene.ada, installation)
+            #expect(try await installation.administer(["user", "enable", "ada"]).contains("Enabled user ada."))
+            try await eventually("requests are answered again", withinSeconds: 10) {
+                try await installation.http("/graphql", token: scene.ada, Self.me).status == 200
+            }
+            let users = try await installation.administer(["user", "list"])
+            #expect(users.contains("ada\tactive"), "\(users)")
+            let client = try installation.makeClient(token: scene.ada)
+            // What was remembered for sockets may be half a second older.
+            try await eventually("sockets are served again", withinSeconds: 10) {
+                let socket = try await RawSocket(installation, token: scene.ada)
+                guard (try? await socket.subscribe(Self.all)) != nil else { return false }
+                _ = try await client.publish(topic: "alerts", title: "back")
+                guard case .message(let event) = try await socket.next() else { return false }
+                return event["payload"]?["data"]?["onCreateMessage"]?["title"] == "back"
+            }
+            let unknown = try await installation.tocsin(
+                ["user", "enable", "nobody", "--data-dir", installation.folder + "/data"],
+                token: ""
+            )
+            #expect(unknown.status == 1)
+        }
+    }
+
     private static func untilRefused(_ token: String, _ installation: Installation) async throws {
         try await eventually("requests get 401", withinSeconds: 10) {
             try await installation.http("/graphql", token: token, me).status == 401

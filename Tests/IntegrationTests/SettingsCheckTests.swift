@@ -28,6 +28,7 @@ struct SettingsCheckTests {
             try await Self.inFolder { folder in
                 let path = folder + "/" + mistake.file
                 try mistake.text.write(toFile: path, atomically: true, encoding: .utf8)
+                chmod(path, 0o600)
                 let result = try await Self.check(folder, [mistake.setting, path] + Self.others(mistake.setting, path))
                 #expect(result.status == 2, "\(mistake): \(result.output)")
                 #expect(result.output.isEmpty)
@@ -64,6 +65,38 @@ struct SettingsCheckTests {
             }
             #expect(!result.output.contains("/tcm/create-topic"), "\(result.output)")
             #expect(result.output.hasSuffix("The settings are in order.\n"))
+        }
+    }
+
+    @Test("a key of TLS that other users may read is a warning, at the check and at the start, through a link too")
+    func openKey() async throws {
+        try await Self.inFolder { folder in
+            let (certificate, key, link) = (folder + "/tls.pem", folder + "/tls-key.pem", folder + "/link.pem")
+            let made = try await ChildProcess.run(
+                "/usr/bin/openssl",
+                [
+                    "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=a", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-keyout", key, "-out", certificate,
+                ],
+                environment: TestBinary.environment,
+                folder: folder
+            )
+            try #require(made.status == 0, "\(made.errors)")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: key)
+            for path in [key, link] {
+                for (mode, warns) in [(0o600, false), (0o644, true)] as [(mode_t, Bool)] {
+                    chmod(key, mode)
+                    let flags = ["--tls-certificate", certificate, "--tls-key", path]
+                    let result = try await Self.check(folder, flags)
+                    #expect(result.status == 0, "\(result.errors)")
+                    let sentence = "warning: --tls-key: the file \(path) may be read by other users."
+                    #expect(result.output.contains(sentence) == warns, "\(result.output)")
+                    let server = try await ServerProcess(folder: folder, port: 0, environment: [:], options: flags)
+                    server.process.signal(SIGTERM)
+                    #expect(try await server.process.untilExit() == 0)
+                    #expect(server.process.errors.contains(sentence) == warns, "\(server.process.errors)")
+                }
+            }
         }
     }
 

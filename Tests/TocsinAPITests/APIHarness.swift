@@ -3,6 +3,7 @@ import GraphQLTransport
 import JSON
 import Synchronization
 import TestDatabases
+import Testing
 import TocsinAPI
 import TocsinCore
 import TocsinStore
@@ -19,15 +20,22 @@ final class APIHarness: Sendable {
     let environment: ServiceEnvironment
     let merges: MergeLog
     private let feeding = Mutex<Task<Void, Never>?>(nil)
+    private let measuring = Mutex<Task<Void, Never>?>(nil)
 
     init(
         model: String? = nil,
         settings: ModelSettings = ModelSettings(),
         database: (any SQLDatabase)? = nil,
         identifiers: any IdentifierSource = CountingIdentifiers(),
+        clientIDs: ClientIDs = .any,
+        rate: (perSecond: Double, burst: Int) = (0, 1),
+        storageBytes: Int = 0,
+        limits: ServiceLimits = ServiceLimits(),
         validationLimits: ValidationLimits = .standard,
+        maximumResponseBytes: Int = 1 << 24,
         unsorted: LiveFeed.CommitBound? = nil,
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
+        judging: LiveJudging.Bound = LiveJudging.Bound(),
         restTime: Duration = .milliseconds(1),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
@@ -39,14 +47,22 @@ final class APIHarness: Sendable {
             commitObserver: hub.publish
         )
         let listeners = DeliveryListeners()
+        var limits = limits
+        limits.clientIDs = clientIDs
         environment = ServiceEnvironment(
             store: store,
             time: time,
             identifiers: identifiers,
+            limits: limits,
             models: settings,
             staleMerges: { [merges] merge in merges.add(merge) },
-            deliveryListeners: listeners
+            deliveryListeners: listeners,
+            storage: OwnerStorage(bytes: storageBytes, time: time)
         )
+        if let storage = environment.storage {
+            let (store, tables) = (store, schema.models.map(\.table))
+            measuring.withLock { $0 = Task { await storage.run(store, tables: tables) { Issue.record($0) } } }
+        }
         let sealer = PlainSealer()
         let services = Services(
             environment: environment,
@@ -54,7 +70,12 @@ final class APIHarness: Sendable {
             sealer: sealer,
             categories: CategoryReading.shipped.categories
         ) { "ref \($0)" }
-        let executor = try ResponseExecutor(schema: schema, sealer: sealer, validationLimits: validationLimits)
+        let executor = try ResponseExecutor(
+            schema: schema,
+            sealer: sealer,
+            validationLimits: validationLimits,
+            maximumResponseBytes: maximumResponseBytes
+        )
         feed = LiveFeed(
             executor: executor,
             sealer: sealer,
@@ -62,6 +83,7 @@ final class APIHarness: Sendable {
             listeners: listeners,
             unsorted: unsorted ?? LiveFeed.CommitBound(),
             waiting: waiting,
+            judging: judging,
             restTime: restTime
         )
         service = TocsinGraphQL(
@@ -71,13 +93,17 @@ final class APIHarness: Sendable {
             schema: schema,
             authenticator: NameAuthenticator(),
             revoked: revoked,
-            documents: documents(executor)
+            documents: documents(executor),
+            rates: RequestRates(perSecond: rate.perSecond, burst: rate.burst, time: time)
         )
         // A feed that is to overflow begins when the test says so.
         if unsorted == nil { startFeed() }
     }
 
-    deinit { feeding.withLock { $0 }?.cancel() }
+    deinit {
+        feeding.withLock { $0 }?.cancel()
+        measuring.withLock { $0 }?.cancel()
+    }
 
     /// Delivers what was committed, and what will be.
     func startFeed() {
@@ -272,6 +298,10 @@ struct PlainSealer: Sealer {
         let bytes = parts[0].split(separator: ".").compactMap { UInt8($0, radix: 16) }
         return mark(bytes, scope) == parts[1] ? bytes : nil
     }
+
+    func sign(_ bytes: [UInt8], scope: String) -> String { seal(bytes, scope: scope) }
+
+    func verified(_ text: String, scope: String) -> [UInt8]? { open(text, scope: scope) }
 
     private func mark(_ bytes: [UInt8], _ scope: String) -> String {
         let hash = (bytes + Array(scope.utf8)).reduce(UInt64(14_695_981_039_346_656_037)) {

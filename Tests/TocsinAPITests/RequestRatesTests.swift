@@ -1,3 +1,4 @@
+import GraphQLTransport
 import Synchronization
 import Testing
 import TocsinAPI
@@ -49,6 +50,54 @@ struct RequestRatesTests {
         let rates = try #require(RequestRates(perSecond: 1, burst: 1, time: Clock()))
         for number in 0..<100_001 { #expect(rates.take("owner \(number)") == nil) }
         #expect(rates.take("owner 100000") == 1)
+    }
+
+    @Test("a request takes as many as it has root fields; what it took beyond a full bucket is waited for")
+    func fields() throws {
+        let clock = Clock()
+        let rates = try #require(RequestRates(perSecond: 1, burst: 5, time: clock))
+        #expect(rates.take("ann", rootFields: 3) == nil)
+        #expect(rates.take("ann", rootFields: 3) == 1)
+        #expect(rates.take("ann", rootFields: 2) == nil)
+        clock.pass(milliseconds: 5_000)
+        #expect(rates.take("ann", rootFields: 20) == nil)
+        #expect(rates.take("ann") == 16)
+        clock.pass(milliseconds: 15_000)
+        #expect((0..<2).map { _ in rates.take("ann") } == [1, 1])
+    }
+
+    @Test(
+        "twenty root fields are twenty requests, however they are written and by whatever way they come",
+        arguments: [
+            (0..<20).map { "a\($0): me { username }" }.joined(separator: " "),
+            "...F } fragment F on Query { " + (0..<20).map { "a\($0): me { username }" }.joined(separator: " "),
+        ]
+    )
+    func rootFields(selection: String) async throws {
+        let api = try await APIHarness(rate: (perSecond: 0.001, burst: 39))
+        let caller = APIHarness.identity("alice")
+        func kind(_ query: String) async -> GraphQLReply.Kind {
+            await api.service.execute(GraphQLRequest(query: query), caller: caller, style: .standard).kind
+        }
+        #expect(await kind("{ \(selection) }") == .executed)
+        guard case .tooManyRequests(let seconds) = await kind("{ \(selection) }") else {
+            Issue.record("The second one was served.")
+            return
+        }
+        #expect((900...1000).contains(seconds), "one more was needed, at one in a thousand seconds")
+        // As a socket's operation.
+        let operation = api.service.operation(
+            of: GraphQLRequest(query: "{ \(selection) }"),
+            caller: caller,
+            style: .standard
+        )
+        guard case .query(let run) = operation else {
+            Issue.record("The operation is no query.")
+            return
+        }
+        #expect(await run().kind == .tooManyRequests(retryAfterSeconds: seconds))
+        // There is still room for one field at a time.
+        #expect(await kind("{ me { username } }") == .executed)
     }
 
     @Test("no rate is no limit")

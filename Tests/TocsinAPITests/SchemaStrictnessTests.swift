@@ -53,6 +53,25 @@ struct SchemaStrictnessTests {
     }
 
     @Test(
+        "an order or a key of a field that not everybody may read, which would tell what is in it",
+        arguments: [
+            (
+                "id: ID! a: ID! @index(name: \"byA\", sortKeyFields: [\"b\", \"secret\"]) b: Int secret: Int",
+                "Note.secret has an @auth of its own, but the order of @index byA would tell what is in it: take secret out of"
+            ),
+            (
+                "a: ID! @primaryKey(sortKeyFields: [\"secret\"]) secret: Int!",
+                "Note.secret has an @auth of its own, but names the record"
+            ),
+            ("secret: ID! @primaryKey", "Note.secret has an @auth of its own, but names the record"),
+        ]
+    )
+    func orderOfSecret(fields: String, message: String) throws {
+        let guarded = "@auth(rules: [{ allow: groups, groups: [\"a\"] }])"
+        try expect("type Note @model \(Self.own) { \(fields) \(guarded) }", message)
+    }
+
+    @Test(
         "values of the wrong kind",
         arguments: [
             ("a: String @index(name: 5)", "name must be a text"),

@@ -77,31 +77,68 @@ struct CodingTests {
         #expect(throws: KeyError.self) { try PasswordHash.make(password) }
     }
 
-    @Test("a sealed text opens under its own key and scope only, and no character of it can change")
-    func sealing() throws {
+    /// The two ways in which a sealer protects a text.
+    enum Protection: CaseIterable {
+        case sealed, signed
+
+        func text(_ bytes: [UInt8], _ scope: String, by sealer: KeySealer) -> String {
+            self == .sealed ? sealer.seal(bytes, scope: scope) : sealer.sign(bytes, scope: scope)
+        }
+
+        func bytes(_ text: String, _ scope: String, by sealer: KeySealer) -> [UInt8]? {
+            self == .sealed ? sealer.open(text, scope: scope) : sealer.verified(text, scope: scope)
+        }
+    }
+
+    @Test(
+        "a protected text opens under its own key and scope only, and no character of it can change",
+        arguments: Protection.allCases
+    )
+    func sealing(_ protection: Protection) throws {
         let sealer = KeySealer(try ServerKey(secret: [UInt8](repeating: 1, count: 32)))
         let other = KeySealer(try ServerKey(secret: [UInt8](repeating: 2, count: 32)))
         let bytes = Array("topic-1/42".utf8)
-        let text = sealer.seal(bytes, scope: "alice/messages")
-        #expect(sealer.open(text, scope: "alice/messages") == bytes)
-        #expect(sealer.open(text, scope: "bob/messages") == nil)
-        #expect(other.open(text, scope: "alice/messages") == nil)
+        let text = protection.text(bytes, "alice/messages", by: sealer)
+        #expect(protection.bytes(text, "alice/messages", by: sealer) == bytes)
+        #expect(protection.bytes(text, "bob/messages", by: sealer) == nil)
+        #expect(protection.bytes(text, "alice/messages", by: other) == nil)
         for index in text.indices {
             var changed = text
             changed.replaceSubrange(index...index, with: text[index] == "A" ? "B" : "A")
-            #expect(sealer.open(changed, scope: "alice/messages") == nil, "\(changed)")
+            #expect(protection.bytes(changed, "alice/messages", by: sealer) == nil, "\(changed)")
         }
         for text in ["", "A", "AAAA", text + "A", text + "=", String(repeating: "A", count: 20_000)] {
-            #expect(sealer.open(text, scope: "alice/messages") == nil)
+            #expect(protection.bytes(text, "alice/messages", by: sealer) == nil)
         }
-        #expect(sealer.open(sealer.seal([], scope: ""), scope: "") == [])
+        #expect(protection.bytes(protection.text([], "", by: sealer), "", by: sealer) == [])
+    }
+
+    @Test("what is sealed shows nothing of itself, and is no signed text of before")
+    func secrecy() throws {
+        let sealer = KeySealer(try ServerKey(secret: [UInt8](repeating: 1, count: 32)))
+        let secret = Array("[\"a secret value\"]".utf8)
+        let texts = (0..<2).map { _ in sealer.seal(secret, scope: "page") }
+        #expect(texts[0] != texts[1])
+        for text in texts {
+            let bytes = try #require(Base64URL.decoded(text))
+            #expect(bytes.firstRange(of: secret.prefix(4)) == nil)
+            #expect(sealer.verified(text, scope: "page") == nil)
+        }
+        #expect(sealer.open(sealer.sign(secret, scope: "page"), scope: "page") == nil)
+    }
+
+    @Test("a cursor of an earlier release is still good: its signature has not changed")
+    func earlierCursor() throws {
+        let sealer = KeySealer(try ServerKey(secret: [UInt8](repeating: 1, count: 32)))
+        let cursor = "MTcgdG9waWMtMQY6de4JmBpGzTsJYnqT3wk"
+        #expect(sealer.verified(cursor, scope: "cursor") == Array("17 topic-1".utf8))
     }
 
     @Test("a scope and a value cannot trade bytes")
-    func sealingBorders() throws {
+    func signingBorders() throws {
         let sealer = KeySealer(try ServerKey(secret: [UInt8](repeating: 1, count: 32)))
-        let proof = try #require(Base64URL.decoded(sealer.seal(Array("bc".utf8), scope: "a"))).suffix(16)
-        #expect(sealer.open(Base64URL.encoded(Array("c".utf8) + proof), scope: "ab") == nil)
+        let proof = try #require(Base64URL.decoded(sealer.sign(Array("bc".utf8), scope: "a"))).suffix(16)
+        #expect(sealer.verified(Base64URL.encoded(Array("c".utf8) + proof), scope: "ab") == nil)
     }
 
     @Test("a log hash is short, stable, and another on another server")

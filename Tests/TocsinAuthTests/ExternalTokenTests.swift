@@ -31,6 +31,36 @@ struct ExternalTokenTests {
         #expect(try await caller(Fixtures.hsToken, in: try World.secret()) == Self.alice)
     }
 
+    @Test("a subject that is a local account's id is refused, whether or not the account is disabled")
+    func localSubject() async throws {
+        let world = try await World.secret()
+        for isDisabled in [false, true] {
+            let account = Account(
+                id: UserID("0190-local-\(isDisabled)"),
+                name: "ann \(isDisabled)",
+                passwordHash: nil,
+                isDisabled: isDisabled,
+                createdAt: world.time.now()
+            )
+            try await world.save(accounts: [account])
+            for name in [account.name, "mallory"] {
+                let token = try Forge.hs256([("sub", .string(account.id.text)), ("username", .string(name))])
+                #expect(await world.result(token) == .refused(.notAuthorized))
+            }
+        }
+        #expect(try await caller(Fixtures.hsToken, in: world) == Self.alice, "nobody else is refused")
+    }
+
+    @Test("what is remembered of a provider's token is forgotten when a user of its subject loses access")
+    func forgotten() async throws {
+        let world = try await World.secret()
+        #expect(try await caller(Fixtures.hsToken, in: world) == Self.alice)
+        world.authenticator.observe(.accessEnded(Self.alice.userID, TokenID("another's")))
+        #expect(world.recognized(Fixtures.hsToken) != nil)
+        world.authenticator.observe(.accessEnded(Self.alice.userID, nil))
+        #expect(world.recognized(Fixtures.hsToken) == nil)
+    }
+
     @Test("claims that are texts or lists of texts can be named by rules; others cannot")
     func claims() async throws {
         let token = try Forge.hs256([

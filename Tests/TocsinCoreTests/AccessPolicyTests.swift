@@ -3,7 +3,8 @@ import TocsinCore
 
 @Suite("Access policy")
 struct AccessPolicyTests {
-    private let alice = Identity(userID: UserID("sub-a"), username: "alice")
+    private static let subject = "0190a000-0000-7000-8000-00000000000a"
+    private let alice = Identity(userID: UserID(subject), username: "alice")
 
     private func model(_ name: String, rules: [AccessRule]) -> ModelType {
         let fields = ["id", "topicId", "owner"].map {
@@ -37,14 +38,17 @@ struct AccessPolicyTests {
 
     @Test(
         "an owner is recognised in today's form and in the two older ones",
-        arguments: ["sub-a::alice", "sub-a", "alice"]
+        arguments: [subject + "::alice", subject, "alice"]
     )
     func ownerForms(owner: String) {
         let topics = model("Topic", rules: [AccessRule(operations: [.read])])
         #expect(isAllowed(.read, record(topics, owner: owner), for: alice))
     }
 
-    @Test("nobody else's row is visible", arguments: ["sub-b::bob", "sub-b::alice", "sub-a::bob", "alice::sub-a", ""])
+    @Test(
+        "nobody else's row is visible",
+        arguments: ["sub-b::bob", "sub-b::alice", subject + "::bob", "alice::" + subject, ""]
+    )
     func foreignOwners(owner: String) {
         let topics = model("Topic", rules: [AccessRule(operations: [.read])])
         #expect(!isAllowed(.read, record(topics, owner: owner), for: alice))
@@ -73,14 +77,34 @@ struct AccessPolicyTests {
 
     @Test("a token without a user name reads what its subject alone owns, and writes nothing")
     func incomplete() {
-        let caller = Identity(userID: UserID("sub-a"), username: "")
+        let caller = Identity(userID: UserID(Self.subject), username: "")
         let topics = model("Topic", rules: [AccessRule(operations: AccessRule.Operation.all)])
-        #expect(isAllowed(.read, record(topics, owner: "sub-a"), for: caller))
+        #expect(isAllowed(.read, record(topics, owner: Self.subject), for: caller))
         #expect(!isAllowed(.read, record(topics, owner: ""), for: caller))
-        #expect(!isAllowed(.read, record(topics, owner: "sub-a::alice"), for: caller))
+        #expect(!isAllowed(.read, record(topics, owner: Self.subject + "::alice"), for: caller))
         for operation in [AccessRule.Operation.create, .update, .delete] {
-            #expect(!isAllowed(operation, record(topics, owner: "sub-a"), for: caller))
+            #expect(!isAllowed(operation, record(topics, owner: Self.subject), for: caller))
         }
+    }
+
+    @Test(
+        "one text as an owner is a subject or a name by its form, so nobody has another's by name or by subject",
+        arguments: [
+            // The victim's subject is taken as a name; with and without a subject of the same form.
+            (subject, Identity(userID: UserID("0190a000-0000-7000-8000-00000000000b"), username: subject)),
+            (subject, Identity(userID: UserID("auth0|b"), username: subject)),
+            (subject.uppercased(), Identity(userID: UserID("auth0|b"), username: subject.uppercased())),
+            // The victim's name is the subject of somebody else; with and without a name.
+            ("alice", Identity(userID: UserID("alice"), username: "mallory")),
+            ("alice", Identity(userID: UserID("alice"), username: "")),
+        ]
+    )
+    func textsOfOnePart(owner: String, mallory: Identity) {
+        var topics = model("Topic", rules: [AccessRule(operations: AccessRule.Operation.all)])
+        #expect(!isAllowed(.read, record(topics, owner: owner), for: mallory))
+        let turned = AccessRule(identityClaim: "cognito:username::sub", operations: AccessRule.Operation.all)
+        topics = model("Topic", rules: [turned])
+        #expect(!isAllowed(.read, record(topics, owner: owner), for: mallory))
     }
 
     @Test("a publish token creates messages in its topic, sees that topic, and nothing else")

@@ -52,4 +52,73 @@ struct AccessLogTests {
         #expect(!line.replacing("operation=Op?hush?1", with: "").contains("hush"))
         #expect(!line.contains("good"))
     }
+
+    @Test("refusals of one kind and address are one line a second, which says how many they are")
+    func folded() async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines) }
+        let start = ContinuousClock.now
+        try await TestServer.with(logger: logger) { server in
+            let client = try await server.connect()
+            for _ in 1...200 {
+                client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await client.response().status == 404)
+            }
+            for _ in 1...20 {
+                let other = try await server.connect()
+                other.send("nonsense\r\n\r\n")
+                #expect(try await other.response().status == 400)
+            }
+            client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await client.response().status == 200)
+        }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        let all = lines.all.withLock { $0 }
+        for (message, status, count) in [("request ", 404, 200), ("refused ", 400, 20)] {
+            let folded = all.filter { $0.hasPrefix(message) && $0.contains("status=\(status)") }
+            // The first, one after each second, and what is left at the end.
+            #expect(folded.count <= seconds + 3, "\(folded)")
+            #expect(folded.allSatisfy { $0.contains("address=127.0.0.1") })
+            #expect(folded.map(Self.count).reduce(0, +) == count, "\(folded)")
+        }
+        #expect(all.filter { $0.hasPrefix("request ") && $0.contains("status=200") }.count == 1)
+    }
+
+    @Test(
+        "sockets of those who are not let in are one line a second, which says how many they are",
+        arguments: [true, false]
+    )
+    func foldedSockets(isRefused: Bool) async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines) }
+        let start = ContinuousClock.now
+        try await TestServer.with(logger: logger) { server in
+            for _ in 1...20 {
+                let client = try await server.connect()
+                _ = try await client.upgrade()
+                if isRefused {
+                    client.subscribe("1", "q")
+                    #expect(try await client.closeFrame().closeCode == 4401)
+                }
+                client.close()
+            }
+            let client = try await server.connect()
+            try await client.openSession()
+            client.close()
+        }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        let all = lines.all.withLock { $0 }
+        let expected = [("request ", "status=101", 21), ("socket closed ", isRefused ? "code=4401" : "address=", 20)]
+        for (message, mark, count) in expected {
+            let folded = all.filter { $0.hasPrefix(message) && $0.contains(mark) }
+            #expect(folded.count <= seconds + 3, "\(folded)")
+            #expect(folded.map(Self.count).reduce(0, +) == count, "\(all)")
+        }
+        #expect(all.filter { $0.hasPrefix("socket closed ") && !$0.contains("address=") }.count == 1, "\(all)")
+    }
+
+    private static func count(_ line: String) -> Int {
+        let field = line.split(separator: " ").first { $0.hasPrefix("count=") }
+        return field.flatMap { Int($0.dropFirst(6)) } ?? 0
+    }
 }

@@ -72,7 +72,9 @@ struct HTTPLimitTests {
     func chunksTooLarge() async throws {
         try await TestServer.with(settings: { $0.maximumBodyBytes = 10 }) { server in
             let client = try await server.connect()
-            client.send("POST /graphql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let fields =
+                "Host: a\r\nAuthorization: good\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked"
+            client.send("POST /graphql HTTP/1.1\r\n\(fields)\r\n\r\n")
             client.send("8\r\n01234567\r\n8\r\n01234567\r\n")
             #expect(await client.readToEnd().hasPrefix("HTTP/1.1 413 "))
         }
@@ -92,7 +94,8 @@ struct HTTPLimitTests {
     func slowBody() async throws {
         try await TestServer.with(settings: { $0.bodyMilliseconds = 50 }) { server in
             let client = try await server.connect()
-            client.send("POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12")
+            let fields = "Host: a\r\nAuthorization: good\r\nContent-Type: application/json\r\nContent-Length: 10"
+            client.send("POST /graphql HTTP/1.1\r\n\(fields)\r\n\r\n12")
             #expect(await client.readToEnd().hasPrefix("HTTP/1.1 408 "))
         }
     }
@@ -137,11 +140,13 @@ struct HTTPLimitTests {
             let first = try await server.connect()
             let second = try await server.connect()
             for client in [first, second] {
-                client.post("a")
-                #expect(try await client.response().status == 200)
+                client.post("gate")
+                #expect(await server.service.wait(for: .gateReached))
             }
             let third = try await server.connect()
             #expect(await third.readToEnd().hasPrefix("HTTP/1.1 503 "))
+            server.service.openGates()
+            for client in [first, second] { #expect(try await client.response().status == 200) }
             first.close()
             second.post("a")
             #expect(try await second.response().status == 200)

@@ -64,13 +64,27 @@ struct ReplayTurnTests {
         }
     }
 
-    @Test("when the socket goes, neither who has a turn nor who waits for one hangs")
-    func gone() async throws {
+    @Test("who waits until all it has handed over is taken goes on when it is")
+    func taken() async throws {
+        try await withServer { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            for id in 1...5 { client.subscribe("\(id)", "subscription pages") }
+            let ids = try await read(5, from: client)
+            for id in 1...5 { #expect(ids.count { $0 == "\(id)" } == 10) }
+        }
+    }
+
+    @Test(
+        "when the socket goes, neither who has a turn nor who waits for one hangs",
+        arguments: ["subscription replay", "subscription pages"]
+    )
+    func gone(_ document: String) async throws {
         try await withServer { server in
             let client = try await server.connect()
             try await client.openSession()
             try await client.stopReading()
-            for id in 1...5 { client.subscribe("\(id)", "subscription replay") }
+            for id in 1...5 { client.subscribe("\(id)", document) }
             client.close()
             for _ in 0..<5 { #expect(await server.service.wait(for: .unsubscribed)) }
         }

@@ -47,35 +47,37 @@ struct ModelUpkeepTests {
         }
     }
 
-    @Test("each value of a field gets its own first records, with one statement", arguments: [1, 2, 3, 130])
-    func related(topics: Int) async throws {
+    @Test("each parent gets a page of its own, all of them together", arguments: TestDatabase.available, [1, 3, 130])
+    func related(database: TestDatabase, topics: Int) async throws {
         let models = models
-        let selects = Collected<String>()
-        let database = ObservedDatabase(base: try SQLiteDatabase.temporary()) { sql, _, _ in
-            if sql.hasPrefix("SELECT * FROM (") { selects.append([sql]) }
-        }
-        let store = try await SQLStore.open(database, at: moment(0))
-        try await store.insert(
-            (0..<topics).flatMap { topic in
-                (1...4).map { models.message("m\(topic)-\($0)", topic: "t\(topic)", number: Int64($0)) }
-            }
-        )
         let field = try #require(models.message.position(of: "topicId"))
         let number = try #require(models.message.position(of: "number"))
-        let query = ModelQuery(
-            model: models.message,
-            predicate: .field(number, .notEqual(.int(3))),
-            order: [ModelQuery.Order(field: number, ascending: false)],
-            limit: 2
-        )
-        let found = try await store.read { reader throws(StoreError) in
-            try reader.records(query, of: field, in: (0..<topics).map { .text("t\($0)") })
+        try await database.withStore { store in
+            try await store.insert(
+                (0..<topics).flatMap { topic in
+                    (1...4).map { models.message("m\(topic)-\($0)", topic: "t\(topic)", number: Int64($0)) }
+                }
+            )
+            let queries = (0..<topics).map { topic in
+                PageQuery(
+                    models.message,
+                    range: .field(field, .equal(.text("t\(topic)"))),
+                    visible: .always,
+                    filter: .field(number, .notEqual(.int(3))),
+                    order: [ModelQuery.Order(field: number, ascending: false)],
+                    after: nil,
+                    limit: 2
+                )
+            }
+            let pages = try await store.read { reader throws(StoreError) in
+                try reader.pages(queries, ExaminationLimits())
+            }
+            #expect(pages.count == topics)
+            for (topic, page) in pages.enumerated() {
+                #expect(page.records.map(\.id) == ["m\(topic)-4", "m\(topic)-2"])
+                #expect(page.end == [.int(2)])
+            }
         }
-        let groups = Dictionary(grouping: found) { $0["topicId"] }
-        #expect(groups.count == topics)
-        #expect(groups.values.allSatisfy { $0.compactMap { $0["number"].int } == [4, 2] })
-        #expect(selects.all.count == (topics > 128 ? 2 : 1))
-        await store.close()
     }
 
     @Test("a query by an index of the schema walks it in order, whatever the model")

@@ -50,6 +50,45 @@ struct PageTests {
     }
 
     @Test(
+        "a page in bytes ends behind the row with which its texts come to so many, and says whether more follow",
+        arguments: TestDatabase.available
+    )
+    func bytes(database: TestDatabase) async throws {
+        let messages = (1...20).map { number -> Record in
+            var message = models.message(
+                "m\(100 + number)",
+                topic: "t1",
+                number: Int64(number),
+                createdAt: "2026-07-01"
+            )
+            // The fifth is long, the others short.
+            message["body"] = .text(String(repeating: "x", count: number == 5 ? 200_000 : 1_000))
+            return message
+        }
+        let model = models.message
+        let number = try #require(model.position(of: "number"))
+        try await database.withStore { store in
+            try await store.insert(messages)
+            for (limit, bytes, count, isCut) in [
+                (20, 100_000, 5, true), (3, 100_000, 3, false), (20, 1, 1, true), (20, 1_000_000, 20, false),
+                (5, 100_000, 5, false),
+            ] {
+                let query = ModelQuery(
+                    model: model,
+                    predicate: .always,
+                    order: [ModelQuery.Order(field: number)],
+                    limit: limit
+                )
+                let page = try await store.read { reader throws(StoreError) in
+                    try reader.records(query, upTo: bytes)
+                }
+                #expect(page.records.map(\.id) == messages.prefix(count).map(\.id))
+                #expect(page.isCut == isCut, "\(limit) rows, \(bytes) bytes")
+            }
+        }
+    }
+
+    @Test(
         "nulls come first going up and last going down, in mixed directions too",
         arguments: TestDatabase.available,
         [[true, true], [true, false], [false, true], [false, false]]

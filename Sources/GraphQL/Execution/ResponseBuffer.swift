@@ -9,15 +9,21 @@ struct ResponseBuffer: ~Copyable {
     private var end: UnsafeMutableRawPointer
     private var cursor: UnsafeMutableRawPointer
     private var isOwned = false
+    private let limit: Int
+    /// Whether more was written than the limit allows: then what is here is worthless.
+    private(set) var isOverflown = false
 
     /// How many bytes are kept free behind the cursor, so that short things are written without asking.
     static let slack = 32
 
     /// A buffer over memory that must outlive its use and is longer than the slack.
-    init(lending memory: UnsafeMutableRawBufferPointer) {
+    ///
+    /// It grows to about `limit` bytes; what is written beyond is lost.
+    init(lending memory: UnsafeMutableRawBufferPointer, limit: Int) {
         guard let base = memory.baseAddress, memory.count > Self.slack else {
             preconditionFailure("A response buffer begins with more memory than its slack of \(Self.slack) bytes.")
         }
+        self.limit = limit
         start = base
         cursor = base
         end = base + memory.count
@@ -42,6 +48,11 @@ struct ResponseBuffer: ~Copyable {
 
     @inline(never)
     private mutating func grow(_ bytes: Int) {
+        if count + bytes > limit {
+            isOverflown = true
+            cursor = start
+            if end - cursor >= bytes &+ Self.slack { return }
+        }
         let count = count
         let capacity = max((end - start) * 2, count + bytes + Self.slack)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
@@ -139,5 +150,7 @@ struct ResponseBuffer: ~Copyable {
     }
 
     /// Forgets everything after the first `count` bytes.
-    mutating func truncate(to count: Int) { cursor = start + count }
+    mutating func truncate(to count: Int) {
+        if !isOverflown { cursor = start + count }
+    }
 }

@@ -37,12 +37,16 @@ struct ResponseWriter: ~Copyable {
     static func response(_ resolver: LevelResolver, _ options: ExecutionOptions) -> ExecutionResult {
         var moved: [UInt8]?
         var errors: [GraphQLError] = []
+        var isTooLarge = false
         let bytes = [UInt8](unsafeUninitializedCapacity: resolver.steps.expectedLength) { memory, count in
             withUnsafePointer(to: resolver.gathering) { gathering in
-                let buffer = ResponseBuffer(lending: UnsafeMutableRawBufferPointer(memory))
+                let memory = UnsafeMutableRawBufferPointer(memory)
+                let buffer = ResponseBuffer(lending: memory, limit: options.maximumBytes)
                 var writer = ResponseWriter(resolver, gathering, buffer, maximumErrors: options.maximumErrors)
                 writer.writeResponse(options)
                 errors = writer.errors
+                isTooLarge = writer.out.buffer.isOverflown
+                guard !isTooLarge else { return }
                 resolver.steps.note(length: writer.out.buffer.count)
                 if writer.out.buffer.hasMoved {
                     moved = Array(writer.out.buffer.bytes)
@@ -50,6 +54,12 @@ struct ResponseWriter: ~Copyable {
                     count = writer.out.buffer.count
                 }
             }
+        }
+        guard !isTooLarge else {
+            let error = GraphQLError(
+                "The response would have more than \(options.maximumBytes) bytes; ask for less at once."
+            )
+            return ExecutionResult(refused: RequestErrors(kind: .size, errors: [error]), options: options)
         }
         return ExecutionResult(bytes: moved ?? bytes, errors: errors)
     }
@@ -92,6 +102,7 @@ struct ResponseWriter: ~Copyable {
         let top = path.count - 1
         var pointer = all.base + rows.lowerBound * all.stride
         for row in rows {
+            guard !out.buffer.isOverflown else { break }
             if row > rows.lowerBound { out.buffer.byte(UInt8(ascii: ",")) }
             path[top] = .index(row - rows.lowerBound)
             let mark = out.buffer.count

@@ -48,6 +48,9 @@ public final class ExecutionPlan: Sendable {
         tree.selections[tree.root].fields.map { RootField(responseKey: $0.responseKey, fieldName: $0.field.name) }
     }
 
+    /// How many fields are selected at the root, as if nothing were skipped.
+    public var rootFieldCount: Int { tree.selections[tree.root].fields.count }
+
     /// Roughly how much memory the plan takes, in bytes, with all that executions may keep of it.
     public var estimatedBytes: Int {
         let fields = tree.selections.reduce(0) { $0 + $1.fields.count }

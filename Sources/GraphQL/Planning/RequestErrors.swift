@@ -15,6 +15,8 @@ public struct RequestErrors: Error, Sendable, CustomStringConvertible {
         case operation
         /// The variables do not fit their types.
         case variables
+        /// The response would be longer than it may be.
+        case size
     }
 
     /// A refusal for these reasons.

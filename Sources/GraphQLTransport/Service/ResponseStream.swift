@@ -18,6 +18,11 @@ public protocol ResponseSink: AnyObject, Sendable {
     /// What was let in so never counts as too much; live responses do not wait and do. Returns at once when the calling
     /// task is cancelled.
     func room(for response: SharedResponse) async
+    /// Waits, in a turn, until the system has taken all that was handed over in turns, or nobody wants more.
+    ///
+    /// A service that waits so before it reads on keeps nothing more for a peer that does not read. It does not return
+    /// earlier when the calling task is cancelled: what was handed over is there still.
+    func allTaken() async
     /// Who reaches this sink together with others; `nil` when nobody does. It never changes.
     var courier: (any ResponseCourier)? { get }
 }
@@ -27,6 +32,8 @@ extension ResponseSink {
     public func turn(_ body: () async -> Bool) async -> Bool { await body() }
     /// Returns at once: a sink without a queue always has room.
     public func room(for response: SharedResponse) async {}
+    /// Returns at once: a sink without a queue keeps nothing.
+    public func allTaken() async {}
     /// Nobody: responses are handed over one by one.
     public var courier: (any ResponseCourier)? { nil }
 }

@@ -6,7 +6,7 @@ enum AppSyncWording {
     /// The errors with AppSync's words beside the engine's.
     static func worded(_ errors: RequestErrors, query: String) -> RequestErrors {
         switch errors.kind {
-        case .syntax, .operation: return errors
+        case .syntax, .operation, .size: return errors
         case .variables: return RequestErrors(kind: errors.kind, errors: errors.errors.map(variable))
         case .validation:
             let places = DocumentPlaces(query)

@@ -13,7 +13,7 @@ extension GraphQLError {
     /// A public error with its code and AppSync's error type.
     ///
     /// - Parameters:
-    ///   - data: the current item of a refused mutation, for its owner.
+    ///   - data: the current item of a refused mutation, for who may read it.
     ///   - appSyncMessage: what AppSync's clients are told in place of the message.
     init(
         _ code: ErrorCode,
@@ -72,12 +72,12 @@ extension GraphQLError {
                 data: stored.map(data) ?? .null,
                 appSyncMessage: Self.conditionalRequestFailed
             )
-        case .versionConflict(let stored, let expected):
+        case .versionConflict(let stored, let expected, let actual):
             self.init(
                 .versionConflict,
                 "Conflict resolver rejects mutation.",
-                errorInfo: ["expectedVersion": .int(expected), "actualVersion": .int(stored.version)],
-                data: data(stored)
+                errorInfo: ["expectedVersion": .int(expected), "actualVersion": .int(actual)],
+                data: stored.map(data) ?? .null
             )
         case .badCursor(let text, let oldest): self.init(.badCursor, text, oldestCursor: oldest)
         case .cursorExpired(let text, let oldest): self.init(.cursorExpired, text, oldestCursor: oldest)

@@ -124,7 +124,10 @@ struct FilterTranslation {
         _ member: JSONObject.Element,
         field: ModelField
     ) throws(ServiceError) -> Comparison? {
-        if let text = member.value.stringValue, text.count > limits.filterCharacters {
+        // A letter may have any number of marks: what is searched for is bounded in bytes too.
+        if let text = member.value.stringValue,
+            text.utf8.count > 4 * limits.filterCharacters || text.count > limits.filterCharacters
+        {
             throw .badRequest("A text in a filter may have \(limits.filterCharacters) characters.")
         }
         let value = field.value(from: member.value)

@@ -1,11 +1,13 @@
 import TocsinCore
 
-/// What groups are still to hear: each group's events in order of commit, the owners in turn and their groups in turn, so
-/// that an owner with thousands of groups keeps nobody else waiting.
+/// What owners and their groups are still to hear, in order of commit: owners take turns, and their groups in these, so that
+/// an owner with thousands of groups, or with filters that take their time, keeps nobody else waiting.
+///
+/// An event waits once for an owner until it was judged for which groups it is, then once for each of these.
 package struct LiveBacklog {
     /// How much may wait for one owner.
     package struct Bound: Sendable {
-        /// Events, over all the owner's groups.
+        /// Events, those of all the owner's groups together.
         package var events: Int
         /// Bytes of their records, of which each is kept once however many groups are to hear of it.
         package var bytes: Int
@@ -29,8 +31,12 @@ package struct LiveBacklog {
     }
 
     private struct Owner {
+        /// Events that are to be judged.
+        var inbox = Line<LiveEvent>()
+        /// The one of which some groups have been judged.
+        var judging: LiveJudging?
         var line = Line<ObjectIdentifier>()
-        /// Events that wait, over all its groups.
+        /// Events that wait, here and for its groups.
         var events = 0
         /// Bytes of the records that wait.
         var bytes = 0
@@ -38,6 +44,10 @@ package struct LiveBacklog {
         var listeners: [Int: Int] = [:]
         /// It stands in the line of owners.
         var isListed = false
+        /// Its turn is being taken.
+        var isBusy = false
+        /// Whether a turn would be of use.
+        var isWaiting: Bool { !line.isEmpty || !inbox.isEmpty || judging != nil }
 
         mutating func keep(_ event: LiveEvent) {
             events += 1
@@ -57,44 +67,92 @@ package struct LiveBacklog {
     private var groups: [ObjectIdentifier: Waiting] = [:]
     private var owners: [String: Owner] = [:]
     private var line = Line<String>()
+    private var busyOwners = 0
     private let maximum: Bound
+    /// More owners do not have their turns at the same time: one that waits for the database keeps no other waiting.
+    private static let maximumBusyOwners = 8
 
     /// Nothing waits; for one owner no more will than this, but for the last event's bytes.
     init(_ maximum: Bound) { self.maximum = maximum }
 
+    /// Lets an event wait to be judged in an owner's turn; false when too much waits for the owner.
+    mutating func add(_ event: LiveEvent, forOwner name: String) -> Bool {
+        guard keep(event, for: name) else { return false }
+        owners[name]?.inbox.append(event)
+        listOwner(name)
+        return true
+    }
+
     /// Lets a group wait for its turn to hear an event; false when too much waits for its owner.
     mutating func add(_ event: LiveEvent, for group: LiveGroup) -> Bool {
-        let name = group.owner
-        if let owner = owners[name], owner.events >= maximum.events || owner.bytes >= maximum.bytes { return false }
-        owners[name, default: Owner()].keep(event)
+        guard keep(event, for: group.owner) else { return false }
         groups[ObjectIdentifier(group), default: Waiting(group: group)].events.append(event)
         list(group)
         return true
     }
 
-    /// Whether it is somebody's turn.
-    var isAnybodyNext: Bool { !line.isEmpty }
+    private mutating func keep(_ event: LiveEvent, for name: String) -> Bool {
+        if let owner = owners[name], owner.events >= maximum.events || owner.bytes >= maximum.bytes { return false }
+        owners[name, default: Owner()].keep(event)
+        return true
+    }
 
-    /// The group whose turn it is; it is not listed any more.
-    mutating func next() -> LiveGroup? {
-        while let name = line.popFirst() {
-            owners[name]?.isListed = false
-            guard let id = owners[name]?.line.popFirst() else { continue }
-            if owners[name]?.line.isEmpty == false { listOwner(name) }
-            guard let waiting = groups[id] else {
-                settle([], of: name)
-                continue
-            }
+    /// Whether it is somebody's turn.
+    var isAnybodyNext: Bool { !line.isEmpty && busyOwners < Self.maximumBusyOwners }
+
+    /// The owner whose turn it is, which lasts until `endTurn`.
+    mutating func next() -> String? {
+        guard isAnybodyNext, let name = line.popFirst() else { return nil }
+        owners[name]?.isListed = false
+        owners[name]?.isBusy = true
+        busyOwners += 1
+        return name
+    }
+
+    /// The owner's turn is over; it gets another one if something waits.
+    mutating func endTurn(of name: String) {
+        owners[name]?.isBusy = false
+        busyOwners -= 1
+        listOwner(name)
+        settle([], of: name)
+    }
+
+    /// What was begun to be judged in the owner's last turn.
+    mutating func takeJudging(of name: String) -> LiveJudging? {
+        defer { owners[name]?.judging = nil }
+        return owners[name]?.judging
+    }
+
+    /// The next event that is to be judged for the owner's groups.
+    mutating func takeEvent(of name: String) -> LiveEvent? {
+        guard let event = owners[name]?.inbox.popFirst() else { return nil }
+        settle([event], of: name)
+        return event
+    }
+
+    /// Keeps what was begun for the owner's next turn.
+    mutating func keep(_ judging: LiveJudging, of name: String) { owners[name]?.judging = judging }
+
+    /// The group of the owner whose turn it is; it is not listed any more.
+    mutating func nextGroup(of name: String) -> LiveGroup? {
+        while let id = owners[name]?.line.popFirst() {
+            guard let waiting = groups[id] else { continue }
             groups[id]?.isListed = false
             return waiting.group
         }
         return nil
     }
 
-    /// Takes the group's next events, so many at most.
-    mutating func take(_ count: Int, for group: LiveGroup) -> [LiveEvent] {
+    /// Takes the group's next events: so many at most, and none behind the one with which their records come to so many
+    /// bytes.
+    mutating func take(_ count: Int, bytes: Int, for group: LiveGroup) -> [LiveEvent] {
         let id = ObjectIdentifier(group)
-        guard let events = groups[id]?.events.popFirst(count) else { return [] }
+        var left = bytes
+        let taken = groups[id]?.events.popFirst(count) { event in
+            defer { left -= event.record.approximateBytes }
+            return left > 0
+        }
+        guard let events = taken else { return [] }
         settle(events, of: group.owner)
         groups[id]?.hasRested = false
         if groups[id]?.events.isEmpty == true { groups[id] = nil }
@@ -130,18 +188,21 @@ package struct LiveBacklog {
     /// Forgets what waits for a group.
     mutating func remove(_ group: LiveGroup) {
         guard var waiting = groups.removeValue(forKey: ObjectIdentifier(group)) else { return }
-        settle(waiting.events.popFirst(waiting.events.count), of: group.owner)
+        settle(waiting.events.popFirst(waiting.events.count) { _ in true }, of: group.owner)
     }
 
     private mutating func listOwner(_ name: String) {
-        guard owners[name]?.isListed == false else { return }
+        guard let owner = owners[name], !owner.isListed, !owner.isBusy, owner.isWaiting else { return }
         owners[name]?.isListed = true
         line.append(name)
     }
 
     private mutating func settle(_ events: [LiveEvent], of name: String) {
         for event in events { owners[name]?.drop(event) }
-        if let owner = owners[name], owner.events == 0, owner.line.isEmpty, !owner.isListed { owners[name] = nil }
+        guard let owner = owners[name], owner.events == 0, !owner.isWaiting, !owner.isListed, !owner.isBusy else {
+            return
+        }
+        owners[name] = nil
     }
 }
 
@@ -161,9 +222,9 @@ struct Line<Element> {
         return elements[start]
     }
 
-    /// The first so many, or what there is.
-    mutating func popFirst(_ limit: Int) -> [Element] {
-        let taken = Array(elements[start...].prefix(limit))
+    /// The first so many while they are as asked, or what there is.
+    mutating func popFirst(_ limit: Int, while isMeant: (Element) -> Bool) -> [Element] {
+        let taken = Array(elements[start...].prefix(limit).prefix(while: isMeant))
         drop(taken.count)
         return taken
     }

@@ -12,8 +12,8 @@ extension LiveFeed {
         if model == "Topic" { return true }
         return state.withLock { state in
             RecordChange.allCases.contains { change in
-                state.byInterest[InterestKey(model: model, change: change, owner: owner)] != nil
-                    || state.byInterest[InterestKey(model: model, change: change, owner: nil)] != nil
+                state.index.hasListeners(InterestKey(model: model, change: change, owner: owner))
+                    || state.index.hasListeners(InterestKey(model: model, change: change, owner: nil))
             }
         }
     }

@@ -8,7 +8,14 @@ extension LiveFeed {
     func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
         var progress = ReplayProgress(last: start.after)
         // A page is read in the turn in which it is sent, so that one is kept for a connection, however many replays it has.
-        while await member.sink.turn({ await sendPage(&progress, of: start.scope, to: member, in: group) }) {}
+        while await member.sink.turn({
+            await replays.turn(of: group.owner) {
+                let goesOn = await sendPage(&progress, of: start.scope, to: member, in: group)
+                // Nothing more is read for a peer that does not read.
+                await member.sink.allTaken()
+                return goesOn
+            }
+        }) {}
     }
 
     /// Sends the next stored messages; false when these were the last, or it has ended.
@@ -24,6 +31,7 @@ extension LiveFeed {
                 of: scope,
                 after: progress.last,
                 limit: progress.limit,
+                bytes: ReplayProgress.bytesOfPage,
                 caller: member.caller
             )
         } catch {
@@ -40,9 +48,8 @@ extension LiveFeed {
             return false
         }
         guard await send(page.messages, of: scope, to: member, in: group) else { return false }
-        let isLast = page.messages.count < progress.limit
         progress.note(page)
-        return !(isLast && member.goLive(after: page.end))
+        return !(page.isRest && member.goLive(after: page.end))
     }
 
     /// Hands over the messages that the subscriber wants; false when it has ended.

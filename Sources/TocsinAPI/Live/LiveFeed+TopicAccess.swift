@@ -18,10 +18,16 @@ extension LiveFeed {
             return
         }
         let full = state.withLock { state in
-            let end = LiveEvent(commit: commit, number: state.nextEvent(), record: topic, endsAccess: true)
-            return groups.filter { !state.backlog.add(end, for: $0) }
+            let end = LiveEvent(
+                commit: commit,
+                number: state.nextEvent(),
+                change: change,
+                record: topic,
+                endsAccess: true
+            )
+            return Set(groups.map(\.owner)).filter { !state.backlog.add(end, forOwner: $0) }
         }
-        for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
+        for owner in full { endGroups(of: owner) }
     }
 
     /// Ends a member with the words of the refusal that a new subscription would get, for what may not be read is as what

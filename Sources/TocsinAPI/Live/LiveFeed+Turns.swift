@@ -1,16 +1,19 @@
+import GraphQL
 import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-// From a commit to the couriers: events find their groups, groups take turns.
+// From a commit to the couriers: events find their owners, owners take turns, in which events find groups and these theirs.
 extension LiveFeed {
     /// No more is handed over at once.
     private static let turnBytes = 262_144
+    /// No more is made into responses in one turn, but for the last event's.
+    private static let turnRecordBytes = 1_048_576
     /// Handing over to so many takes a good part of a millisecond of a core, and their readers want the others: first
     /// those who published get their answers.
     private static let largeGroup = 32
 
-    /// Finds the groups that want the event and lets them wait for their turns: cheap, so that commits never pile up.
+    /// Finds the owners whom the event may concern and lets it wait for their turns: cheap, so that commits never pile up.
     func sort(_ event: DomainEvent, ofCommit commit: Int) {
         if case .accessEnded(let user, let token) = event {
             let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
@@ -20,29 +23,71 @@ extension LiveFeed {
         }
         guard let change = RecordChange(event), let record = event.record else { return }
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
-        var key = InterestKey(model: record.model.name, change: change, owner: nil)
-        let anybodys = key
-        key.owner = record.owner
-        let groups = state.withLock { [key] state in
-            (key == anybodys ? [] : state.byInterest[key] ?? []) + (state.byInterest[anybodys] ?? [])
-        }
-        let wanting = groups.filter { $0.interest.includes(record) }
-        guard !wanting.isEmpty else { return }
         let mark = record.number == nil ? nil : MessageMark(record)
-        let full = state.withLock { state in
-            var event = LiveEvent(commit: commit, number: state.nextEvent(), record: record, mark: mark)
-            return wanting.filter { group in
-                event.place = group.interest.feed?.place(of: record)
-                return !state.backlog.add(event, for: group)
-            }
+        let full = state.withLock { state -> [String] in
+            let owners = state.index.owners(change, of: record)
+            if owners.isEmpty { return [] }
+            let number = state.nextEvent()
+            let event = LiveEvent(commit: commit, number: number, change: change, record: record, mark: mark)
+            return owners.filter { !state.backlog.add(event, forOwner: $0) }
         }
-        for owner in Set(full.map(\.owner)) { endGroups(of: owner) }
+        for owner in full { endGroups(of: owner) }
     }
 
+    /// Gives owners their turns, several at a time, until the bell is no more.
     func takeTurns() async {
-        for await _ in turns {
-            while !Task.isCancelled, let group = state.withLock({ $0.backlog.next() }) { await takeTurn(group) }
+        await withDiscardingTaskGroup { workers in
+            for await _ in turns {
+                while !Task.isCancelled, let owner = state.withLock({ $0.backlog.next() }) {
+                    workers.addTask { await self.takeTurns(from: owner) }
+                }
+            }
         }
+    }
+
+    /// Takes an owner's turn, then those of others until it is nobody's.
+    private func takeTurns(from first: String) async {
+        var next: String? = first
+        while let owner = next {
+            judge(for: owner)
+            if let group = state.withLock({ $0.backlog.nextGroup(of: owner) }) { await takeTurn(group) }
+            next = state.withLock { state in
+                state.backlog.endTurn(of: owner)
+                return Task.isCancelled ? nil : state.backlog.next()
+            }
+            // What else the process has to do is not kept waiting by many turns.
+            await Task.yield()
+        }
+    }
+
+    /// Finds the groups that want the owner's next events and lets them wait for their turns, as far as the owner's own goes.
+    private func judge(for owner: String) {
+        var effort = judging.bytesOfTurn
+        while effort > 0, var begun = nextJudging(of: owner) {
+            let outcome = begun.goOn(within: judging, &effort)
+            let isFull = state.withLock { state in
+                if !begun.isOver { state.backlog.keep(begun, of: owner) }
+                return outcome.wanting.reduce(false) { isFull, group in
+                    var event = begun.event
+                    event.place = group.interest.feed?.place(of: event.record)
+                    return !state.backlog.add(event, for: group) || isFull
+                }
+            }
+            for group in outcome.refused {
+                for member in group.snapshot { fail(member, in: group.interest.feed, Self.searchesTooMuch) }
+            }
+            if isFull { endGroups(of: owner) }
+        }
+    }
+
+    /// What was begun in the owner's last turn, or its next event.
+    private func nextJudging(of owner: String) -> LiveJudging? {
+        if let begun = state.withLock({ $0.backlog.takeJudging(of: owner) }) { return begun }
+        let next = state.withLock { state -> (LiveEvent, [LiveJudging.Candidate])? in
+            guard let event = state.backlog.takeEvent(of: owner) else { return nil }
+            return (event, state.candidates(of: owner, for: event))
+        }
+        return next.map { LiveJudging($0, among: $1) }
     }
 
     /// Makes the responses of the group's next events and hands them over together, unless much of what was handed over
@@ -61,7 +106,9 @@ extension LiveFeed {
             }
             return
         }
-        let events = state.withLock { $0.backlog.take(LiveRoster.maximumEvents, for: group) }
+        let events = state.withLock {
+            $0.backlog.take(LiveRoster.maximumEvents, bytes: Self.turnRecordBytes, for: group)
+        }
         var rest = events[...]
         while let end = rest.firstIndex(where: \.endsAccess) {
             await hand(rest[..<end], to: group)
@@ -101,5 +148,20 @@ extension LiveFeed {
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, Self.overflow) }
         }
+    }
+
+    private static let searchesTooMuch = GraphQLError(
+        .limit,
+        "The filters of your subscriptions would search more text of one event than is allowed. Subscribe again with "
+            + "extensions.cursor, and use fewer comparisons by contains, notContains and size."
+    )
+}
+
+extension LiveFeed.State {
+    /// The owner's groups that an event may concern.
+    fileprivate func candidates(of owner: String, for event: LiveEvent) -> [LiveJudging.Candidate] {
+        guard event.endsAccess else { return index.candidates(of: owner, event.change, of: event.record) }
+        let following = (byTopic[TopicID(event.record.id)] ?? []).filter { $0.owner == owner }
+        return [LiveJudging.Candidate(visible: .always, filter: .always, groups: following)]
     }
 }

@@ -22,7 +22,7 @@ package final class LiveFeed: Sendable {
 
     struct State {
         var groups: [GroupKey: LiveGroup] = [:]
-        var byInterest: [InterestKey: [LiveGroup]] = [:]
+        var index = LiveIndex()
         var backlog: LiveBacklog
         /// Groups that name a topic.
         var byTopic: [TopicID: [LiveGroup]] = [:]
@@ -55,10 +55,13 @@ package final class LiveFeed: Sendable {
     let deliveries: DeliveryFeed
     let executor: ResponseExecutor
     let cursors: any Sealer
+    let replays = ReplayTurns()
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
     private let unsorted: CommitBound
-    /// Rings when a group may have a turn.
+    /// How much text filters may search.
+    let judging: LiveJudging.Bound
+    /// Rings when an owner may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
     /// So long a group of many rests before each of its turns.
@@ -69,7 +72,9 @@ package final class LiveFeed: Sendable {
 
     /// A feed of what the hub tells.
     ///
-    /// - Parameter waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
+    /// - Parameters:
+    ///   - waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
+    ///   - judging: how much text the filters of one owner may search.
     package init(
         executor: ResponseExecutor,
         sealer: any Sealer,
@@ -77,8 +82,10 @@ package final class LiveFeed: Sendable {
         listeners: DeliveryListeners = DeliveryListeners(),
         unsorted: CommitBound = CommitBound(),
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
+        judging: LiveJudging.Bound = LiveJudging.Bound(),
         restTime: Duration = .milliseconds(1)
     ) {
+        self.judging = judging
         self.restTime = restTime
         deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
         self.executor = executor
@@ -158,7 +165,7 @@ package final class LiveFeed: Sendable {
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
-                for key in target.interestKeys { state.byInterest[key, default: []].append(target) }
+                state.index.add(target)
                 if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
             return (member, target, onFirst)
@@ -184,10 +191,7 @@ package final class LiveFeed: Sendable {
             guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
             if state.groups.isEmpty { listening.store(false, ordering: .releasing) }
-            for key in group.interestKeys {
-                state.byInterest[key]?.removeAll { $0 === group }
-                if state.byInterest[key]?.isEmpty == true { state.byInterest[key] = nil }
-            }
+            state.index.remove(group)
             guard let topic = group.interest.topicID else { return }
             state.byTopic[topic]?.removeAll { $0 === group }
             if state.byTopic[topic]?.isEmpty == true { state.byTopic[topic] = nil }
@@ -247,18 +251,4 @@ package final class LiveFeed: Sendable {
         .unavailable,
         "The server is too busy to keep this subscription. Subscribe again with extensions.cursor."
     )
-}
-
-extension LiveGroup {
-    /// Today's owner text and the two older forms, each of which may stand in a row; where others than the one owner may
-    /// listen, every row of the model.
-    fileprivate var interestKeys: [InterestKey] {
-        let model = interest.model
-        let rules = model.rules.filter { $0.covers(.listen) }
-        let isList = model.position(of: "owner").map { model.fields[$0].isList } ?? true
-        let isByOwner = !isList && rules.allSatisfy { $0.owner?.field == "owner" }
-        let forms = rules.compactMap(\.owner).flatMap { context.caller.ownerForms(of: $0.claim) }
-        let owners: Set<String?> = isByOwner ? Set(forms) : [nil]
-        return owners.map { InterestKey(model: model.name, change: interest.change, owner: $0) }
-    }
 }

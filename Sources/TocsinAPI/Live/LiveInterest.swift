@@ -30,6 +30,8 @@ struct LiveInterest: Sendable {
     var predicate: Predicate
     /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
     var filter = Predicate.always
+    /// Filters of the same bytes are the same filter.
+    var filterBytes: [UInt8] = []
     /// The topic that the subscription names.
     var topicID: TopicID?
     /// The feed whose new messages these are, where they are those of one feed: then events have places in it, which can
@@ -38,14 +40,19 @@ struct LiveInterest: Sendable {
 
     /// Whether the subscriber is to hear of the record.
     func includes(_ record: Record) -> Bool {
-        guard predicate.matches(record) else { return false }
-        if filter == .always { return true }
-        var shown = record
+        predicate.matches(record) && (filter == .always || filter.matches(record.withShownOwners))
+    }
+}
+
+extension Record {
+    /// The same with its owners as clients see them, as filters do.
+    var withShownOwners: Record {
+        var shown = self
         for rule in model.ownerRules {
             guard let position = model.position(of: rule.field) else { continue }
-            shown.values[position] = ShownOwner.value(shown.values[position])
+            shown.values[position] = ShownOwner.value(values[position])
         }
-        return filter.matches(shown)
+        return shown
     }
 }
 

@@ -7,8 +7,9 @@ struct LiveEvent: Sendable {
     var commit: Int
     /// Which of all events it is: the same for every group that is to hear it.
     var number: Int
+    var change: RecordChange
     var record: Record
-    /// Where it stands in the group's feed.
+    /// Where it stands in the group's feed, once it is known which group's.
     var place: Int64?
     /// Of the record, where it is a message.
     var mark: MessageMark?

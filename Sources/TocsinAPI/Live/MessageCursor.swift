@@ -27,10 +27,10 @@ private enum FNV {
     }
 }
 
-/// Where a client stands: in a topic's feed, in the feed of all its messages, or in both; sealed, so that a changed one is
+/// Where a client stands: in a topic's feed, in the feed of all its messages, or in both; signed, so that a changed one is
 /// noticed (ops-promises P11).
 ///
-/// Any client can take a sealed text apart, if not make one. So the place in an owner's feed, which counts all of the owner's
+/// Any client can take a signed text apart, if not make one. So the place in an owner's feed, which counts all of the owner's
 /// messages, is only in the cursors of that owner's own.
 package struct MessageCursor: Hashable {
     struct InTopic: Hashable {
@@ -97,18 +97,18 @@ package struct MessageCursor: Hashable {
 extension MessageCursor {
     private static let scope = "cursor"
 
-    /// Sealed text that carries the cursor.
+    /// Signed text that carries the cursor.
     package func text(sealer: any Sealer) -> String {
         var text = inTopic.map { String($0.number) } ?? ""
         if let own = inOwnFeed { text += ".\(own.position).\(own.ownerMark)" }
         if let mark { text += "." + mark.text }
         text += " " + (inTopic?.topicID.text ?? "")
-        return sealer.seal(Array(text.utf8), scope: Self.scope)
+        return sealer.sign(Array(text.utf8), scope: Self.scope)
     }
 
     /// The cursor, or nil when the text was changed or is none.
     init?(text: String, sealer: any Sealer) {
-        guard let bytes = sealer.open(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20) else {
+        guard let bytes = sealer.verified(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20) else {
             return nil
         }
         let places = bytes[..<space].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

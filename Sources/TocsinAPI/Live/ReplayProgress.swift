@@ -1,13 +1,14 @@
 import TocsinCore
 
-/// How far a replay is, and how much it reads next: about a megabyte, which of small messages is a few hundred.
+/// How far a replay is, and how much it reads next: about a quarter of a megabyte, which of small messages is some hundred.
 struct ReplayProgress {
     /// The place of the message read last.
     private(set) var last: Int64
     /// How many messages the next page has at most.
     private(set) var limit = 32
 
-    private static let bytesOfPage = 1_048_576
+    /// A page ends behind the message with which its texts come to so much.
+    static let bytesOfPage = 262_144
     private static let messagesOfPage = 200
 
     /// A replay of what comes after a place.

@@ -26,13 +26,15 @@ extension TocsinGraphQL {
             limits: services.checks.limits,
             caller: caller
         )
+        interest.filterBytes = field.arguments["filter"]?.serialized() ?? []
         for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
             let owner = field.arguments[rule.field]?.stringValue ?? ""
-            guard !owner.isEmpty, !caller.ownerForms(of: rule.claim).contains(owner) else { continue }
+            guard !owner.isEmpty, !caller.isMeant(by: owner, claim: rule.claim) else { continue }
             // Who may hear of everybody's records may choose whose; others name nobody but themselves.
             guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
             let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
             interest.filter = interest.filter.and(.field(position, isOwner))
+            interest.filterBytes += Array("\(position)=\(owner)\0".utf8)
         }
         let start = try await restrictToFeed(&interest, field, caller, resumeAfter)
         return (interest, start)

@@ -11,6 +11,7 @@ package enum APIObject: Sendable {
     indirect case page(PageResult)
     indirect case device(Device)
     indirect case membership(Membership)
+    indirect case memberPage([Membership], nextToken: String?)
     indirect case delivery(DeliveryService.Entry)
     indirect case deliveryPage([DeliveryService.Entry], nextToken: String?)
     indirect case explanation(DeliveryExplanation)
@@ -51,11 +52,16 @@ package struct RegistrationResult: Sendable {
 package struct RequestContext: Sendable {
     package let caller: Identity
     package let services: Services
+    private let held: HeldRecords
 
     package init(caller: Identity, services: Services) {
         self.caller = caller
         self.services = services
+        held = HeldRecords(services.recordBudget, owner: caller.owner)
     }
+
+    /// Counts bytes of text that were read for the request, until it is over.
+    func hold(_ bytes: Int) throws(ServiceError) { try held.add(bytes) }
 }
 
 /// The services behind the API, made once.
@@ -74,6 +80,8 @@ package final class Services: Sendable {
     /// Who follows which topic on this node.
     let watchers = TopicWatchers()
     package let checks: InputChecks
+    /// What requests hold in memory.
+    let recordBudget: RecordBudget
     package let sealer: any Sealer
     /// Writes an internal failure to the log and answers the id under which it stands there.
     package let report: @Sendable (String) -> String
@@ -87,11 +95,17 @@ package final class Services: Sendable {
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
+        recordBudget = RecordBudget(bytesOfRequest: environment.limits.examination.totalBytes)
         topics = TopicService(environment: environment, model: schema.topics)
         messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
         feeds = FeedService(environment: environment, messages: schema.messages, topics: schema.topics)
-        devices = DeviceService(environment: environment)
-        memberships = MembershipService(environment: environment, topics: schema.topics)
+        let rights = PushRights(
+            topics: schema.topics,
+            messages: schema.messages,
+            requiresSignIn: environment.pushesRequireSignIn
+        )
+        devices = DeviceService(environment: environment, notedClaims: rights.claims)
+        memberships = MembershipService(environment: environment, rights: rights)
         deliveries = DeliveryService(
             environment: environment,
             messages: schema.messages,

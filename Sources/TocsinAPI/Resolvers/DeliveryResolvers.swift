@@ -32,7 +32,7 @@ enum DeliveryResolvers {
             let theirs = records.filter { creatable?.matches($0) == true }.map { MessageID($0.id) }
             let others = records.filter { creatable?.matches($0) != true }.map { MessageID($0.id) }
             let found = try await invocation.serving { () throws(ServiceError) in
-                let summaries = theirs.isEmpty ? [:] : try await service.summaries(of: theirs)
+                let summaries = theirs.isEmpty ? [:] : try await service.summaries(of: theirs, caller: caller)
                 return summaries.merging(try await service.ownSummaries(of: others, caller: caller)) { first, _ in first
                 }
             }
@@ -67,7 +67,7 @@ enum DeliveryResolvers {
         let device = after?.first?.text.map { DeviceID($0) }
         let (entries, hasMore) =
             service.creatable(by: caller)?.matches(record) == true
-            ? try await service.deliveries(of: message, status: status, after: device, limit: limit)
+            ? try await service.deliveries(of: message, status: status, after: device, limit: limit, caller: caller)
             : try await service.ownDeliveries(of: message, status: status, after: device, limit: limit, caller: caller)
         let next = hasMore ? entries.last.map { token.text(for: [.text($0.delivery.deviceID.text)]) } : nil
         return .object(.deliveryPage(entries, nextToken: next))

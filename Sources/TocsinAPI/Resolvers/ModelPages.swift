@@ -84,15 +84,17 @@ struct ModelPages {
         let token = invocation.pageToken
         let after = try token.position(from: arguments["nextToken"]?.stringValue)
         guard after == nil || after?.count == order.count else { throw .badPageToken }
-        let query = ModelQuery(
-            model: model,
-            predicate: predicate.and(try invocation.predicate("filter", on: model)),
+        let page = try await context.services.models.page(
+            model,
+            range: predicate,
+            filter: try invocation.predicate("filter", on: model),
             order: order,
             after: after,
-            limit: try invocation.pageSize()
+            limit: try invocation.pageSize(),
+            caller: context.caller
         )
-        let page = try await context.services.models.page(query, caller: context.caller)
-        return .object(.page(PageResult(page, token: token, order: order)))
+        try context.hold(page.bytes)
+        return .object(.page(PageResult(page, token: token)))
     }
 
     func sync() async throws(ServiceError) -> ResolvedValue<APIObject> {
@@ -105,6 +107,7 @@ struct ModelPages {
             position: try token.position(from: arguments["nextToken"]?.stringValue).map(Self.position)
         )
         let page = try await context.services.models.sync(request, caller: context.caller)
+        try context.hold(page.bytes)
         let next = page.next.map { next in
             token.text(
                 for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null, .bool(next.isAmongRevised)]
@@ -127,12 +130,7 @@ struct ModelPages {
 
 extension PageResult {
     /// A page with the token of the next one.
-    init(_ page: RecordPage, token: PageToken, order: [ModelQuery.Order]) {
-        let last = page.hasMore ? page.records.last : nil
-        self.init(
-            records: page.records,
-            nextToken: last.map { last in token.text(for: order.map { last.values[$0.field] }) },
-            startedAt: nil
-        )
+    init(_ page: RecordPage, token: PageToken) {
+        self.init(records: page.records, nextToken: page.end.map(token.text), startedAt: nil)
     }
 }

@@ -65,17 +65,6 @@ struct RecordProjection {
     }
 }
 
-extension Record {
-    /// Whether the rules of a single field, if it has any, let the caller read it.
-    func isReadable(at position: Int, by caller: Identity) -> Bool {
-        switch AccessPolicy.decision(.get, onField: position, of: model, for: caller) {
-        case nil: true
-        case .deny?: false
-        case .allow(let readable)?: readable.matches(self)
-        }
-    }
-}
-
 extension FieldValue {
     /// The value as JSON.
     var json: JSONValue {

@@ -42,11 +42,13 @@ struct RelationResolvers {
                 return target.key { name in (positions[name] ?? nil).map { record.values[$0] } ?? .null }
             }
             let found = try await invocation.serving { () throws(ServiceError) in
-                try await invocation.context.services.models.records(
+                let found = try await invocation.context.services.models.records(
                     target,
                     ids: keys.compactMap(\.self),
                     caller: invocation.context.caller
                 )
+                try invocation.context.hold(found.values.reduce(0) { $0 + $1.approximateBytes })
+                return found
             }
             let values = keys.map { key -> ResolvedValue<APIObject> in
                 key.flatMap { found[$0] }.map { ResolvedValue.object(.record($0)) } ?? .null
@@ -72,14 +74,22 @@ struct RelationResolvers {
     }
 }
 
-/// The rules that a relation field has of its own.
+/// The rules that a relation field has of its own, and those of the fields whose values it leads along.
 private struct RelationGuard: Sendable {
     let relation: ModelRelation
     let model: ModelType
+    /// The fields of the parent that say where the relation leads, so that what it leads to tells them.
+    private let leading: [Int]
 
     init(_ relation: ModelRelation, of model: ModelType) {
         self.relation = relation
         self.model = model
+        let names =
+            switch relation.kind {
+            case .one(let keyFields): keyFields
+            case .many(let field, _): [field]
+            }
+        leading = names.compactMap { model.position(of: $0) }
     }
 
     /// The values, with a refusal in place of those whose parent's relation the caller may not follow.
@@ -88,13 +98,14 @@ private struct RelationGuard: Sendable {
         of parents: some Sequence<APIObject>,
         _ invocation: FieldInvocation<RequestContext>
     ) -> [ResolvedValue<APIObject>] {
-        let decision = AccessPolicy.decision(following: relation, of: model, for: invocation.context.caller)
-        let followed: Predicate
-        switch decision {
-        case nil: return values
+        let caller = invocation.context.caller
+        var followed = AccessPolicy.readable(leading, of: model, by: caller)
+        switch AccessPolicy.decision(following: relation, of: model, for: caller) {
+        case nil: break
         case .deny?: followed = .never
-        case .allow(let predicate)?: followed = predicate
+        case .allow(let predicate)?: followed = followed.and(predicate)
         }
+        guard followed != .always else { return values }
         return zip(values, parents).map { value, parent in
             if let record = parent.record, followed.matches(record) { return value }
             return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
@@ -125,7 +136,8 @@ private struct RelatedPages {
         var query = RelatedQuery(
             model: target,
             field: partition,
-            predicate: try pages.conditions(on: index).and(try invocation.predicate("filter", on: target)),
+            range: try pages.conditions(on: index),
+            filter: try invocation.predicate("filter", on: target),
             order: order,
             after: nil,
             limit: try invocation.pageSize()
@@ -142,9 +154,10 @@ private struct RelatedPages {
         } else {
             found = try await services.models.pages(query, of: values, caller: caller)
         }
+        try invocation.context.hold(found.values.reduce(0) { $0 + $1.bytes })
         return values.map { value in
-            let page = found[value] ?? RecordPage(records: [], hasMore: false)
-            return .object(.page(PageResult(page, token: token(for: value), order: order)))
+            let page = found[value] ?? RecordPage(records: [])
+            return .object(.page(PageResult(page, token: token(for: value))))
         }
     }
 

@@ -90,11 +90,29 @@ extension ModelReader {
         }
     }
 
-    /// Who may not read a field must not find records by it either.
+    /// Who may not read a field must not find records by it either, nor see them in its order.
     mutating func checkSecrets(of model: ModelDeclaration) {
         for name in Set(model.indexes.map(\.partitionField)).sorted() {
             guard let field = model.field(name), field.rules != nil else { continue }
             note(field.line, "@index on \(name) needs a single value that has no @auth of its own.")
+        }
+        for index in model.indexes {
+            for name in index.sortFields {
+                guard let field = model.field(name), field.rules != nil else { continue }
+                note(
+                    field.line,
+                    "\(model.name).\(name) has an @auth of its own, but the order of @index \(index.name) would tell what is "
+                        + "in it: take \(name) out of its sortKeyFields, or the @auth off the field."
+                )
+            }
+        }
+        for name in model.keyFields {
+            guard let field = model.field(name), field.rules != nil else { continue }
+            note(
+                field.line,
+                "\(model.name).\(name) has an @auth of its own, but names the record, which tells what is in it: take it out of "
+                    + "the key, or the @auth off the field."
+            )
         }
     }
 

@@ -7,7 +7,8 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// What a derived key is for.
     package enum Purpose: String, Sendable, CaseIterable {
         case localTokens = "tocsin local tokens 1"
-        case sealing = "tocsin sealing 1"
+        case signing = "tocsin sealing 1"
+        case sealing = "tocsin sealing 2"
         case logHashes = "tocsin log hashes 1"
         /// Tells nodes whether they have the same key.
         case nodeMark = "tocsin node mark 1"

@@ -52,13 +52,13 @@ final class VerifiedTokens: Sendable {
         }
     }
 
-    /// Forgets a local token, or all local tokens of a user.
+    /// Forgets a local token, or all tokens of a user.
     func forget(_ user: UserID, _ token: TokenID?) {
         memory.withLock { memory in
             memory.generation += 1
             let stays: (Entry) -> Bool = { entry in
-                guard let id = entry.identity.tokenID, entry.identity.userID == user else { return true }
-                return token != nil && token != id
+                guard entry.identity.userID == user else { return true }
+                return token != nil && token != entry.identity.tokenID
             }
             memory.newer = memory.newer.filter { stays($0.value) }
             memory.older = memory.older.filter { stays($0.value) }

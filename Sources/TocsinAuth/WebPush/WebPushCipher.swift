@@ -1,11 +1,9 @@
-import COpenSSL
 package import TocsinCore
 
 /// Encrypts for browsers: ECDH on P-256, HKDF-SHA-256, AES-128-GCM (RFC 8291 over RFC 8188).
 package struct WebPushCipher: WebPushCrypto {
     private static let authSecretCount = 16
     private static let saltCount = 16
-    private static let tagCount = 16
     /// As large as RFC 8291 §4 allows a push to be, so that one record holds any.
     private static let recordSize: UInt32 = 4096
 
@@ -44,7 +42,7 @@ package struct WebPushCipher: WebPushCrypto {
         let size = (0..<4).map { UInt8(truncatingIfNeeded: recordSize >> (24 - 8 * $0)) }
         // 2 ends the last record, and there is but one.
         return salt + size + [UInt8(keyID.count)] + keyID
-            + (try sealed(plaintext + [2], contentKeys(input, salt: salt)))
+            + (try cipher(input, salt: salt).sealed(plaintext + [2]))
     }
 
     /// The input keying material that both sides know (RFC 8291 §3.4).
@@ -53,14 +51,9 @@ package struct WebPushCipher: WebPushCrypto {
         return Digest.hkdf(shared, salt: receiver.authSecret, information: information, count: 32)
     }
 
-    private struct ContentKeys {
-        var key: [UInt8]
-        var nonce: [UInt8]
-    }
-
     /// Key and nonce of the only record, whose number is 0 (RFC 8188 §2.2 and §2.3).
-    private static func contentKeys(_ input: [UInt8], salt: [UInt8]) -> ContentKeys {
-        ContentKeys(
+    private static func cipher(_ input: [UInt8], salt: [UInt8]) -> AuthenticatedCipher {
+        AuthenticatedCipher(
             key: Digest.hkdf(
                 input,
                 salt: salt,
@@ -69,20 +62,6 @@ package struct WebPushCipher: WebPushCrypto {
             ),
             nonce: Digest.hkdf(input, salt: salt, information: Array("Content-Encoding: nonce\0".utf8), count: 12)
         )
-    }
-
-    private static func sealed(_ plaintext: [UInt8], _ keys: ContentKeys) throws(KeyError) -> [UInt8] {
-        guard let context = EVP_CIPHER_CTX_new() else { throw KeyError("The crypto library has no memory left.") }
-        defer { EVP_CIPHER_CTX_free(context) }
-        var sealed = [UInt8](repeating: 0, count: plaintext.count)
-        var tag = [UInt8](repeating: 0, count: tagCount)
-        var (count, rest): (Int32, Int32) = (0, 0)
-        guard EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, keys.key, keys.nonce) == 1,
-            EVP_EncryptUpdate(context, &sealed, &count, plaintext, Int32(clamping: plaintext.count)) == 1,
-            Int(count) == plaintext.count, EVP_EncryptFinal_ex(context, nil, &rest) == 1, rest == 0,
-            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), &tag) == 1
-        else { throw KeyError("A push cannot be encrypted: \(LibraryError.take()).") }
-        return sealed + tag
     }
 
     /// Base 64 for URLs; padding, which some libraries add, is taken off.

@@ -57,6 +57,24 @@ package enum AccessPolicy {
         return decision(operation, by: rules, onField: model.fields[position].name, of: model, for: caller)
     }
 
+    /// The records in which the caller may read all of these fields, as far as they have rules of their own.
+    package static func readable(
+        _ positions: [Int],
+        of model: ModelType,
+        by caller: Identity
+    ) -> Predicate {
+        var readable = Predicate.always
+        guard !model.fieldRules.isEmpty else { return readable }
+        for position in positions {
+            switch decision(.get, onField: position, of: model, for: caller) {
+            case nil: continue
+            case .deny?: return .never
+            case .allow(let permitted)?: readable = readable.and(permitted)
+            }
+        }
+        return readable
+    }
+
     /// Decides about following a relation that has rules of its own; nil where it has none.
     package static func decision(
         following relation: ModelRelation,

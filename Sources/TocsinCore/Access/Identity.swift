@@ -37,11 +37,18 @@ package struct Identity: Sendable {
     private final class Verified: Sendable {
         let facts: Facts
         let owner: String
+        let ownerForms: [String]
         let decisions = DecisionMemory()
 
         init(_ facts: Facts) {
             self.facts = facts
-            owner = facts.userID.text + "::" + facts.username
+            let (subject, name) = (facts.userID.text, facts.username)
+            owner = subject + "::" + name
+            let alone = [OwnerText.subject(subject), OwnerText.name(name)].compactMap(\.self)
+            let isComplete = !subject.isEmpty && !name.isEmpty
+            // `subject::` says whose it is, though no name: no other caller has that text.
+            let isNobody = subject.isEmpty && name.isEmpty
+            ownerForms = isComplete || (alone.isEmpty && !isNobody) ? [owner] + alone : alone
         }
     }
 
@@ -109,8 +116,9 @@ package struct Identity: Sendable {
 
     /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
     package var owner: String { verified.owner }
-    /// The stored owner texts that are this caller's: today's form and the two older ones.
-    package var ownerForms: [String] { [owner, userID.text, username] }
+    /// The stored owner texts that are this caller's: today's form and the older ones, the subject or the name alone
+    /// (`OwnerText` tells which of the two a text can be).
+    package var ownerForms: [String] { verified.ownerForms }
     /// What the rules of models were found to give to the caller.
     var decisions: DecisionMemory { verified.decisions }
 }
@@ -160,13 +168,23 @@ extension Identity {
     /// Empty when the token lacks a part of the claim: such a caller owns nothing.
     package func ownerForms(of claim: String) -> [String] {
         guard provider != .apiKey else { return [] }
-        if claim == AccessRule.ownerClaim {
-            return isComplete ? ownerForms : [userID.text, username].filter { !$0.isEmpty }
-        }
+        if claim == AccessRule.ownerClaim { return ownerForms }
         let parts = Self.parts(of: claim)
         guard parts.count == 2 else { return values(of: claim) }
         guard let first = values(of: parts[0]).first, let second = values(of: parts[1]).first else { return [] }
-        return [first + "::" + second, first, second]
+        guard parts.contains("sub") else { return [first + "::" + second, first, second] }
+        let alone = zip(parts, [first, second]).compactMap { part, text in
+            part == "sub" ? OwnerText.subject(text) : OwnerText.name(text)
+        }
+        return [first + "::" + second] + alone
+    }
+
+    /// Whether a text that the caller wrote as an owner means the caller: any part of the claim will do, since nothing is
+    /// shown for it that the rules do not show.
+    package func isMeant(by owner: String, claim: String) -> Bool {
+        guard provider != .apiKey else { return false }
+        return ownerForms(of: claim).contains(owner)
+            || Self.parts(of: claim).contains { values(of: $0).contains(owner) }
     }
 
     /// The halves of `a::b`; claims such as `cognito:username` have single colons of their own.

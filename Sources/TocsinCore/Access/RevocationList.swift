@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Local tokens, API keys and users whose access has ended: asked for every operation of a socket, whose token was checked long ago.
+/// Local tokens, API keys and users whose access has ended: asked for every operation of a socket, whose token was checked
+/// long ago.
 package final class RevocationList: Sendable {
     private struct State {
         var tokens: Set<TokenID> = []
@@ -13,11 +14,14 @@ package final class RevocationList: Sendable {
 
     /// Whether a caller who was let in before has lost access since.
     package func covers(_ caller: Identity) -> Bool {
-        guard let token = caller.tokenID else { return false }
-        return state.withLock { $0.tokens.contains(token) || $0.users.contains(caller.userID) }
+        // A disabled user is refused by whatever way the id came in, a sign-in provider's token included.
+        state.withLock { state in
+            state.users.contains(caller.userID) || (caller.tokenID.map(state.tokens.contains) ?? false)
+        }
     }
 
-    /// Takes what the store says now; answers an event for each access that has ended since the last time.
+    /// Takes what the store says now; answers events for each access that has ended since the last time, and for the pushes
+    /// of disabled users that somebody may have in hand.
     package func replace(tokens: [IssuedToken], accounts: [Account], keys: [APIKey] = []) -> [DomainEvent] {
         let revoked =
             tokens.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.userID) }
@@ -29,6 +33,8 @@ package final class RevocationList: Sendable {
             return old
         }
         return revoked.filter { !old.tokens.contains($0.id) }.map { .accessEnded($0.userID, $0.id) }
-            + disabled.filter { !old.users.contains($0.id) }.map { .accessEnded($0.id, nil) }
+            + disabled.filter { !old.users.contains($0.id) }.flatMap { account -> [DomainEvent] in
+                [.pushesUnwanted(account.id, nil, .accessEnded), .accessEnded(account.id, nil)]
+            }
     }
 }

@@ -82,7 +82,10 @@ package enum DeliveryReason: String, Sendable, Hashable, CaseIterable {
     case unknownToken = "UNKNOWN_TOKEN"
     case unregistered = "UNREGISTERED"
     case tokenMoved = "TOKEN_MOVED"
+    /// The member left the topic, or was removed from it.
     case leftTopic = "LEFT_TOPIC"
+    /// The device's owner may not read the message any more, or their account is disabled; or an operator ended the device.
+    case accessEnded = "ACCESS_ENDED"
 }
 
 extension Identifier where Kind == DeviceKind {

@@ -98,6 +98,8 @@ extension DeliveryFacts {
         case .failed:
             let advice = "Mend what the reason names, then redrive the message's FAILED deliveries."
             return gate(device, false, "It failed \(attempts)\(reason).", advice)
+        case .ended where delivery.reason == DeliveryReason.accessEnded.rawValue:
+            return gate(device, false, "It ended, as the right to it did\(reason).")
         case .ended:
             return gate(device, false, "It ended, as the device did\(reason).")
         case .expired:

@@ -5,6 +5,8 @@ package struct DeliveryFacts: Sendable {
     package var userID: UserID
     package var membership: Membership?
     package var isMuted: Bool
+    /// Whether the user may have the message's push by their account and the rules of reading, as they are now.
+    package var mayReceive = true
     /// Whether the message was never meant for the user, of whom nothing is told then.
     package var isStranger: Bool
     package var devices: [Device]
@@ -50,7 +52,9 @@ package struct DeliveryFacts: Sendable {
                 deliveries: []
             )
         }
-        let gates = [messageGate, membershipGate, topicPushGate, notificationsGate, expiryGate, devicesGate]
+        let gates = [
+            messageGate, membershipGate, accessGate, topicPushGate, notificationsGate, expiryGate, devicesGate,
+        ]
         let entries = deliveries.map { delivery in
             DeliveryService.Entry(delivery: delivery, device: devices.first { $0.id == delivery.deviceID })
         }
@@ -109,6 +113,17 @@ package struct DeliveryFacts: Sendable {
     /// Of a direct push, which goes to whom it names.
     private var addressGate: Gate {
         Gate(name: .membership, passed: false, sentence: "The push was not addressed to this user.")
+    }
+
+    private var accessGate: Gate? {
+        guard !mayReceive else { return nil }
+        return Gate(
+            name: .access,
+            passed: false,
+            sentence: "The user may not read the message now, or their account is disabled "
+                + "(\(DeliveryReason.accessEnded.rawValue)).",
+            advice: "Give the access back: later messages are pushed then."
+        )
     }
 
     private var topicPushGate: Gate? {

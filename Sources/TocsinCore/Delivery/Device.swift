@@ -39,6 +39,8 @@ package struct Device: Sendable, Hashable {
     package var isMuted = false
     /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.
     package var isTopicMuted = false
+    /// Whether its owner may read what it was read for; judged by the outbox, never saved with the device.
+    package var mayReceive = true
     /// How many messages its owner has not read, as of when it was read for a push; nil where nobody counts.
     package var unread: Int64?
 

@@ -13,6 +13,6 @@ package enum DomainEvent: Sendable, Hashable {
     case deviceEnded(DeviceID, reason: String)
     /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
-    /// A local token was revoked or its user disabled.
+    /// A local token was revoked, or its user disabled or enabled again: whoever remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
 }

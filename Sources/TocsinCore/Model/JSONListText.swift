@@ -1,25 +1,33 @@
 /// The text of a stored JSON list, searched without building its values: filters ask only whether a text is a member.
 struct JSONListText {
-    private let bytes: String.UTF8View
+    private let text: String
 
     /// The text must be valid JSON: the API writes nothing else.
     init(_ text: String) {
-        bytes = text.utf8
+        self.text = text
     }
 
     /// Whether the list has this text as a member of its own, not of an inner list or object.
-    func containsText(_ text: String) -> Bool {
-        var depth = 0
-        var iterator = bytes.makeIterator()
-        while let byte = iterator.next() {
-            switch byte {
+    func containsText(_ member: String) -> Bool {
+        var (list, member) = (text, member)
+        return list.withUTF8 { list in
+            member.withUTF8 { Self.contains(UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(list)) }
+        }
+    }
+
+    private static func contains(_ member: UnsafeRawBufferPointer, in list: UnsafeRawBufferPointer) -> Bool {
+        var (depth, place) = (0, 0)
+        while place < list.count {
+            switch list[place] {
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
             case UInt8(ascii: "\""):
-                let content = Self.content(&iterator)
-                if depth == 1, content.elementsEqual(text.utf8) { return true }
-            default: continue
+                var string = JSONStringBytes(list, from: place + 1)
+                if depth == 1, string.areEqual(to: member) { return true }
+                place = string.end()
+            default: break
             }
+            place += 1
         }
         return false
     }
@@ -49,47 +57,85 @@ struct JSONListText {
         guard list.hasPrefix("["), list.hasSuffix("]") else { return Substring(list) }
         return list.dropFirst().dropLast()
     }
+}
 
-    /// The unescaped bytes of a string whose opening quote has been read (RFC 8259 §7).
-    private static func content(_ iterator: inout String.UTF8View.Iterator) -> [UInt8] {
-        var content: [UInt8] = []
-        while let byte = iterator.next(), byte != UInt8(ascii: "\"") {
-            guard byte == UInt8(ascii: "\\") else {
-                content.append(byte)
-                continue
-            }
-            switch iterator.next() {
-            case UInt8(ascii: "b"): content.append(0x08)
-            case UInt8(ascii: "f"): content.append(0x0C)
-            case UInt8(ascii: "n"): content.append(0x0A)
-            case UInt8(ascii: "r"): content.append(0x0D)
-            case UInt8(ascii: "t"): content.append(0x09)
-            case UInt8(ascii: "u"): content += utf8(ofEscape: &iterator)
-            case let plain?: content.append(plain)
-            case nil: break
-            }
+/// The unescaped bytes of a JSON string in a valid text, one after the other (RFC 8259 §7).
+private struct JSONStringBytes {
+    private let text: UnsafeRawBufferPointer
+    /// Where the next byte is.
+    private var place: Int
+    /// What is left of the bytes of an escape, the first one lowest.
+    private var pending: UInt32 = 0
+
+    /// The string whose first byte behind its quote is there.
+    init(_ text: UnsafeRawBufferPointer, from place: Int) {
+        (self.text, self.place) = (text, place)
+    }
+
+    /// Whether these are all bytes of the string; reads on until they differ.
+    mutating func areEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+        for byte in bytes {
+            guard next() == byte else { return false }
         }
-        return content
+        return pending == 0 && next() == nil
     }
 
-    private static func utf8(ofEscape iterator: inout String.UTF8View.Iterator) -> [UInt8] {
-        let first = codeUnit(&iterator)
-        guard (0xD800...0xDBFF).contains(first) else { return utf8(of: first) }
-        // A valid text goes on with `\u` and the low surrogate.
-        _ = (iterator.next(), iterator.next())
-        let low = codeUnit(&iterator)
-        guard (0xDC00...0xDFFF).contains(low) else { return [] }
-        return utf8(of: 0x10000 + (first - 0xD800) << 10 + (low - 0xDC00))
+    /// Where the string's closing quote is.
+    mutating func end() -> Int {
+        while place < text.count, text[place] != UInt8(ascii: "\"") {
+            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return place
     }
 
-    private static func codeUnit(_ iterator: inout String.UTF8View.Iterator) -> UInt32 {
-        (0..<4).reduce(0) { value, _ in
-            let digit = iterator.next().flatMap { Character(UnicodeScalar($0)).hexDigitValue } ?? 0
-            return value << 4 | UInt32(digit)
+    /// The next byte; nil, for ever, at the closing quote.
+    private mutating func next() -> UInt8? {
+        if pending != 0 {
+            defer { pending >>= 8 }
+            return UInt8(truncatingIfNeeded: pending)
+        }
+        guard place < text.count, text[place] != UInt8(ascii: "\"") else { return nil }
+        let byte = text[place]
+        place += 1
+        guard byte == UInt8(ascii: "\\"), place < text.count else { return byte }
+        let letter = text[place]
+        place += 1
+        switch letter {
+        case UInt8(ascii: "b"): return 0x08
+        case UInt8(ascii: "f"): return 0x0C
+        case UInt8(ascii: "n"): return 0x0A
+        case UInt8(ascii: "r"): return 0x0D
+        case UInt8(ascii: "t"): return 0x09
+        case UInt8(ascii: "u"): return firstByteOfEscape()
+        default: return letter
         }
     }
 
-    private static func utf8(of value: UInt32) -> [UInt8] {
-        UnicodeScalar(value).map { Array(UTF8.encode($0) ?? .init()) } ?? []
+    /// The first byte of `\u` and what follows it; the others are kept.
+    private mutating func firstByteOfEscape() -> UInt8? {
+        var value = codeUnit()
+        if (0xD800...0xDBFF).contains(value) {
+            // A valid text goes on with `\u` and the low surrogate.
+            place += 2
+            value = 0x10000 + (value - 0xD800) << 10 + (codeUnit() & 0x3FF)
+        }
+        guard let scalar = UnicodeScalar(value), let encoded = UTF8.encode(scalar) else { return next() }
+        var first: UInt8?
+        for (number, byte) in encoded.enumerated() {
+            if number == 0 { first = byte } else { pending |= UInt32(byte) << UInt32(8 * (number - 1)) }
+        }
+        return first
+    }
+
+    /// Four hexadecimal digits.
+    private mutating func codeUnit() -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 where place < text.count {
+            let byte = text[place]
+            // The letters' low bits are 1 to 6.
+            value = value << 4 | UInt32(byte <= UInt8(ascii: "9") ? byte & 0x0F : (byte & 0x0F) &+ 9)
+            place += 1
+        }
+        return value
     }
 }

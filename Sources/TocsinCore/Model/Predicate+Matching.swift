@@ -32,7 +32,7 @@ extension Comparison {
         case .exists(let expected): value.isNull != expected
         case .isOneOf(let others): !value.isNull && others.contains { value.isEqual(to: $0) }
         case .isNoneOf(let others): value.isNull || !others.contains { value.isEqual(to: $0) }
-        case .size(let comparison): value.text.map { comparison.holds(for: Int64($0.unicodeScalars.count)) } ?? false
+        case .size(let comparison): value.text.map { comparison.holds(for: Int64($0.scalarCount)) } ?? false
         case .hasType(let name): !value.isNull && name == field.attributeType
         }
     }
@@ -90,7 +90,7 @@ extension FieldValue {
 
     fileprivate func contains(_ part: String, isList: Bool) -> Bool {
         switch self {
-        case .text(let text): text.utf8.contains(part.utf8)
+        case .text(let text): text.containsBytes(of: part)
         case .json(let list) where isList: JSONListText(list).containsText(part)
         default: false
         }

@@ -11,6 +11,23 @@ extension String {
         return (areEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
+    /// Whether the bytes of the other stand in this text, as databases search texts.
+    package func containsBytes(of part: String) -> Bool {
+        var (text, part) = (self, part)
+        return text.withUTF8 { text in
+            part.withUTF8 { ByteSearch.contains(UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(text)) }
+        }
+    }
+
+    /// How many Unicode scalars it has.
+    package var scalarCount: Int {
+        var text = self
+        return text.withUTF8 { bytes in
+            // All bytes but those that go on with a scalar.
+            bytes.reduce(0) { $0 &+ ($1 & 0xC0 == 0x80 ? 0 : 1) }
+        }
+    }
+
     /// Compares as many bytes, most of them eight at a time.
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         var place = 0

@@ -14,12 +14,17 @@ package protocol Signer: Sendable {
     func signature(for bytes: [UInt8]) throws(KeyError) -> [UInt8]
 }
 
-/// Seals small values handed to clients (page tokens, cursors), so that a changed or foreign one is noticed.
+/// Protects small values handed to clients, so that a changed or foreign one is noticed: page tokens are sealed, since they
+/// hold what is stored; cursors, which hold only places that their readers may know, are signed.
 package protocol Sealer: Sendable {
-    /// Text safe in URLs that carries `bytes` and proves them for this scope.
+    /// Text safe in URLs that carries `bytes`, which nobody else can read, for this scope.
     func seal(_ bytes: [UInt8], scope: String) -> String
     /// The bytes, or nil when the text was changed or sealed for another scope.
     func open(_ text: String, scope: String) -> [UInt8]?
+    /// Text safe in URLs that carries `bytes`, readable by anybody, and proves them for this scope; always the same.
+    func sign(_ bytes: [UInt8], scope: String) -> String
+    /// The bytes, or nil when the text was changed or signed for another scope.
+    func verified(_ text: String, scope: String) -> [UInt8]?
 }
 
 /// What a browser's subscription says of its keys (RFC 8291 §3).

@@ -5,7 +5,11 @@
 /// its own outcome, in the order in which they were called.
 package protocol Store: Sendable {
     /// Runs a closure over one consistent snapshot.
+    ///
+    /// A read whose task is cancelled leaves the queue at once, or is interrupted, and throws `StoreError.stopped`. Clients'
+    /// reads take turns by owner; too many of one owner are refused as unavailable, to that owner alone.
     func read<Value: Sendable>(
+        for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
@@ -24,10 +28,19 @@ package protocol Store: Sendable {
     func told(_ failure: StoreError) -> StoreError
 }
 
+extension Store {
+    /// `read` for the server's own work.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(for: .server, body)
+    }
+}
+
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
     AccountReading, ReadMarkReading, RetentionReading, PartitionReading, MonthReading,
-    NodeReading
+    NodeReading, StorageReading
 {}
 
 /// Everything a write may do; it sees its own writes.
@@ -51,9 +64,11 @@ package protocol ModelReading {
     /// The records with these ids that satisfy the predicate, in no promised order.
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record]
     func records(_ query: ModelQuery) throws(StoreError) -> [Record]
-    /// The first records, in the query's order and up to its limit, of each of these distinct values of a field, all with
-    /// one statement where that can be; in no promised order among the values.
-    func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record]
+    /// The first records of a query, none behind the one with which their texts come to so many bytes, and whether more
+    /// follow that one; no more is kept in memory on the way.
+    func records(_ query: ModelQuery, upTo bytes: Int) throws(StoreError) -> (records: [Record], isCut: Bool)
+    /// Pages, in the order of their queries, read together. Throws `tooLarge` when they hold more than may be read at once.
+    func pages(_ queries: [PageQuery], _ limits: ExaminationLimits) throws(StoreError) -> [RecordPage]
     /// The message of a topic with the caller's dedupe key.
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record?
     /// The messages with these keys, each in its topic; in no promised order.
@@ -99,23 +114,6 @@ package struct MessageKey: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(topicID)
         for byte in key.utf8 { hasher.combine(byte) }
-    }
-}
-
-extension ModelReading {
-    /// One statement a value: for stores that cannot do better.
-    package func records(
-        _ query: ModelQuery,
-        of field: Int,
-        in values: [FieldValue]
-    ) throws(StoreError) -> [Record] {
-        var records: [Record] = []
-        for value in values {
-            var one = query
-            one.predicate = Predicate.field(field, .equal(value)).and(query.predicate)
-            records += try self.records(one)
-        }
-        return records
     }
 }
 
@@ -202,6 +200,8 @@ extension ModelWriting {
 package protocol MembershipReading {
     func memberships(of user: UserID) throws(StoreError) -> [Membership]
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership?
+    /// The members of a topic after a user, by user, at most `limit`.
+    func members(of topic: TopicID, after user: UserID?, limit: Int) throws(StoreError) -> [Membership]
 }
 
 package protocol MembershipWriting {
@@ -214,6 +214,8 @@ package protocol DeviceReading {
     /// All devices of a user, active or not, by id.
     func devices(of user: UserID) throws(StoreError) -> [Device]
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device]
+    /// Devices of everybody after an id, by id, at most `limit`.
+    func devices(after id: DeviceID?, limit: Int) throws(StoreError) -> [Device]
     func device(token: String, appID: String) throws(StoreError) -> Device?
     /// Devices of any app with this token.
     func devices(token: String) throws(StoreError) -> [Device]
@@ -354,6 +356,11 @@ extension DeliveryWriting {
 package protocol AccountReading {
     func account(named name: String) throws(StoreError) -> Account?
     func account(_ id: UserID) throws(StoreError) -> Account?
+    /// What is known of those users of whom anything is; with `moment` also whether a token that can read is good then.
+    func standings(
+        of users: Set<UserID>,
+        tokensAt moment: Timestamp?
+    ) throws(StoreError) -> [UserID: PushRights.Standing]
     func accounts() throws(StoreError) -> [Account]
     /// Accounts that are disabled, by id.
     func disabledAccounts() throws(StoreError) -> [Account]
@@ -371,6 +378,10 @@ package protocol AccountReading {
 package protocol AccountWriting {
     /// Inserts or replaces by id.
     func save(_ account: Account) throws(StoreError)
+    /// Inserts or replaces by user.
+    func save(_ facts: UserFacts) throws(StoreError)
+    /// Replaces what is known of a user where anything is, unless that was said later; answers whether it did.
+    func renew(_ facts: UserFacts) throws(StoreError) -> Bool
     func save(_ token: IssuedToken) throws(StoreError)
     func save(_ key: APIKey) throws(StoreError)
 }

@@ -17,6 +17,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case statement(code: Int, message: String, sql: String)
     /// The stored data is not what the program expects (migration level, checksum, column type); says what to do.
     case mismatch(reason: String)
+    /// What was to be read has more bytes of text than may be read at once.
+    case tooLarge(bytes: Int)
     /// The server is stopping, or the caller's task was cancelled before its turn; nothing was written.
     case stopped
 
@@ -29,6 +31,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .overtaken(_, let code, let message, let sql), .statement(let code, let message, let sql):
             "Database error \(code): \(message) in: \(sql)"
         case .mismatch(let reason): reason
+        case .tooLarge(let bytes): "This is more than \(bytes) bytes at once."
         case .stopped: "The server is stopping."
         }
     }
@@ -39,7 +42,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unavailable(let reason, _): "The database is unavailable: \(reason)"
         case .uncertain(let reason, _): "The outcome is unknown: \(reason)"
         case .overtaken, .statement, .mismatch: "The database failed; the log says how."
-        case .stopped: description
+        case .tooLarge, .stopped: description
         }
     }
 }

@@ -6,11 +6,15 @@ package struct AccountService: Sendable {
         self.environment = environment
     }
 
-    /// Adds a user; the name is 1 to 64 characters without spaces, control characters or `::`.
+    /// Adds a user; the name is 1 to 64 characters without spaces, control characters or `::`, and not of the form of a
+    /// UUID, as ids are (`OwnerText`).
     package func add(name: String, passwordHash: String?) async throws(ServiceError) -> Account {
         let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
         guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !Self.containsSeparator(name) else {
             throw .badInput("A user name is 1 to 64 bytes without spaces, control characters or '::'.")
+        }
+        guard !OwnerText.isSubject(name) else {
+            throw .badInput("A user name may not have the form of a UUID, as users' ids have it.")
         }
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) in
@@ -30,30 +34,44 @@ package struct AccountService: Sendable {
     }
 
     package func accounts() async throws(ServiceError) -> [Account] {
-        try await environment.store.reading { reader throws(StoreError) in try reader.accounts() }
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.accounts() }
     }
 
     /// The account, or an error that names it.
     package func account(named name: String) async throws(ServiceError) -> Account {
-        let found = try await environment.store.reading { reader throws(StoreError) in
+        let found = try await environment.store.reading(for: .server) { reader throws(StoreError) in
             try reader.account(named: name)
         }
-        guard let found else {
-            throw .badInput("There is no user \(name). `tocsin user list` shows all; `tocsin user add` makes one.")
-        }
+        guard let found else { throw Self.unknown(name) }
         return found
     }
 
-    /// Disables a user: none of their tokens is accepted any more.
-    package func disable(name: String) async throws(ServiceError) {
-        var account = try await account(named: name)
-        account.isDisabled = true
-        let disabled = account
+    /// Disables a user: none of their tokens is accepted any more, nor one of a sign-in provider that names their id; their
+    /// devices' pushes end, those that wait too.
+    package func disable(name: String) async throws(ServiceError) { try await set(isDisabled: true, name: name) }
+
+    /// Enables a disabled user again: tokens that are neither revoked nor over are accepted as before, and later messages
+    /// are pushed.
+    package func enable(name: String) async throws(ServiceError) { try await set(isDisabled: false, name: name) }
+
+    private func set(isDisabled: Bool, name: String) async throws(ServiceError) {
+        let time = environment.time
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
-            try writer.save(disabled)
-            writer.note(.accessEnded(disabled.id, nil))
+            guard var account = try writer.account(named: name) else { return .failure(Self.unknown(name)) }
+            account.isDisabled = isDisabled
+            try writer.save(account)
+            for device in isDisabled ? try writer.devices(of: account.id) : [] {
+                try writer.endDeliveries(of: device.id, reason: DeliveryReason.accessEnded.rawValue, now: time.now())
+            }
+            if isDisabled { writer.note(.pushesUnwanted(account.id, nil, .accessEnded)) }
+            // Whoever remembers what has ended looks again, in either case.
+            writer.note(.accessEnded(account.id, nil))
             return .success(())
         }
+    }
+
+    private static func unknown(_ name: String) -> ServiceError {
+        .badInput("There is no user \(name). `tocsin user list` shows all; `tocsin user add` makes one.")
     }
 
     /// Records a token about to be issued, so that it can be revoked.
@@ -79,7 +97,7 @@ package struct AccountService: Sendable {
     }
 
     package func tokens(of user: UserID?) async throws(ServiceError) -> [IssuedToken] {
-        try await environment.store.reading { reader throws(StoreError) in try reader.tokens(of: user) }
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.tokens(of: user) }
     }
 
     /// Revokes a token; revoking it again changes nothing.

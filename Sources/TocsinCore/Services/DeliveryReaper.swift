@@ -36,7 +36,7 @@ package struct DeliveryReaper: Sendable {
     private func keepPartitions(settledBefore end: Timestamp) async throws(ServiceError) {
         let now = time.now()
         let days = Int(max(1, min(Self.longestSpanDays, keptSeconds / 86_400)))
-        let plan = try await store.reading { reader throws(StoreError) in
+        let plan = try await store.reading(for: .server) { reader throws(StoreError) in
             try reader.partitionsToKeep(at: now, spanDays: days, settledBefore: end)
         }
         guard plan.areDue || !plan.old.isEmpty else { return }
@@ -50,7 +50,7 @@ package struct DeliveryReaper: Sendable {
         var total = 0
         var place: DeliveryPlace? = DeliveryPlace.first
         while let from = place, !Task.isCancelled {
-            let page = try await store.reading { reader throws(StoreError) in
+            let page = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.settledDeliveries(before: end, after: from, limit: limit)
             }
             place = page.last
@@ -67,7 +67,7 @@ package struct DeliveryReaper: Sendable {
         var total = 0
         var place: TopicID? = TopicID("")
         while let from = place, !Task.isCancelled {
-            let page = try await store.reading { reader throws(StoreError) in
+            let page = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.topicsWithOldRuns(madeBefore: end, after: from, limit: Self.topicsAtOnce)
             }
             place = page.last

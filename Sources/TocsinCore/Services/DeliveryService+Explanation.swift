@@ -13,7 +13,7 @@ extension DeliveryService {
         guard let visible = isAboutSelf ? readable(by: caller) : inspectable(by: caller) else { throw .unauthorized }
         let userID = isAboutSelf ? caller.userID : UserID(user)
         let service = self
-        let facts = try await environment.store.reading { reader throws(StoreError) in
+        let facts = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try service.facts(of: message, where: visible, to: userID, isAboutSelf: isAboutSelf, reader)
         }
         guard let facts else { throw .unauthorized }
@@ -42,9 +42,10 @@ extension DeliveryService {
         let isKnown = isAboutSelf || membership != nil
         if !isKnown { devices.removeAll { device in !rows.contains { $0.deviceID == device.id } } }
         let isStranger = !isKnown && rows.isEmpty
-        return DeliveryFacts(
+        let topic = try reader.records(topics, ids: [topicID.text], where: .always).first
+        var facts = DeliveryFacts(
             message: record,
-            topic: try reader.records(topics, ids: [topicID.text], where: .always).first,
+            topic: topic,
             userID: userID,
             membership: membership,
             isMuted: isStranger ? false : try reader.isMuted(userID),
@@ -55,6 +56,20 @@ extension DeliveryService {
             now: environment.time.now(),
             forecast: forecast
         )
+        if let topic, !isStranger { facts.mayReceive = try mayReceive(userID, record, topic, reader) }
+        return facts
+    }
+
+    private func mayReceive(
+        _ user: UserID,
+        _ message: Record,
+        _ topic: Record,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> Bool {
+        let now = environment.time.now()
+        let rights = PushRights(topics: topics, messages: messages, requiresSignIn: environment.pushesRequireSignIn)
+        let standings = try reader.standings(of: [user], tokensAt: rights.requiresSignIn ? now : nil)
+        return rights.mayReceive(rights.receiver(user, standings[user], now: now), message, in: topic)
     }
 
     /// The member by id, or by name if the account of that name is a member: who is none stays unknown.

@@ -18,7 +18,7 @@ extension DeliveryService {
         limit: Int,
         caller: Identity
     ) async throws(ServiceError) -> (entries: [Entry], hasMore: Bool) {
-        try await environment.store.reading { reader throws(StoreError) in
+        try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             let devices = try reader.devices(of: caller.userID)
             let entries = try Self.rows(of: message, to: devices, caller, reader)
                 .filter { (status == nil || $0.status == status) && $0.deviceID.text > after?.text ?? "" }
@@ -34,7 +34,7 @@ extension DeliveryService {
         caller: Identity
     ) async throws(ServiceError) -> [MessageID: DeliverySummary] {
         guard !messages.isEmpty else { return [:] }
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             let devices = try reader.devices(of: caller.userID)
             var summaries: [MessageID: DeliverySummary] = [:]
             for message in messages {

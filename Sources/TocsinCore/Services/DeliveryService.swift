@@ -47,9 +47,10 @@ package struct DeliveryService: Sendable {
         of message: MessageID,
         status: DeliveryStatus?,
         after: DeviceID?,
-        limit: Int
+        limit: Int,
+        caller: Identity
     ) async throws(ServiceError) -> (entries: [Entry], hasMore: Bool) {
-        try await environment.store.reading { reader throws(StoreError) in
+        try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             var rows = try reader.deliveries(of: message, status: status, after: after, limit: limit + 1)
             let hasMore = rows.count > limit
             if hasMore { rows.removeLast() }
@@ -60,8 +61,11 @@ package struct DeliveryService: Sendable {
     }
 
     /// Counts by state for many messages at once.
-    package func summaries(of messages: [MessageID]) async throws(ServiceError) -> [MessageID: DeliverySummary] {
-        try await environment.store.reading { reader throws(StoreError) in
+    package func summaries(
+        of messages: [MessageID],
+        caller: Identity
+    ) async throws(ServiceError) -> [MessageID: DeliverySummary] {
+        try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.deliverySummaries(of: messages)
         }
     }
@@ -99,7 +103,7 @@ package struct DeliveryService: Sendable {
     package func checkListening(to message: MessageID, caller: Identity) async throws(ServiceError) {
         guard let inspectable = inspectable(by: caller) else { throw .unauthorized }
         let messages = messages
-        let found = try await environment.store.reading { reader throws(StoreError) in
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.records(messages, ids: [message.text], where: inspectable)
         }
         guard !found.isEmpty else { throw .unauthorized }
@@ -113,7 +117,7 @@ package struct DeliveryService: Sendable {
     /// Changed deliveries with their devices and messages; those whose message is gone are left out.
     package func entries(of deliveries: [Delivery]) async throws(ServiceError) -> [(entry: Entry, message: Record)] {
         let messages = messages
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: .server) { reader throws(StoreError) in
             let ids = Set(deliveries.map(\.messageID.text))
             var records: [String: Record] = [:]
             for record in try reader.records(messages, ids: Array(ids), where: .always) { records[record.id] = record }

@@ -2,9 +2,12 @@
 package struct DeviceService: Sendable {
     private let environment: ServiceEnvironment
     private let checks: InputChecks
+    /// The claims that are noted of who registers, to judge their pushes by.
+    private let notedClaims: Set<String>
 
-    package init(environment: ServiceEnvironment) {
+    package init(environment: ServiceEnvironment, notedClaims: Set<String> = []) {
         self.environment = environment
+        self.notedClaims = notedClaims
         checks = InputChecks(limits: environment.limits)
     }
 
@@ -52,7 +55,7 @@ package struct DeviceService: Sendable {
         try check(registration)
         // Hexadecimal is only a spelling of bytes: one phone, one row.
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
-        let (environment, wanted) = (environment, registration)
+        let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
         return try await environment.store.writing { writer throws(StoreError) in
             // Never earlier than a message's time before it, nor later than that of one after it.
             let now = environment.changeTime()
@@ -69,6 +72,7 @@ package struct DeviceService: Sendable {
             }
             let device = device(wanted, of: caller.userID, continuing: own, now: now)
             try writer.save(device)
+            if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
             if own?.isActive != true || own?.token != device.token {
                 try environment.raise(.registered(device), writer)
             }
@@ -135,7 +139,7 @@ package struct DeviceService: Sendable {
     /// The caller's devices.
     package func devices(caller: Identity) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.devices(of: caller.userID)
         }
     }
@@ -143,7 +147,9 @@ package struct DeviceService: Sendable {
     /// Whether the caller wants pushes.
     package func wantsPushes(caller: Identity) async throws(ServiceError) -> Bool {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
-        return try await environment.store.reading { reader throws(StoreError) in try !reader.isMuted(caller.userID) }
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try !reader.isMuted(caller.userID)
+        }
     }
 
     /// Switches all pushes of the caller on or off; the feed stays as it is.

@@ -66,6 +66,7 @@ package struct DirectPushService: Sendable {
             case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner)
         else { throw .unauthorized }
         try check(order)
+        try environment.takeStorage(for: order.input, of: messages, by: caller)
         let (service, sender) = (self, owner)
         return try await environment.store.writing { writer throws(StoreError) in
             try service.write(order, sender, reach, permitted, writer)

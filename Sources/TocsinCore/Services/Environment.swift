@@ -11,8 +11,12 @@ package struct ServiceEnvironment: Sendable {
     package var webhooks: (any WebhookRaising)?
     /// Is told of each update that was merged, after its commit: nobody else learns of it.
     package var staleMerges: (@Sendable (StaleMerge) -> Void)?
+    /// Whether people get pushes only while a token of theirs is good.
+    package var pushesRequireSignIn = false
     /// Who listens to deliveries; nil: all that are made are told of.
     package var deliveryListeners: DeliveryListeners?
+    /// Nil: owners may store any amount.
+    package var storage: OwnerStorage?
     private let changes = ChangeClock()
 
     package init(
@@ -24,7 +28,8 @@ package struct ServiceEnvironment: Sendable {
         webPush: (any WebPushRegistering)? = nil,
         webhooks: (any WebhookRaising)? = nil,
         staleMerges: (@Sendable (StaleMerge) -> Void)? = nil,
-        deliveryListeners: DeliveryListeners? = nil
+        deliveryListeners: DeliveryListeners? = nil,
+        storage: OwnerStorage? = nil
     ) {
         self.store = store
         self.time = time
@@ -35,6 +40,7 @@ package struct ServiceEnvironment: Sendable {
         self.webPush = webPush
         self.webhooks = webhooks
         self.deliveryListeners = deliveryListeners
+        self.storage = storage
     }
 
     /// A token as devices have it, for a look-up: a browser's subscription in its one form, others as they are.
@@ -61,6 +67,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package var textBytes = 64 * 1024
     /// Characters of a client's id.
     package var idCharacters = 64
+    /// Which ids clients may choose for topics and messages.
+    package var clientIDs = ClientIDs.uuid
     package var keyBytes = 256
     /// All fields of a `@primaryKey` together.
     package var recordKeyBytes = 1024
@@ -74,6 +82,11 @@ package struct ServiceLimits: Sendable, Hashable {
     package var filterDepth = 5
     package var filterParts = 20
     package var filterCharacters = 256
+    /// How much a page examines, and a request reads.
+    package var examination = ExaminationLimits()
+    /// Bytes of a stored record that the condition of one write may search, so that no write keeps others waiting for more
+    /// than some milliseconds.
+    package var conditionSearchBytes = 2 * 1024 * 1024
 
     package init() {}
 }

@@ -18,6 +18,8 @@ package enum FeedScope: Hashable, Sendable {
 package struct FeedPage: Sendable {
     package var messages: [Record]
     package var bounds: FeedBounds
+    /// Whether nothing was left to read behind them.
+    package var isRest: Bool
     /// The place up to which nothing is left to read: of the last message, or the feed's last where these are the rest.
     package var end: Int64
 }
@@ -63,7 +65,9 @@ package struct FeedService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> FeedStand? {
         let query = try query(scope, after: 0, limit: 1, caller)
-        return try await store.reading { [self] reader throws(StoreError) in try stand(query, at: place, reader) }
+        return try await store.reading(for: caller.reads) { [self] reader throws(StoreError) in
+            try stand(query, at: place, reader)
+        }
     }
 
     /// Where the feeds of topics stand now; nothing for those that are absent, deleted or somebody else's.
@@ -73,29 +77,33 @@ package struct FeedService: Sendable {
     ) async throws(ServiceError) -> [TopicID: FeedStand] {
         var queries: [TopicID: Query] = [:]
         for topic in topics { queries[topic] = try query(.topic(topic), after: 0, limit: 1, caller) }
-        return try await store.reading { [self, queries] reader throws(StoreError) in
+        return try await store.reading(for: caller.reads) { [self, queries] reader throws(StoreError) in
             var stands: [TopicID: FeedStand] = [:]
             for (topic, query) in queries { stands[topic] = try stand(query, at: nil, reader) }
             return stands
         }
     }
 
-    /// Messages after a place, at most `limit`; nil where there is no such feed any more.
+    /// Messages after a place: at most `limit`, and none behind the one with which their texts come to so many bytes; nil
+    /// where there is no such feed any more.
     package func page(
         of scope: FeedScope,
         after place: Int64,
         limit: Int,
+        bytes: Int,
         caller: Identity
     ) async throws(ServiceError) -> FeedPage? {
         let query = try query(scope, after: place, limit: limit, caller)
-        return try await store.reading { [self] reader throws(StoreError) in
+        return try await store.reading(for: caller.reads) { [self] reader throws(StoreError) in
             guard let bounds = try bounds(query, reader) else { return nil }
-            let found = try reader.records(query.messages)
+            let (found, isCut) = try reader.records(query.messages, upTo: bytes)
             let last = found.last.flatMap(scope.place) ?? place
+            let isRest = !isCut && found.count < limit
             return FeedPage(
                 messages: found,
                 bounds: bounds,
-                end: found.count < limit ? max(last, bounds.last) : last
+                isRest: isRest,
+                end: isRest ? max(last, bounds.last) : last
             )
         }
     }

@@ -19,6 +19,17 @@ package struct InputChecks: Sendable {
         }
     }
 
+    /// An id that a client chooses for a topic or message.
+    private func checkChosenID(_ id: String, field: String) throws(ServiceError) {
+        guard limits.clientIDs.accepts(id) else {
+            throw .badInput(
+                "\(field) must be a UUID or a ULID, which nobody else can take. Leave it out and the server makes one; to "
+                    + "make the repeat of a message safe, give it a key of your own instead."
+            )
+        }
+        try checkID(id, field: field)
+    }
+
     /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
     /// are equal.
     static func mayBeID(_ text: String) -> Bool { TextScan.isASCII(text) }
@@ -69,6 +80,7 @@ package struct InputChecks: Sendable {
         let name = input.name(at: place)
         switch input.position(at: place, in: model).map({ model.textLimits[$0] }) ?? .other {
         case .id: try checkID(text, field: name)
+        case .chosenID: try checkChosenID(text, field: name)
         case .topicName: try checkText(text, field: name, maximumBytes: limits.topicNameBytes)
         case .title: try checkText(text, field: name, maximumBytes: limits.titleBytes)
         case .body: try checkText(text, field: name, maximumBytes: limits.bodyBytes)
@@ -80,10 +92,11 @@ package struct InputChecks: Sendable {
 
 /// Which limit the texts of a field have.
 enum TextLimit: Sendable {
-    case id, topicName, title, body, key, other
+    case id, chosenID, topicName, title, body, key, other
 
     init(of field: String, in model: String) {
         switch (model, field) {
+        case ("Topic", "id"), ("Message", "id"): self = .chosenID
         case (_, "id"): self = .id
         case ("Topic", "name"): self = .topicName
         case ("Message", "title"): self = .title

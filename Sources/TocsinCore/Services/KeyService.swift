@@ -39,7 +39,7 @@ package struct KeyService: Sendable {
 
     /// All keys, by id: the order in which they were made.
     package func keys() async throws(ServiceError) -> [APIKey] {
-        try await environment.store.reading { reader throws(StoreError) in try reader.apiKeys() }
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.apiKeys() }
     }
 
     /// Revokes a key; revoking it again changes nothing.

@@ -1,11 +1,12 @@
 /// People's ties to topics: whose devices get a topic's pushes.
 package struct MembershipService: Sendable {
     private let environment: ServiceEnvironment
-    private let topics: ModelType
+    private let rights: PushRights
+    private var topics: ModelType { rights.topics }
 
-    package init(environment: ServiceEnvironment, topics: ModelType) {
+    package init(environment: ServiceEnvironment, rights: PushRights) {
         self.environment = environment
-        self.topics = topics
+        self.rights = rights
     }
 
     /// Makes the caller a member of a topic that they may read; without push, deliveries to their devices are skipped, those
@@ -17,6 +18,7 @@ package struct MembershipService: Sendable {
     ) async throws(ServiceError) -> Membership {
         let visible = try readableTopics(caller)
         let (topics, time) = (topics, environment.time)
+        let facts = UserFacts(of: caller, naming: rights.claims, at: time.now())
         return try await environment.store.writing { writer throws(StoreError) in
             let topic = try writer.records(topics, ids: [topicID.text], where: visible).first
             guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
@@ -28,6 +30,7 @@ package struct MembershipService: Sendable {
                 createdAt: old?.createdAt ?? environment.changeTime()
             )
             try writer.save(membership)
+            if let facts { try writer.save(facts) }
             if !push {
                 try writer.settleDeliveries(
                     to: caller.userID,
@@ -53,14 +56,7 @@ package struct MembershipService: Sendable {
             if old == nil, try writer.records(topics, ids: [topicID.text], where: visible).isEmpty {
                 return .failure(.unauthorized)
             }
-            try writer.removeMembership(of: caller.userID, in: topicID)
-            try writer.settleDeliveries(
-                to: caller.userID,
-                of: topicID,
-                as: .ended,
-                reason: .leftTopic,
-                now: time.now()
-            )
+            try writer.endMembership(of: caller.userID, in: topicID, now: time.now())
             let createdAt = old?.createdAt ?? time.now()
             return .success(Membership(topicID: topicID, userID: caller.userID, push: false, createdAt: createdAt))
         }
@@ -69,8 +65,48 @@ package struct MembershipService: Sendable {
     /// The caller's memberships.
     package func memberships(caller: Identity) async throws(ServiceError) -> [Membership] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.memberships(of: caller.userID)
+        }
+    }
+
+    /// The members of a topic by user, for who may change it; nil for everybody else.
+    package func members(
+        of topic: Record,
+        after user: UserID?,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> (members: [Membership], hasMore: Bool)? {
+        // Looking takes no more than reading, which a narrower token may.
+        var owner = caller
+        owner.scope = .full
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false),
+            case .allow(let theirs) = AccessPolicy.decision(.update, on: topics, for: owner), theirs.matches(topic)
+        else { return nil }
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            let found = try reader.members(of: TopicID(topic.id), after: user, limit: limit + 1)
+            return (Array(found.prefix(limit)), found.count > limit)
+        }
+    }
+
+    /// Ends somebody's membership of a topic that the caller may change, and their pushes that wait; answers what it was,
+    /// with push off, or nil when there is none.
+    package func remove(
+        _ user: UserID,
+        from topicID: TopicID,
+        caller: Identity
+    ) async throws(ServiceError) -> Membership? {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true),
+            case .allow(let theirs) = AccessPolicy.decision(.update, on: topics, for: caller)
+        else { throw .unauthorized }
+        let (topics, time) = (topics, environment.time)
+        return try await environment.store.writing { writer throws(StoreError) in
+            let topic = try writer.records(topics, ids: [topicID.text], where: theirs).first
+            guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
+            guard var membership = try writer.membership(of: user, in: topicID) else { return .success(nil) }
+            try writer.endMembership(of: user, in: topicID, now: time.now())
+            membership.push = false
+            return .success(membership)
         }
     }
 
@@ -79,5 +115,13 @@ package struct MembershipService: Sendable {
             case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller)
         else { throw .unauthorized }
         return visible
+    }
+}
+
+extension StoreWriter {
+    /// Ends a membership with the pushes that wait, and those that are on their way.
+    func endMembership(of user: UserID, in topic: TopicID, now: Timestamp) throws(StoreError) {
+        try removeMembership(of: user, in: topic)
+        try settleDeliveries(to: user, of: topic, as: .ended, reason: .leftTopic, now: now)
     }
 }

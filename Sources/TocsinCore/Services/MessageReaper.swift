@@ -26,7 +26,7 @@ package struct MessageReaper: Sendable {
         var total = 0
         var place: TopicID? = TopicID("")
         while let from = place, !Task.isCancelled {
-            let page = try await store.reading { reader throws(StoreError) in
+            let page = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.topicsToPrune(bounds, after: from, limit: Self.topicsAtOnce)
             }
             for topic in page.due {
@@ -43,7 +43,7 @@ package struct MessageReaper: Sendable {
         let limit = batch
         var removed = 0
         while !Task.isCancelled {
-            let due = try await store.reading { reader throws(StoreError) in
+            let due = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.messagesToPrune(bounds, of: topic, limit: limit)
             }
             guard !due.isEmpty else { break }

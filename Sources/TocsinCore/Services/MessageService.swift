@@ -51,6 +51,7 @@ package struct MessageService: Sendable {
         try checks.check(input, of: messages)
         let topic = input.value(ofFieldAt: messages.places.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
+        try environment.takeStorage(for: input, of: messages, by: caller)
         return MessageDraft(
             makers,
             MessageContent(input: input, topicID: TopicID(topic), condition: condition),

@@ -3,7 +3,9 @@ package struct RelatedQuery: Sendable {
     package var model: ModelType
     /// Position of the field that holds the parents' values.
     package var field: Int
-    package var predicate: Predicate
+    /// What an index serves, and what is judged of each record.
+    package var range: Predicate
+    package var filter: Predicate
     /// A total order among the records of one parent.
     package var order: [ModelQuery.Order]
     /// Where the page before ended; for one parent only.
@@ -14,14 +16,16 @@ package struct RelatedQuery: Sendable {
     package init(
         model: ModelType,
         field: Int,
-        predicate: Predicate,
+        range: Predicate,
+        filter: Predicate,
         order: [ModelQuery.Order],
         after: [FieldValue]?,
         limit: Int
     ) {
         self.model = model
         self.field = field
-        self.predicate = predicate
+        self.range = range
+        self.filter = filter
         self.order = order
         self.after = after
         self.limit = limit
@@ -40,18 +44,26 @@ extension ModelService {
         }
         let distinct = Array(Set(values.filter { !$0.isNull }))
         guard !distinct.isEmpty else { return [:] }
-        let query = ModelQuery(
-            model: related.model,
-            predicate: visible.and(shown(related.model)).and(related.predicate),
-            order: related.order,
-            after: related.after,
-            limit: related.limit + 1
-        )
-        let found = try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(query, of: related.field, in: distinct)
+        let filter = shown(related.model).and(related.filter)
+        let queries = distinct.map { value in
+            PageQuery(
+                related.model,
+                range: Predicate.field(related.field, .equal(value)).and(related.range),
+                visible: visible,
+                filter: filter,
+                order: related.order,
+                after: related.after,
+                limit: related.limit
+            )
         }
-        return Dictionary(grouping: found) { $0.values[related.field] }.mapValues { records in
-            RecordPage(records: Array(records.prefix(related.limit)), hasMore: records.count > related.limit)
+        var limits = environment.limits.examination
+        // All parents together examine about as much as one page.
+        limits.rows = max(related.limit + 1, limits.rows / distinct.count)
+        limits.bytes = max(1, min(limits.bytes, limits.totalBytes / 2) / distinct.count)
+        let (together, each) = (queries, limits)
+        let pages = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.pages(together, each)
         }
+        return Dictionary(zip(distinct, pages)) { first, _ in first }
     }
 }

@@ -42,6 +42,8 @@ package struct SyncPage: Sendable {
     package var startedAt: Int64
     /// nil on the last page.
     package var next: SyncPosition?
+    /// Bytes of text of its records.
+    package var bytes: Int
 }
 
 extension ModelService {
@@ -53,21 +55,11 @@ extension ModelService {
         var start: SyncPosition
         if let position = request.position { start = position } else { start = try await begin(request.lastSync) }
         guard [0, 2].contains(start.after.count) else { throw .badPageToken }
-        let (position, limit) = (start, request.limit)
-        let runs = SyncRuns(model: request.model, predicate: visible.and(request.filter))
-        let pages = try await environment.store.reading { reader throws(StoreError) in
-            try runs.records(from: position, limit: limit + 1, reader)
+        let (position, limits) = (start, environment.limits.examination)
+        let runs = SyncRuns(model: request.model, visible: visible, filter: request.filter, limit: request.limit)
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try runs.page(from: position, limits, reader)
         }
-        var records = pages.flatMap(\.records)
-        var next: SyncPosition?
-        if records.count > limit {
-            records.removeLast()
-            let isFirstRun = records.count <= pages[0].records.count
-            start.isAmongRevised = start.isAmongRevised || !isFirstRun
-            start.after = runs.place(of: records.last, isAmongRevised: start.isAmongRevised)
-            next = start
-        }
-        return SyncPage(records: records, startedAt: start.startedAt, next: next)
     }
 
     /// Decides what a new chain is about.
@@ -96,56 +88,59 @@ extension ModelService {
 /// only records that were changed stand in an index of changes.
 private struct SyncRuns: Sendable {
     let model: ModelType
-    let predicate: Predicate
+    let visible: Predicate
+    let filter: Predicate
+    let limit: Int
 
-    /// Records from the position on, at most `limit` in all; the first element is of the run that the position is in.
-    func records(
+    /// The page from the position on.
+    func page(
         from position: SyncPosition,
-        limit: Int,
+        _ limits: ExaminationLimits,
         _ reader: any StoreReader
-    ) throws(StoreError) -> [RecordPage] {
-        var pages: [RecordPage] = []
-        var count = 0
-        for isAmongRevised in position.isAmongRevised ? [true] : [false, true] {
-            guard count < limit, position.since != nil || !isAmongRevised else { break }
-            let isStart = isAmongRevised == position.isAmongRevised
-            guard
-                let query = query(
-                    position.since,
-                    isAmongRevised: isAmongRevised,
-                    after: isStart ? position.after : [],
-                    limit: limit - count
-                )
-            else { throw .mismatch(reason: "\(model.name) has no times of change, so it cannot be synchronised.") }
-            let records = try reader.records(query)
-            count += records.count
-            pages.append(RecordPage(records: records, hasMore: false))
+    ) throws(StoreError) -> SyncPage {
+        var (place, records, bytes) = (position, [Record](), 0)
+        /// Where the last record of the first run stands.
+        var turn = position
+        while true {
+            // Where the page is full, one record more tells whether there is another page.
+            let room = max(1, limit - records.count)
+            guard let query = query(place, limit: room) else {
+                throw .mismatch(reason: "\(model.name) has no times of change, so it cannot be synchronised.")
+            }
+            let found = try reader.pages([query], limits)[0]
+            let isFull = records.count >= limit
+            bytes += found.bytes
+            if !isFull { records += found.records }
+            if isFull ? !found.records.isEmpty || found.end != nil : found.end != nil {
+                if !isFull { place.after = found.end ?? [] }
+                let next = isFull ? turn : place
+                return SyncPage(records: records, startedAt: place.startedAt, next: next, bytes: bytes)
+            }
+            guard place.since != nil, !place.isAmongRevised else {
+                return SyncPage(records: records, startedAt: place.startedAt, next: nil, bytes: bytes)
+            }
+            if let last = records.last { turn.after = [last[ModelType.makingTime], .text(last.id)] }
+            (place.isAmongRevised, place.after) = (true, [])
         }
-        return pages
     }
 
-    /// Time and key of a record in its run.
-    func place(of record: Record?, isAmongRevised: Bool) -> [FieldValue] {
-        guard let record else { return [] }
-        let time = isAmongRevised ? ModelType.revisionTime : ModelType.makingTime
-        return [record[time], .text(record.id)]
-    }
-
-    private func query(_ since: Int64?, isAmongRevised: Bool, after: [FieldValue], limit: Int) -> ModelQuery? {
+    private func query(_ place: SyncPosition, limit: Int) -> PageQuery? {
         guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime),
             let revised = model.position(of: ModelType.revisionTime)
         else { return nil }
-        let time = isAmongRevised ? revised : made
-        var predicate = predicate
-        if let since {
-            predicate = predicate.and(.field(time, .greaterOrEqual(.int(since))))
-            if !isAmongRevised { predicate = predicate.and(.field(revised, .exists(false))) }
+        let time = place.isAmongRevised ? revised : made
+        var (range, filter) = (Predicate.always, filter)
+        if let since = place.since {
+            range = .field(time, .greaterOrEqual(.int(since)))
+            if !place.isAmongRevised { filter = Predicate.field(revised, .exists(false)).and(filter) }
         }
-        return ModelQuery(
-            model: model,
-            predicate: predicate,
+        return PageQuery(
+            model,
+            range: range,
+            visible: visible,
+            filter: filter,
             order: [ModelQuery.Order(field: time), ModelQuery.Order(field: key)],
-            after: after.isEmpty ? nil : after,
+            after: place.after.isEmpty ? nil : place.after,
             limit: limit
         )
     }

@@ -18,10 +18,13 @@ package struct ModelService: Sendable {
             throw .unauthorized
         }
         let shown = visible.and(shown(model))
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.records(model, ids: [key], where: shown).first
         }
     }
+
+    /// Ids that one statement looks for: a record may have a megabyte.
+    private static let idsAtOnce = 64
 
     /// Records with these ids that the caller may read; the others are as absent.
     package func records(
@@ -33,27 +36,49 @@ package struct ModelService: Sendable {
         let unique = Array(Set(ids))
         guard !unique.isEmpty else { return [:] }
         let shown = visible.and(shown(model))
-        let found = try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(model, ids: unique, where: shown)
+        let limits = environment.limits.examination
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            var (found, bytes) = ([Record](), 0)
+            for start in stride(from: 0, to: unique.count, by: Self.idsAtOnce) {
+                let ids = Array(unique[start..<min(start + Self.idsAtOnce, unique.count)])
+                let records = try reader.records(model, ids: ids, where: shown)
+                bytes += records.reduce(0) { $0 + $1.approximateBytes }
+                guard bytes <= limits.totalBytes else { throw .tooLarge(bytes: limits.totalBytes) }
+                found += records
+            }
+            return found
         }
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A page of records that the caller may read; one more than the limit is looked for, to know whether more follow.
-    package func page(_ query: ModelQuery, caller: Identity) async throws(ServiceError) -> RecordPage {
-        guard case .allow(let visible) = AccessPolicy.decision(.list, on: query.model, for: caller) else {
+    /// A page of records that the caller may read; short where it has examined as much as it may.
+    ///
+    /// `range` is what an index serves, `filter` what is judged of each record.
+    package func page(
+        _ model: ModelType,
+        range: Predicate,
+        filter: Predicate,
+        order: [ModelQuery.Order],
+        after: [FieldValue]?,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> RecordPage {
+        guard case .allow(let visible) = AccessPolicy.decision(.list, on: model, for: caller) else {
             throw .unauthorized
         }
-        var query = query
-        query.predicate = visible.and(shown(query.model)).and(query.predicate)
-        query.limit += 1
-        let completed = query
-        var records = try await environment.store.reading { reader throws(StoreError) in
-            try reader.records(completed)
+        let query = PageQuery(
+            model,
+            range: range,
+            visible: visible,
+            filter: shown(model).and(filter),
+            order: order,
+            after: after,
+            limit: limit
+        )
+        let limits = environment.limits.examination
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.pages([query], limits)[0]
         }
-        let hasMore = records.count == query.limit
-        if hasMore { records.removeLast() }
-        return RecordPage(records: records, hasMore: hasMore)
     }
 
     /// What reads beside `sync` show of a model.
@@ -75,6 +100,7 @@ package struct ModelService: Sendable {
             throw .unauthorized
         }
         try checks.check(input, of: model)
+        try environment.takeStorage(for: input, of: model, by: caller)
         let environment = environment
         var input = input
         let id = try key(of: model, completing: &input)
@@ -119,9 +145,10 @@ package struct ModelService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> Record {
         try checks.check(input, of: model)
+        try environment.takeStorage(for: input, of: model, by: caller)
         let environment = environment
         let isMerging = environment.models.handler(of: model) == .automerge
-        let record = try await change(model, .update, guarded, caller) { stored in
+        let record = try await change(model, .update, guarded, caller) { stored, condition in
             guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
             for name in lasting.sorted() {
                 guard let value = input[name], value != stored[name] else { continue }
@@ -130,9 +157,9 @@ package struct ModelService: Sendable {
             let expected = guarded.expected(of: stored, environment.models)
             let fits = expected == stored.version
             guard !stored.isDeleted, fits || isMerging else {
-                return .failure(.versionConflict(stored, expected: expected))
+                return .failure(Self.conflict(of: stored, expected: expected, caller))
             }
-            guard guarded.condition.matches(stored) else { return .failure(.conditionFailed(stored)) }
+            if let refusal = condition.refusal(of: stored) { return .failure(refusal) }
             let factory = RecordFactory(model: model)
             let now = environment.changeTime()
             let record =
@@ -165,12 +192,18 @@ package struct ModelService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> Record {
         let environment = environment
-        return try await change(model, .delete, guarded, caller) { stored in
+        return try await change(model, .delete, guarded, caller) { stored, condition in
             let expected = guarded.expected(of: stored, environment.models)
-            guard expected == stored.version else { return .failure(.versionConflict(stored, expected: expected)) }
-            guard guarded.condition.matches(stored) else { return .failure(.conditionFailed(stored)) }
+            guard expected == stored.version else {
+                return .failure(Self.conflict(of: stored, expected: expected, caller))
+            }
+            if let refusal = condition.refusal(of: stored) { return .failure(refusal) }
             return .success(.deleted(RecordFactory(model: model).tombstone(of: stored, at: environment.changeTime())))
         }
+    }
+
+    private static func conflict(of stored: Record, expected: Int64, _ caller: Identity) -> ServiceError {
+        .versionConflict(stored.shown(to: caller), expected: expected, actual: stored.version)
     }
 
     private enum Change {
@@ -183,16 +216,21 @@ package struct ModelService: Sendable {
         _ operation: AccessRule.Operation,
         _ guarded: WriteGuard,
         _ caller: Identity,
-        _ decide: @escaping @Sendable (Record) -> Result<Change, ServiceError>
+        _ decide: @escaping @Sendable (Record, JudgedCondition) -> Result<Change, ServiceError>
     ) async throws(ServiceError) -> Record {
         guard case .allow(let permitted) = AccessPolicy.decision(operation, on: model, for: caller) else {
             throw .unauthorized
         }
+        let condition = try await judged(guarded, of: model, where: permitted, caller)
         return try await environment.store.writing { writer throws(StoreError) in
             guard let stored = try writer.records(model, ids: [guarded.id], where: permitted).first else {
                 return .failure(.unauthorized)
             }
-            switch decide(stored) {
+            // A condition is a question about the record: it is answered to who may read that.
+            guard guarded.condition == .always || stored.shown(to: caller) != nil else {
+                return .failure(.unauthorized)
+            }
+            switch decide(stored, condition) {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(let record)):
                 try writer.update(record)
@@ -204,6 +242,22 @@ package struct ModelService: Sendable {
                 return .success(record)
             }
         }
+    }
+
+    /// The condition of a write; one that searches texts is judged on the record as it is read now.
+    private func judged(
+        _ guarded: WriteGuard,
+        of model: ModelType,
+        where permitted: Predicate,
+        _ caller: Identity
+    ) async throws(ServiceError) -> JudgedCondition {
+        var condition = JudgedCondition(guarded.condition, maximumBytes: environment.limits.conditionSearchBytes)
+        guard condition.isSearch else { return condition }
+        let stored = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.records(model, ids: [guarded.id], where: permitted).first
+        }
+        if let stored { condition.judge(stored) }
+        return condition
     }
 }
 
@@ -218,17 +272,6 @@ extension Identity {
             case .allow(let permitted)?: return permitted.matches(record)
             }
         }
-    }
-}
-
-/// Records of one page.
-package struct RecordPage: Sendable, Hashable {
-    package var records: [Record]
-    package var hasMore: Bool
-
-    package init(records: [Record], hasMore: Bool) {
-        self.records = records
-        self.hasMore = hasMore
     }
 }
 
@@ -252,35 +295,5 @@ package struct WriteGuard: Sendable, Hashable {
     /// A tombstone is never changed blindly.
     fileprivate func expected(of stored: Record, _ settings: ModelSettings) -> Int64 {
         version ?? (settings.takesAbsentVersion && !stored.isDeleted ? stored.version : 0)
-    }
-}
-
-extension RecordFactory {
-    /// What a create of a taken id answers: the stored record to its owner with the same content, else a conflict that
-    /// shows a stored record only to its owner.
-    package func outcome(
-        ofRepeating input: RecordInput,
-        stored: Record,
-        caller: Identity,
-        defaults: RecordInput = [:]
-    ) -> Result<Record, ServiceError> {
-        var isVisible = false
-        if case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) {
-            isVisible = visible.matches(stored)
-        }
-        let isOwn = model.ownerRules.isEmpty ? isVisible : isOwned(stored, by: caller)
-        if isOwn, !stored.isDeleted, isRepeat(input, of: stored, defaults: defaults) { return .success(stored) }
-        return .failure(.conflict(isOwn || isVisible ? stored : nil))
-    }
-
-    /// Whether an owner field of the record names the caller.
-    private func isOwned(_ stored: Record, by caller: Identity) -> Bool {
-        model.ownerRules.contains { rule in
-            guard let position = model.position(of: rule.field) else { return false }
-            let forms = caller.ownerForms(of: rule.claim)
-            return model.fields[position].isList
-                ? forms.contains { Predicate.field(position, .contains($0)).matches(stored) }
-                : stored.values[position].text.map(forms.contains) ?? false
-        }
     }
 }

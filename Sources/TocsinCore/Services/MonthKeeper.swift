@@ -25,7 +25,9 @@ package struct MonthKeeper: Sendable {
     package func runOnce() async throws(ServiceError) -> Int {
         let now = time.now()
         let bounds = retention.bounds(at: now)
-        let plan = try await store.reading { reader throws(StoreError) in try reader.monthsToKeep(at: now, bounds) }
+        let plan = try await store.reading(for: .server) { reader throws(StoreError) in
+            try reader.monthsToKeep(at: now, bounds)
+        }
         guard let plan else { return 0 }
         let trouble = plan.areDue ? await make(at: now) : nil
         let dropped = try await drop(plan.closed, now)

@@ -11,7 +11,7 @@ package struct ReadMarkService: Sendable {
     /// The caller's marks.
     package func marks(caller: Identity) async throws(ServiceError) -> [ReadMark] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
-        return try await environment.store.reading { reader throws(StoreError) in
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try reader.readMarks(of: caller.userID)
         }
     }

@@ -109,10 +109,17 @@ package struct RecordFactory: Sendable {
     /// Whether a repeated create carries the same content as the stored record: every declared field that the input
     /// gives, or leaves out, is what is stored.
     ///
-    /// Timestamps made by the server do not count.
-    package func isRepeat(_ input: RecordInput, of stored: Record, defaults: RecordInput = [:]) -> Bool {
-        model.fields.allSatisfy { field in
+    /// Timestamps made by the server do not count. Fields that are hidden from the caller are never compared: a create that
+    /// gives one repeats nothing.
+    package func isRepeat(
+        _ input: RecordInput,
+        of stored: Record,
+        defaults: RecordInput = [:],
+        hiding hidden: Set<Int> = []
+    ) -> Bool {
+        model.fields.enumerated().allSatisfy { position, field in
             guard isChangeable(field) else { return true }
+            guard !hidden.contains(position) else { return input[field.name] == nil }
             if let given = input[field.name], !given.isNull { return given == stored[field.name] }
             if [model.timestamps.created, model.timestamps.updated].contains(field.name) { return true }
             if model.ownerRules.contains(where: { $0.field == field.name }) { return true }

@@ -8,12 +8,12 @@ package enum ServiceError: Error, Sendable, Hashable {
     case badInput(String)
     /// A value passes a limit of the server (ops-promises section 5), or a page or filter cannot be formed.
     case badRequest(String, BadRequestKind = .other)
-    /// An `id` or `key` is taken by other content. Carries the stored record only when it is the caller's.
+    /// An `id` or `key` is taken by other content. Carries the stored record only for who may read it (`Record.shown`).
     case conflict(Record?)
-    /// The `condition` does not hold. Carries the stored record only when it is the caller's.
+    /// The `condition` does not hold. Carries the stored record only for who may read it.
     case conditionFailed(Record?)
-    /// The row has another version than the caller named.
-    case versionConflict(Record, expected: Int64)
+    /// The row has another version than the caller named. Carries the stored record only for who may read it.
+    case versionConflict(Record?, expected: Int64, actual: Int64)
     /// A cursor that was changed, or belongs to another topic or caller. With the oldest one that can be honoured.
     case badCursor(String, oldest: String?)
     /// What comes after the cursor is not kept any more, or not all of it.
@@ -37,6 +37,10 @@ package enum ServiceError: Error, Sendable, Hashable {
     package init(_ error: StoreError) {
         switch error {
         case .unavailable(let reason, _): self = .unavailable(reason)
+        case .tooLarge(let bytes):
+            self = .limit(
+                "The request asks for more than \(bytes) bytes at once. Ask for fewer records or smaller pages."
+            )
         case .stopped: self = .unavailable("the server is stopping")
         case .uncertain(let reason, _): self = .uncertain(reason)
         case .overtaken, .statement, .mismatch: self = .internal(error.description)
@@ -47,10 +51,11 @@ package enum ServiceError: Error, Sendable, Hashable {
 extension Store {
     /// `read` with the store's errors as service errors.
     package func reading<Value: Sendable>(
+        for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(ServiceError) -> Value {
         do {
-            return try await read(body)
+            return try await read(for: origin, body)
         } catch {
             throw ServiceError(error)
         }

@@ -20,6 +20,7 @@ package struct TopicService: Sendable {
             throw .unauthorized
         }
         try checks.check(input, of: model)
+        try environment.takeStorage(for: input, of: model, by: caller)
         let (environment, model) = (environment, model)
         let id = input["id"]?.text ?? environment.identifiers.makeID()
         return try await environment.store.writing { writer throws(StoreError) in

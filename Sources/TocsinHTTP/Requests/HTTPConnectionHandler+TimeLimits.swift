@@ -5,10 +5,14 @@ import NIOCore
 // Time limits.
 extension HTTPConnectionHandler {
     func awaitInput() {
-        guard running == nil, wait != .linger else { return }
+        guard running == nil, wait != .linger, judgement == nil else { return }
+        // As long as the peer does not take its answers, the writer's deadline counts.
+        guard waiting.isEmpty, hasRoom else { return waitForNothing() }
         switch reader.phase {
         case .body: waitFor(.body)
-        case .head: waitFor(input.hasBegun ? .head : .idle)
+        case .head:
+            standsIdle()
+            waitFor(input.hasBegun ? .head : .idle)
         case .refused: break
         }
     }
@@ -42,9 +46,10 @@ extension HTTPConnectionHandler {
         case .head:
             guard input.hasBegun else { context?.close(mode: .all, promise: nil); return }
             refuse(HTTPRefusal(.requestTimeout, "The request head did not come in time.", .badRequest))
+        case .body where reader.isPassingOver: context?.close(mode: .all, promise: nil)
         case .body: refuse(HTTPRefusal(.requestTimeout, "The request body did not come in time.", .badRequest))
         case .answer:
-            guard let running else { return }
+            guard let running else { return judgementTookTooLong() }
             running.task?.cancel()
             let refusal = HTTPRefusal(.serviceUnavailable, HTTPRefusal.tooLong, .timeout)
             var response = OutgoingResponse(refusal, isRouted: parts.responder.isRouted(running.request.path))

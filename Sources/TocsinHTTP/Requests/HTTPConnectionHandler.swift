@@ -4,9 +4,11 @@ import NIOCore
 import NIOHTTP1
 
 /// What waits for its turn to be answered.
-private enum Pending {
+enum PendingAnswer {
     case request(IncomingRequest)
     case refusal(HTTPRefusal, isRouted: Bool)
+    /// A request that was answered before its body.
+    case answered(IncomingRequest, OutgoingResponse)
 }
 
 /// What a connection waits for.
@@ -25,39 +27,49 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     let parts: ServerParts<Service>
     let input = RawInput()
-    let isWelcome: Bool
+    /// Where the connection stands among all; nil where it is turned away.
+    let place: ConnectionPlace?
     var context: ChannelHandlerContext?
-    private let connectionNumber: Int
-    private let executor: LoopExecutor
+    let connectionNumber: Int
+    let executor: LoopExecutor
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
     let reader: RequestReader
-    private var waiting = CircularBuffer<Pending>(initialCapacity: 1)
+    private(set) var waiting = CircularBuffer<PendingAnswer>(initialCapacity: 1)
     /// The request being answered, and its task once that has waited for something.
     private(set) var running: (request: IncomingRequest, task: Task<Void, Never>?)?
     /// The running request's answer, where it is a stream that has begun.
     var stream: EventStream<Service>?
     var wait: Wait?
-    private var isHoldingRead = false
+    /// Who may send the body that is coming in is being found out.
+    var judgement: BodyJudgement?
+    /// The last one who was answered had been let in.
+    private var isLetIn = false
+    /// What the answers that wait have of the memory budget.
+    private var answers: MemoryShare?
+    private var answersHolder = MemoryHolder.address(nil)
+    var isHoldingRead = false
+    var isFeeding = false
     /// A request of what is being read now was begun at once.
-    private var hasBegunOne = false
+    var hasBegunOne = false
+    /// A request that offers an upgrade is the last one that is read.
+    private(set) var hasUpgrade = false
+    /// The client for whom the connection of a proxy is counted.
+    var countedClient: IPAddress?
 
     init(
         _ parts: ServerParts<Service>,
         channel: any Channel,
-        admission: (isWelcome: Bool, number: Int)
+        _ connection: RequestHead.Connection,
+        _ place: ConnectionPlace?
     ) {
         self.parts = parts
-        isWelcome = admission.isWelcome
-        connectionNumber = admission.number
+        self.place = place
+        connectionNumber = connection.number
         executor = parts.deliveries.delivery(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
-        reader = RequestReader(
-            parts.headCheck,
-            remoteAddress: channel.remoteAddress?.ipAddress,
-            connectionNumber: admission.number
-        )
+        reader = RequestReader(parts.headCheck, connection, parts.budget)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -65,29 +77,34 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func handlerRemoved(context: ChannelHandlerContext) {
         deadline.cancel()
         writer.stop()
-        running?.task?.cancel()
-        running = nil
-        stopStream()
+        forgetRequests()
         self.context = nil
     }
 
     func channelActive(context: ChannelHandlerContext) {
         deadline.set(milliseconds: parts.settings.headMilliseconds) { [self] in timeIsUp() }
         wait = .head
-        if !isWelcome {
-            refuse(HTTPRefusal(.serviceUnavailable, "The server has too many connections. Try again.", .unavailable))
+        if place == nil {
+            refuse(.tooManyConnections)
         }
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        running?.task?.cancel()
-        running = nil
-        stopStream()
-        waiting.removeAll()
+        forgetRequests()
         deadline.cancel()
         writer.stop()
         context.fireChannelInactive()
+    }
+
+    private func forgetRequests() {
+        running?.task?.cancel()
+        running = nil
+        judgement?.task?.cancel()
+        judgement = nil
+        stopStream()
+        waiting.removeAll()
+        answers = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { take(reader.read(data)) }
@@ -96,12 +113,12 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func take(_ outcome: RequestReader.Outcome) {
         switch outcome {
         case .partial: break
-        case .awaitsContinue:
-            guard running == nil, waiting.isEmpty else { break }
-            write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
+        case .passedOver: input.reset()
         case .complete(let request):
             input.reset()
-            guard running == nil, waiting.isEmpty, !hasBegunOne else {
+            guard isCounted(request) else { return refuse(.tooManyConnections) }
+            hasUpgrade = request.fields.has(.upgrade)
+            guard running == nil, waiting.isEmpty, !hasBegunOne, hasRoom else {
                 waiting.append(.request(request))
                 return startNext()
             }
@@ -118,12 +135,11 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         context.fireChannelReadComplete()
     }
 
-    /// A client that sends ahead of our answers is read only so far.
     func read(context: ChannelHandlerContext) {
-        if waiting.count >= 8 {
-            isHoldingRead = true
-        } else {
+        if takesInput, input.count == 0 {
             context.read()
+        } else {
+            isHoldingRead = true
         }
     }
 
@@ -163,25 +179,30 @@ extension HTTPConnectionHandler {
         startNext()
     }
 
-    private func startNext() {
-        guard running == nil, let next = waiting.popFirst() else { return }
-        if isHoldingRead, waiting.count < 8 {
-            isHoldingRead = false
-            context?.read()
-        }
+    func startNext() {
+        guard running == nil, hasRoom, let next = waiting.popFirst() else { return }
         switch next {
         case .request(let request): start(request, atOnce: false)
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
-            parts.accessLog.recordRefusal(response, connection: connectionNumber)
+            let address = reader.client.map { "\($0)" }
+            parts.accessLog.recordRefusal(response, connection: connectionNumber, address: address)
             send(response, RequestTraits())
+        case .answered(let request, let response): answer(request, with: response)
         }
+    }
+
+    /// Answers a request whose body is not read, after all that waits.
+    func answerUnread(_ request: IncomingRequest, with response: OutgoingResponse) {
+        waiting.append(.answered(request, response))
+        startNext()
     }
 
     private func start(_ request: IncomingRequest, atOnce: Bool) {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard context != nil else { return }
         running = (request, nil)
+        place?.standing = .busy
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by its executor's preference.
         nonisolated(unsafe) let answer: (Answer<Service.Caller>) -> Void = { self.finish(request, with: $0) }
@@ -205,6 +226,7 @@ extension HTTPConnectionHandler {
 
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
         running = nil
+        isLetIn = response.isLetIn
         parts.accessLog.record(request, response)
         send(response, traits(of: request, response))
     }
@@ -223,17 +245,21 @@ extension HTTPConnectionHandler {
 
     private func send(_ response: OutgoingResponse, _ traits: RequestTraits) {
         guard let context else { return }
+        var response = response
+        let holder = response.owner.map(MemoryHolder.owner) ?? .address(reader.client)
+        if response.body.count > Self.maximumWaitingBytes, !holdAnswers(response.body.count, for: holder) {
+            response = OutgoingResponse(.tooMuchMemory)
+        }
         let date = parts.date.text
         let rest = writer.writeAtOnce(room: response.room(for: traits, date)) {
             response.write(into: $0, for: traits, date)
         }
         guard traits.keepsAlive else {
             endInput()
-            return writeRest(rest) { context.channel.close(mode: .output, promise: nil) }
+            return writeRest(rest, of: holder) { context.channel.close(mode: .output, promise: nil) }
         }
-        writeRest(rest)
-        startNext()
-        awaitInput()
+        writeRest(rest, of: holder)
+        goOn()
     }
 
     /// The running request has been answered in full by a stream.
@@ -244,14 +270,15 @@ extension HTTPConnectionHandler {
             context?.channel.close(mode: .output, promise: nil)
             return
         }
-        startNext()
-        awaitInput()
+        isLetIn = true
+        goOn()
     }
 
     /// Nothing more is read; the peer has a moment to take what was written.
     private func endInput() {
         reader.refuse()
         waiting.removeAll()
+        place?.standing = .stranger
         waitFor(.linger)
     }
 
@@ -262,18 +289,41 @@ extension HTTPConnectionHandler {
 
     func write(_ buffer: ByteBuffer, then next: (() -> Void)? = nil) {
         var rest = buffer
-        writeRest(writer.writeAtOnce(&rest) ? nil : rest, then: next)
+        writeRest(writer.writeAtOnce(&rest) ? nil : rest, of: .address(reader.client), then: next)
     }
 
     /// Writes what the socket did not take at once.
-    private func writeRest(_ rest: ByteBuffer?, then next: (() -> Void)? = nil) {
+    private func writeRest(_ rest: ByteBuffer?, of holder: MemoryHolder, then next: (() -> Void)? = nil) {
         guard let context else { return }
         guard let rest else {
+            if answers != nil { _ = holdAnswers(writer.inFlightBytes, for: answersHolder) }
             next?()
             return
         }
-        writer.write(rest, context) { isWritten in
-            if isWritten { next?() }
+        guard holdAnswers(writer.inFlightBytes + rest.readableBytes, for: holder) else {
+            context.close(mode: .all, promise: nil)
+            return
+        }
+        writer.write(rest, context) { [self] isWritten in
+            guard isWritten else { return }
+            _ = holdAnswers(writer.inFlightBytes, for: answersHolder)
+            next?()
+            goOn()
         }
     }
+
+    /// Counts the answers that wait; false where that is more than may.
+    private func holdAnswers(_ bytes: Int, for holder: MemoryHolder) -> Bool {
+        guard bytes > 0 else {
+            answers = nil
+            return true
+        }
+        let share = answers ?? MemoryShare(parts.budget)
+        answers = share
+        answersHolder = holder
+        return share.hold(bytes, for: holder)
+    }
+
+    /// How the connection stands while it waits for a request.
+    func standsIdle() { place?.standing = isLetIn ? .known : .stranger }
 }

@@ -8,6 +8,8 @@ package struct HTTPRoute: Sendable {
     package let method: HTTPRequest.Method?
     /// The exact path, or the beginning of one when it ends in `/*`.
     package let path: String
+    /// Judges who may send a body, by the request's head; without it everybody may.
+    package let admit: (@Sendable (IncomingRequest) async -> BodyAdmission)?
     /// What answers.
     package let respond: @Sendable (IncomingRequest) async -> OutgoingResponse
 
@@ -15,14 +17,24 @@ package struct HTTPRoute: Sendable {
     package init(
         _ method: HTTPRequest.Method?,
         _ path: String,
+        admit: (@Sendable (IncomingRequest) async -> BodyAdmission)? = nil,
         respond: @escaping @Sendable (IncomingRequest) async -> OutgoingResponse
     ) {
         self.method = method
         self.path = path
+        self.admit = admit
         self.respond = respond
     }
 
     func covers(_ path: String) -> Bool {
         self.path.hasSuffix("/*") ? path.hasPrefix(self.path.dropLast()) : path == self.path
     }
+}
+
+/// Whether the body of a request is read.
+package enum BodyAdmission: Sendable {
+    /// It is; `owner` is whose memory it takes, `nil` the client's address.
+    case admitted(owner: String?)
+    /// It is not, and this is the answer.
+    case refused(OutgoingResponse)
 }

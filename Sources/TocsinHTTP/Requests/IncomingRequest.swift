@@ -7,17 +7,27 @@ import NIOHTTP1
 package final class IncomingRequest: Sendable {
     /// What came before the body, as the server understands it.
     let head: RequestHead
-    /// All header fields as they were sent; of a head that came again (`SentHead`) the first one's, with its Content-Length.
+    /// All header fields as they were sent.
     let headers: HTTPHeaders
     /// The body in one piece.
     package let body: ByteBuffer
     let startedAt: NIODeadline
     private let number: Int
+    /// What the body has of the memory budget, as long as the request is there.
+    private let share: MemoryShare?
 
-    init(_ head: RequestHead, _ headers: HTTPHeaders, body: ByteBuffer, startedAt: NIODeadline, number: Int) {
+    init(
+        _ head: RequestHead,
+        _ headers: HTTPHeaders,
+        body: ByteBuffer,
+        share: MemoryShare?,
+        startedAt: NIODeadline,
+        number: Int
+    ) {
         self.head = head
         self.headers = headers
         self.body = body
+        self.share = share
         self.startedAt = startedAt
         self.number = number
     }
@@ -33,6 +43,9 @@ package final class IncomingRequest: Sendable {
 
     /// What the client sent to show who it is.
     package var credentials: Credentials { head.credentials }
+
+    /// Who sent it: the other end of the connection, or whom a trusted proxy names.
+    package var clientAddress: IPAddress? { head.client }
 
     /// The fields that the server looks at.
     var fields: KnownFields { head.fields }

@@ -6,7 +6,7 @@ struct KnownFields: Sendable {
     /// A field that the server looks at.
     enum Name: Int {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
-        case contentEncoding, transferEncoding
+        case contentEncoding, transferEncoding, forwarded, forwardedFor
 
         /// As it is written, in lower case.
         private var text: StaticString {
@@ -23,6 +23,8 @@ struct KnownFields: Sendable {
             case .contentLength: "content-length"
             case .contentEncoding: "content-encoding"
             case .transferEncoding: "transfer-encoding"
+            case .forwarded: "forwarded"
+            case .forwardedFor: "x-forwarded-for"
             }
         }
 
@@ -37,10 +39,12 @@ struct KnownFields: Sendable {
             case (6, UInt8(ascii: "o")): candidate = .origin
             case (7, UInt8(ascii: "u")): candidate = .upgrade
             case (9, UInt8(ascii: "x")): candidate = .apiKey
+            case (9, UInt8(ascii: "f")): candidate = .forwarded
             case (10, UInt8(ascii: "c")): candidate = .connection
             case (12, UInt8(ascii: "c")): candidate = .contentType
             case (13, UInt8(ascii: "a")): candidate = .authorization
             case (14, UInt8(ascii: "c")): candidate = .contentLength
+            case (15, UInt8(ascii: "x")): candidate = .forwardedFor
             case (16, UInt8(ascii: "c")): candidate = .contentEncoding
             case (17, UInt8(ascii: "t")): candidate = .transferEncoding
             default: candidate = nil

@@ -15,6 +15,10 @@ package struct OutgoingResponse: Sendable {
     var operationName: String?
     /// Whether the body follows in pieces.
     var isStreamed = false
+    /// Whether its caller has been let in.
+    package var isLetIn = false
+    /// Whose answer it is, for the memory budget; `nil` counts it for the client's address.
+    package var owner: String?
     /// Whether the connection ends with this response.
     var closes = false
 

@@ -1,23 +1,73 @@
 import GraphQLTransport
+import HTTPTypes
 import NIOCore
 
-/// Whether a head has begun to come in, and how long its first line is.
+/// What a client sent and the parser has not had yet, handed on in pieces that end where a head or a body does.
 ///
+/// So nothing of a request is parsed before the one in front of it is taken, and what a client sends ahead waits as bytes.
+/// Where a request ends the parser says; what is found here are only the places at which to look up.
 /// Confined to its event loop; shared by the handler that feeds it and the one that asks.
 final class RawInput {
+    /// The next bytes for the parser, or why they are not for it.
+    enum Piece {
+        case bytes(ByteBuffer)
+        case refused(HTTPRefusal)
+    }
+
     /// Bytes of a head are in, its end is not.
     private(set) var hasBegun = false
     /// How many bytes came before the end of the first line, as far as is seen.
     private(set) var lineBytes = 0
+    /// Hands bytes to the parser; nil once HTTP is over.
+    var forward: ((ByteBuffer) -> Void)?
+    /// Told when nothing waits any more.
+    var emptied: (() -> Void)?
     private var lineHasEnded = false
+    /// Bytes of the head's present line, the first line being longer than an empty one.
+    private var presentLine = 0
+    private var bodyBytes = 0
+    private var chunks = ChunkLines()
+    private var rest = ByteBuffer()
 
-    func received(_ bytes: ByteBuffer) {
-        hasBegun = true
-        guard !lineHasEnded else { return }
-        let view = bytes.readableBytesView
-        let end = view.firstIndex(of: UInt8(ascii: "\n"))
-        lineHasEnded = end != nil
-        lineBytes += (end ?? view.endIndex) - view.startIndex
+    /// How many bytes wait.
+    var count: Int { rest.readableBytes }
+
+    /// Takes what came.
+    func append(_ bytes: ByteBuffer) {
+        guard rest.readableBytes > 0 else {
+            rest = bytes
+            return
+        }
+        var bytes = bytes
+        rest.writeBuffer(&bytes)
+    }
+
+    /// Gives up all that waits.
+    func takeAll() -> ByteBuffer {
+        defer { rest = ByteBuffer() }
+        return rest
+    }
+
+    /// The next bytes for the parser, which is this far; nil when there are none.
+    func next(for reader: RequestReader) -> Piece? {
+        guard rest.readableBytes > 0 else { return nil }
+        switch reader.phase {
+        case .refused:
+            rest = ByteBuffer()
+            return nil
+        case .head: return piece(headPart())
+        case .body where reader.hasChunks:
+            switch rest.withUnsafeReadableBytes({ chunks.read($0) }) {
+            case .taken(let count): return piece(count)
+            case .refused(let message): return .refused(HTTPRefusal(.badRequest, message, .badRequest))
+            }
+        case .body:
+            // A parser that sees the end elsewhere is given the rest.
+            let missing = reader.bodyLength - bodyBytes
+            let count = missing > 0 ? min(missing, rest.readableBytes) : rest.readableBytes
+            bodyBytes += count
+            return piece(count)
+        }
     }
 
     /// The next byte begins a new request.
@@ -25,111 +75,80 @@ final class RawInput {
         hasBegun = false
         lineHasEnded = false
         lineBytes = 0
+        presentLine = 0
+        bodyBytes = 0
+        chunks = ChunkLines()
+    }
+
+    private func piece(_ count: Int) -> Piece? {
+        guard let bytes = rest.readSlice(length: count) else { return nil }
+        if rest.readableBytes == 0 { rest = ByteBuffer() }
+        return .bytes(bytes)
+    }
+
+    /// How many of the bytes belong to the head, its empty line among them.
+    private func headPart() -> Int {
+        hasBegun = true
+        return rest.withUnsafeReadableBytes { bytes in
+            var start = 0
+            while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                let isEmpty = presentLine + end - start <= 1
+                if !lineHasEnded {
+                    lineBytes += end - start
+                    lineHasEnded = !isEmpty
+                } else if isEmpty {
+                    presentLine = 0
+                    return end + 1
+                }
+                presentLine = 0
+                start = end + 1
+            }
+            presentLine += bytes.count - start
+            if !lineHasEnded { lineBytes += bytes.count - start }
+            return bytes.count
+        }
     }
 }
 
-/// Sees raw bytes before the parser does, and takes those requests past it whose head is the last one again.
-///
-/// It must know where requests begin. It does as long as each request that the parser got was there with its head's end in
-/// the first read, and ended where a read did: so most clients send. Of others, whose requests run into each other or have
-/// their bodies in chunks, the parser gets everything until the connection ends; so it does of those whose heads differ each
-/// time.
+/// Sees raw bytes before the parser does, and hands them on as far as the connection takes them.
 final class RawInputHandler<Service: GraphQLService>: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private enum Progress {
-        /// The next byte begins a request, of which the parser has nothing.
-        case between
-        /// So many bytes of the body are to come of a request whose head was known.
-        case body(missing: Int)
-        /// The parser has so many bytes of a request, of which it had nothing before.
-        case parsing(bytes: Int)
-        /// The parser alone knows where requests begin.
-        case unknown
-    }
-
     private let connection: HTTPConnectionHandler<Service>
-    private var progress = Progress.between
-    /// The head of the request that the parser has; empty where it did not come in whole.
-    private var head: [UInt8] = []
-    private var last: SentHead?
-    /// Heads in a row that were not the last one again.
-    private var misses = 0
-    /// After so many none is expected to be.
-    private var mostMisses: Int { 8 }
+    /// The client sends nothing more, which is told once all it sent has been.
+    private var isEndHeld = false
 
     init(_ connection: HTTPConnectionHandler<Service>) { self.connection = connection }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = unwrapInboundIn(data)
-        while bytes.readableBytes > 0 {
-            guard takeKnown(&bytes) else { return parse(bytes, context) }
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection.input.forward = { [self] in context.fireChannelRead(wrapInboundOut($0)) }
+        connection.input.emptied = { [self] in
+            guard isEndHeld else { return }
+            isEndHeld = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         }
     }
 
-    /// Takes a head that is known, or what is there of its body; false when these bytes are the parser's.
-    private func takeKnown(_ bytes: inout ByteBuffer) -> Bool {
-        switch progress {
-        case .between:
-            let settings = connection.parts.settings
-            guard let last, let found = last.match(bytes), found.headBytes <= settings.maximumHeadBytes,
-                found.bodyBytes <= settings.maximumBodyBytes
-            else { return false }
-            misses = 0
-            bytes.moveReaderIndex(forwardBy: found.headBytes)
-            connection.reader.take(last.head, last.headers)
-            expect(found.bodyBytes)
-        case .body(let missing):
-            guard let part = bytes.readSlice(length: min(missing, bytes.readableBytes)) else { return false }
-            connection.take(connection.reader.append(part))
-            expect(missing - part.readableBytes)
-        case .parsing, .unknown: return false
-        }
-        return true
+    func handlerRemoved(context: ChannelHandlerContext) {
+        connection.input.forward = nil
+        connection.input.emptied = nil
     }
 
-    /// Goes on to what follows when so many bytes of the body are to come.
-    private func expect(_ missing: Int) {
-        progress = missing == 0 ? .between : .body(missing: missing)
-        if missing == 0 { connection.take(connection.reader.end()) }
+    /// What came after the last request belongs to who takes its place.
+    func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
+        let rest = connection.input.takeAll()
+        if rest.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(rest)) }
+        context.leavePipeline(removalToken: removalToken)
     }
 
-    private func parse(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
-        connection.input.received(bytes)
-        switch progress {
-        case .between:
-            head = Self.head(of: bytes, maximumBytes: connection.parts.settings.maximumHeadBytes)
-            progress = .parsing(bytes: bytes.readableBytes)
-        case .parsing(let count): progress = .parsing(bytes: count + bytes.readableBytes)
-        case .body, .unknown: break
-        }
-        context.fireChannelRead(wrapInboundOut(bytes))
-        if let request = connection.reader.takeParsed() { learn(from: request) }
-    }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { connection.received(unwrapInboundIn(data)) }
 
-    /// Finds out whether the request that the parser has just brought to its end is all that it has had.
-    private func learn(from request: IncomingRequest) {
-        guard case .parsing(let count) = progress else { return }
-        misses += 1
-        let isAll = !head.isEmpty && count == head.count + request.body.readableBytes && request.head.keepsAlive
-        let goesOn = isAll && misses <= mostMisses
-        progress = goesOn && !request.head.fields.has(.upgrade) ? .between : .unknown
-        last = goesOn ? SentHead(head, of: request) : nil
-        head = []
-    }
-
-    /// The head that a request begins with, to its empty line; empty where that is not there, or some line does not end as
-    /// lines do: then the parser may see the end elsewhere.
-    private static func head(of bytes: ByteBuffer, maximumBytes: Int) -> [UInt8] {
-        bytes.withUnsafeReadableBytes { bytes in
-            var lineStart = 0
-            for place in bytes.indices.prefix(maximumBytes) where bytes[place] == UInt8(ascii: "\n") {
-                guard place > lineStart, bytes[place - 1] == UInt8(ascii: "\r") else { return [] }
-                if place == lineStart + 1, lineStart > 0 { return Array(bytes[...place]) }
-                lineStart = place + 1
-            }
-            return []
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent, connection.input.count > 0 {
+            isEndHeld = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
         }
     }
 }

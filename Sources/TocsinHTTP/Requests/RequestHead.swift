@@ -6,13 +6,24 @@ import Synchronization
 /// A request head that has passed all checks, and what follows from it alone.
 ///
 /// An object, because a connection keeps its last one: a client that stays sends nearly the same head each time, and what
-/// was found out of it once holds as long as the fields the server looks at are the same. One that is the same to the byte
-/// does not even come to that (`SentHead`).
+/// was found out of it once holds as long as the fields the server looks at are the same.
 final class RequestHead: Sendable {
     /// Whose requests these are.
     struct Connection: Sendable {
-        let remoteAddress: String?
+        /// Who is at the other end: a client, or a proxy.
+        let peer: IPAddress?
+        /// Whose word on where requests came from is taken, where the peer is a proxy.
+        let proxies: TrustedProxies?
         let number: Int
+
+        /// Who sent a request of these fields.
+        func client(_ fields: KnownFields) -> IPAddress? {
+            guard let proxies else { return peer }
+            return proxies.client(
+                forwardedFor: fields.joined(.forwardedFor),
+                forwarded: fields.joined(.forwarded)
+            ) ?? peer
+        }
     }
 
     let connection: Connection
@@ -24,6 +35,8 @@ final class RequestHead: Sendable {
     let isHTTP10: Bool
     let hasChunks: Bool
     let expectsContinue: Bool
+    /// Who sent the request: the other end of the connection, or whom a proxy of ours names.
+    let client: IPAddress?
     /// What the client sent to show who it is.
     let credentials: Credentials
     /// What matters of it to GraphQL over HTTP, whether no form can have sent it, and what is agreed on.
@@ -43,10 +56,11 @@ final class RequestHead: Sendable {
         isHTTP10 = head.version == .http1_0
         hasChunks = verdict.hasChunks
         expectsContinue = verdict.expectsContinue
+        client = connection.client(fields)
         credentials = Credentials(
             authorization: fields[.authorization],
             apiKey: fields[.apiKey],
-            remoteAddress: connection.remoteAddress
+            remoteAddress: client.map { "\($0)" }
         )
         exchange = HTTPExchange(
             method: method,

@@ -13,8 +13,8 @@ final class RequestReader: ChannelInboundHandler {
     enum Outcome {
         /// More must come.
         case partial
-        /// More must come, and the client waits to be told to send it.
-        case awaitsContinue
+        /// The end of a request that had been answered.
+        case passedOver
         /// A request is complete.
         case complete(IncomingRequest)
         /// The request is refused; nothing after it can be trusted.
@@ -28,26 +28,41 @@ final class RequestReader: ChannelInboundHandler {
         case refused
     }
 
+    /// A request whose head is there.
+    private struct Present {
+        let head: RequestHead
+        let headers: HTTPHeaders
+        let startedAt = NIODeadline.now()
+        /// The length of the body, where it does not come in chunks.
+        let length: Int
+        var body = ByteBuffer()
+        var share: MemoryShare?
+        /// Whose body it is, once that has been judged.
+        var holder: MemoryHolder?
+        /// It has been answered: its body is passed over.
+        var isAnswered = false
+    }
+
     /// Larger heads are not kept until the next request, so that connections that wait take little memory.
     private static let maximumKeptBytes = 4096
+    /// Longer bodies of requests that were answered already are not waited for.
+    private static let maximumSkippedBytes = 65_536
 
     private(set) var phase = Phase.head
+    let connection: RequestHead.Connection
     private let check: RequestHeadCheck
-    private let connection: RequestHead.Connection
+    private let budget: MemoryBudget
     /// The head of the last request that was taken, which the next one's may be like.
     private var last: RequestHead?
-    /// What is there of the present request, once its head is.
-    private var present: (head: RequestHead, headers: HTTPHeaders, startedAt: NIODeadline)?
-    private var body = ByteBuffer()
+    private var present: Present?
     /// The target of a head that was refused.
     private var refusedTarget: String?
     private var requestNumber = 0
-    /// The last request that the parser has brought to its end, until it is asked for.
-    private var parsed: IncomingRequest?
 
-    init(_ check: RequestHeadCheck, remoteAddress: String?, connectionNumber: Int) {
+    init(_ check: RequestHeadCheck, _ connection: RequestHead.Connection, _ budget: MemoryBudget) {
         self.check = check
-        connection = RequestHead.Connection(remoteAddress: remoteAddress, number: connectionNumber)
+        self.connection = connection
+        self.budget = budget
     }
 
     func read(_ data: NIOAny) -> Outcome {
@@ -55,26 +70,19 @@ final class RequestReader: ChannelInboundHandler {
         switch part {
         case .head(let head): return begin(head)
         case .body(let bytes): return append(bytes)
-        case .end:
-            let outcome = end()
-            if case .complete(let request) = outcome { parsed = request }
-            return outcome
+        case .end: return end()
         }
     }
 
-    /// A request that the parser has brought to its end since this was last asked.
-    func takeParsed() -> IncomingRequest? { parsed.take() }
-
-    /// Begins a request of this head, which was checked when it came first.
-    func take(_ head: RequestHead, _ headers: HTTPHeaders) {
-        guard phase != .refused else { return }
-        requestNumber += 1
-        present = (head, headers, .now())
-        phase = .body
+    /// Takes nothing more.
+    func refuse() {
+        phase = .refused
+        present?.body = ByteBuffer()
+        present?.share = nil
     }
 
-    /// Takes nothing more.
-    func refuse() { phase = .refused }
+    /// Who sends the request that is coming in, or the last one.
+    var client: IPAddress? { present?.head.client ?? last?.client ?? connection.peer }
 
     /// The path of the request that is coming in, once its head is there.
     var path: String? { present?.head.path ?? refusedTarget.map { String($0.prefix { $0 != "?" }) } }
@@ -84,8 +92,10 @@ final class RequestReader: ChannelInboundHandler {
         do throws(HTTPRefusal) {
             let known = try checked(head)
             let length = try check.bodyLength(known.fields, in: head.headers)
-            take(known, head.headers)
-            return known.expectsContinue && (known.hasChunks || length > 0) ? .awaitsContinue : .partial
+            requestNumber += 1
+            present = Present(head: known, headers: head.headers, length: length)
+            phase = .body
+            return .partial
         } catch {
             phase = .refused
             refusedTarget = head.uri
@@ -102,27 +112,94 @@ final class RequestReader: ChannelInboundHandler {
     }
 
     /// Takes a part of the body.
-    func append(_ bytes: ByteBuffer) -> Outcome {
-        guard phase != .refused else { return .partial }
-        guard present != nil, body.readableBytes + bytes.readableBytes <= check.settings.maximumBodyBytes else {
-            phase = .refused
+    private func append(_ bytes: ByteBuffer) -> Outcome {
+        guard phase != .refused, present?.isAnswered == false else { return .partial }
+        let count = present?.body.readableBytes ?? 0
+        guard count + bytes.readableBytes <= check.settings.maximumBodyBytes else {
+            refuse()
             return .refused(HTTPRefusal.bodyTooLarge(check.settings))
         }
-        if body.readableBytes == 0 {
-            body = bytes
+        if count == 0 {
+            self.present?.body = bytes
         } else {
-            var bytes = bytes
-            body.writeBuffer(&bytes)
+            self.present?.body.writeImmutableBuffer(bytes)
+        }
+        guard hold() else {
+            refuse()
+            return .refused(.tooMuchMemory)
         }
         return .partial
     }
 
     /// Ends the request, whose body is there.
-    func end() -> Outcome {
-        guard phase != .refused, let (head, headers, startedAt) = present.take() else { return .partial }
-        let request = IncomingRequest(head, headers, body: body, startedAt: startedAt, number: requestNumber)
-        body = ByteBuffer()
+    private func end() -> Outcome {
+        guard phase != .refused, let present = present.take() else { return .partial }
         phase = .head
-        return .complete(request)
+        return present.isAnswered ? .passedOver : .complete(request(present, present.body))
     }
+
+    private func request(_ present: Present, _ body: ByteBuffer) -> IncomingRequest {
+        IncomingRequest(
+            present.head,
+            present.headers,
+            body: body,
+            share: present.share,
+            startedAt: present.startedAt,
+            number: requestNumber
+        )
+    }
+
+    /// Counts the body twice: what is read of it stands beside it.
+    private func hold() -> Bool {
+        let bytes = 2 * (present?.body.readableBytes ?? 0)
+        guard bytes > MemoryShare.freeBytes else { return true }
+        let share = present?.share ?? MemoryShare(budget)
+        present?.share = share
+        return share.hold(bytes, for: present?.holder ?? .address(client))
+    }
+}
+
+// The body of a request whose head is there.
+extension RequestReader {
+    var hasChunks: Bool { present?.head.hasChunks ?? false }
+
+    var bodyLength: Int { present?.length ?? 0 }
+
+    /// The request that is coming in, without its body, while nobody has judged who may send one.
+    var unjudged: IncomingRequest? {
+        guard phase == .body, let present, present.holder == nil, !present.isAnswered else { return nil }
+        return request(present, ByteBuffer())
+    }
+
+    /// The client waits to be told to send the body.
+    var awaitsContinue: Bool { present.map { $0.head.expectsContinue && $0.body.readableBytes == 0 } ?? false }
+
+    /// The request has been answered, and its body is passed over.
+    var isPassingOver: Bool { present?.isAnswered ?? false }
+
+    /// The body is this one's to send; false where more waits than may.
+    func admit(_ holder: MemoryHolder) -> Bool {
+        present?.holder = holder
+        return hold()
+    }
+
+    /// Passes over the body of a request that has been answered; false where it is not waited for.
+    func passOver() -> Bool {
+        guard let present, !present.head.hasChunks, !present.head.expectsContinue,
+            present.length <= Self.maximumSkippedBytes
+        else { return false }
+        self.present?.body = ByteBuffer()
+        self.present?.share = nil
+        self.present?.isAnswered = true
+        return true
+    }
+}
+
+extension HTTPRefusal {
+    /// More of one's requests, answers and queues wait than may.
+    static let tooMuchMemory = HTTPRefusal(
+        .tooManyRequests,
+        "Too much of your requests and answers waits in memory. Read your answers, and send less at once.",
+        .limit
+    )
 }

@@ -15,8 +15,8 @@ private enum Progress {
     case callerUnknown
     /// It has been answered.
     case answered
-    /// It waits to be run; its name is for the log.
-    case operation(OperationLookup.Run, name: String?)
+    /// It waits to be run; its name is for the log, its owner for the memory budget.
+    case operation(OperationLookup.Run, name: String?, owner: String?)
 }
 
 /// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
@@ -53,9 +53,9 @@ final class Responder<Service: GraphQLService>: Sendable {
         guard let agreement = agreement(on: request, answer) else { return }
         var progress = begun(request, agreement, answer)
         if case .callerUnknown = progress { progress = await authenticated(request, agreement, answer) }
-        guard case .operation(let run, let name) = progress else { return }
+        guard case .operation(let run, let name, let owner) = progress else { return }
         let reply = await run()
-        finish(OutgoingResponse(reply, agreement.mediaType, name), request, answer)
+        finish(OutgoingResponse(reply, agreement.mediaType, name, owner: owner), request, answer)
     }
 
     private func respondRouted(_ request: IncomingRequest, _ answer: (Answer) -> Void) async {
@@ -65,51 +65,56 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     /// Hands over a response that pages of other origins may read.
     private func finish(_ response: OutgoingResponse, _ request: IncomingRequest, _ answer: (Answer) -> Void) {
+        answer(.response(readable(response, by: request)))
+    }
+
+    /// The response with what lets the page read it that asked.
+    func readable(_ response: OutgoingResponse, by request: IncomingRequest) -> OutgoingResponse {
         let fields = origins.fields(for: request)
-        guard !fields.isEmpty else { return answer(.response(response)) }
+        guard !fields.isEmpty else { return response }
         var response = response
         response.fields += fields
-        answer(.response(response))
+        return response
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
     func isRouted(_ path: String) -> Bool { routes.contains { $0.covers(path) } }
 
-    private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
-        switch request.path {
-        case "/healthz": return await report(request) { health.live() }
-        case "/readyz": return await report(request) { await readiness() }
-        default: break
+    /// What answers at a path beside GraphQL's.
+    enum Target {
+        case health
+        case route(HTTPRoute)
+        case refused(OutgoingResponse)
+    }
+
+    func route(for request: IncomingRequest) -> Target {
+        let method = request.method == .head ? .get : request.method
+        if request.path == "/healthz" || request.path == "/readyz" {
+            return method == .get ? .health : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
         let routes = routes.filter { $0.covers(request.path) }
         guard !routes.isEmpty else {
             let message = "There is nothing at this path. GraphQL is at \(settings.graphQLPath)."
-            return OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest))
+            return .refused(OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
-        let method = request.method == .head ? .get : request.method
         guard let route = routes.first(where: { $0.method == nil || $0.method == method }) else {
-            return methodNotAllowed(request, allow: routes.compactMap(\.method?.rawValue))
+            return .refused(methodNotAllowed(request, allow: routes.compactMap(\.method?.rawValue)))
         }
-        return await route.respond(request)
+        return .route(route)
+    }
+
+    private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
+        switch route(for: request) {
+        case .health: return OutgoingResponse(request.path == "/readyz" ? await readiness() : health.live())
+        case .route(let route): return await route.respond(request)
+        case .refused(let response): return response
+        }
     }
 
     private func methodNotAllowed(_ request: IncomingRequest, allow: [String]) -> OutgoingResponse {
         let allow = allow.joined(separator: ", ")
         let message = "\(request.method.rawValue) is not served at this path. Send one of: \(allow)."
         return OutgoingResponse(HTTPRefusal(.methodNotAllowed, message, .badRequest, allow: allow))
-    }
-
-    private func report(_ request: IncomingRequest, _ ask: () async -> HealthReport) async -> OutgoingResponse {
-        guard request.method == .get || request.method == .head else {
-            return methodNotAllowed(request, allow: ["GET"])
-        }
-        let report = await ask()
-        return OutgoingResponse(
-            status: report.status == .ok ? .ok : .serviceUnavailable,
-            contentType: ResponseMediaType.json.contentType,
-            fields: OutgoingResponse.uncached,
-            body: report.body
-        )
     }
 
     private func readiness() async -> HealthReport {
@@ -154,15 +159,27 @@ extension Responder {
         _ agreement: HTTPExchange.Agreement,
         _ answer: (Answer) -> Void
     ) async -> Progress {
-        let refusal: HTTPRefusal
+        switch await authenticate(request, agreement) {
+        case .success(let caller): return operation(of: caller, request, agreement, answer)
+        case .failure(let refusal):
+            finish(OutgoingResponse(refusal), request, answer)
+            return .answered
+        }
+    }
+
+    /// Who sent the request, or why nobody whom we know.
+    func authenticate(
+        _ request: IncomingRequest,
+        _ agreement: HTTPExchange.Agreement
+    ) async -> Result<Service.Caller, HTTPRefusal> {
         let mediaType = agreement.mediaType
         switch await service.authenticate(request.credentials) {
-        case .caller(let caller): return operation(of: caller, request, agreement, answer)
-        case .refused(let message): refusal = HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
-        case .unavailable(let message): refusal = HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType)
+        case .caller(let caller): return .success(caller)
+        case .refused(let message):
+            return .failure(HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType))
+        case .unavailable(let message):
+            return .failure(HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType))
         }
-        finish(OutgoingResponse(refusal), request, answer)
-        return .answered
     }
 
     /// What is to be run for this caller.
@@ -179,7 +196,9 @@ extension Responder {
             }
             return try operation(try parsed(request, agreement), caller, agreement, request, answer)
         } catch {
-            finish(OutgoingResponse(error), request, answer)
+            var response = OutgoingResponse(error)
+            response.isLetIn = true
+            finish(response, request, answer)
             return .answered
         }
     }
@@ -220,9 +239,11 @@ extension Responder {
         switch (lookup, agreement.eventStream) {
         case (.invalid(let reply), .always): answer(stream(.reply(reply), asked, caller, request))
         case (.invalid(let reply), _):
-            finish(OutgoingResponse(reply, mediaType, asked.operationName), request, answer)
+            let owner = service.socketGroup(of: caller)
+            finish(OutgoingResponse(reply, mediaType, asked.operationName, owner: owner), request, answer)
         case (.subscription, _), (_, .always): answer(stream(.operation(asked), asked, caller, request))
-        case (.query(let run), _), (.mutation(let run), _): return .operation(run, name: asked.operationName)
+        case (.query(let run), _), (.mutation(let run), _):
+            return .operation(run, name: asked.operationName, owner: service.socketGroup(of: caller))
         }
         return .answered
     }
@@ -251,7 +272,9 @@ extension OutgoingResponse {
         var fields = Self.uncached
         if let allow = refusal.allow { fields.append(("allow", allow)) }
         if refusal.status == .unauthorized { fields.append(("www-authenticate", "Bearer")) }
-        if refusal.status == .serviceUnavailable { fields.append(("retry-after", "1")) }
+        if refusal.status == .serviceUnavailable || refusal.status == .tooManyRequests {
+            fields.append(("retry-after", "1"))
+        }
         self.init(
             status: refusal.status,
             contentType: refusal.mediaType.contentType,
@@ -261,7 +284,7 @@ extension OutgoingResponse {
     }
 
     /// What the service answered.
-    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ operationName: String?) {
+    init(_ reply: GraphQLReply, _ mediaType: ResponseMediaType, _ operationName: String?, owner: String?) {
         status = reply.status(for: mediaType)
         contentType = mediaType.contentType
         fields =
@@ -272,6 +295,18 @@ extension OutgoingResponse {
             }
         body = reply.body
         self.operationName = operationName
+        isLetIn = true
+        self.owner = owner
+    }
+
+    /// How the server is.
+    init(_ report: HealthReport) {
+        self.init(
+            status: report.status == .ok ? .ok : .serviceUnavailable,
+            contentType: ResponseMediaType.json.contentType,
+            fields: Self.uncached,
+            body: report.body
+        )
     }
 
     /// The fields of what must not be kept, made once.

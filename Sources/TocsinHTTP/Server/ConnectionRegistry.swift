@@ -1,53 +1,131 @@
 import NIOCore
 import Synchronization
 
-/// The open connections, counted and reachable for the stop.
+/// A connection that is served, and how it stands when there are too many.
+final class ConnectionPlace: Sendable {
+    /// Who goes first where connections run short.
+    enum Standing: UInt8, AtomicRepresentable {
+        /// Something is done for it: it stays.
+        case busy
+        /// It waits for the next request of somebody who was let in.
+        case known
+        /// It waits for a request, and nobody has been let in: it goes first.
+        case stranger
+    }
+
+    let channel: any Channel
+    fileprivate let slot: Int
+    private let present = Atomic(Standing.stranger)
+
+    fileprivate init(_ channel: any Channel, slot: Int) {
+        self.channel = channel
+        self.slot = slot
+    }
+
+    /// Set by the connection on its loop; looked at from any.
+    var standing: Standing {
+        get { present.load(ordering: .relaxed) }
+        set { present.store(newValue, ordering: .relaxed) }
+    }
+}
+
+/// The open connections, counted, by address too, and reachable for the stop.
 final class ConnectionRegistry: Sendable {
     /// What may happen to one more connection.
     enum Admission {
         /// It is served.
-        case welcome
+        case welcome(ConnectionPlace)
         /// There are too many, or the server stops: it is told so.
         case refused
         /// There are far too many: it is closed without a word.
         case dropped
     }
 
-    private struct State {
-        var channels: [ObjectIdentifier: any Channel] = [:]
+    fileprivate struct Slot {
+        var place: ConnectionPlace
+        /// For whom it is counted.
+        var address: IPAddress?
+    }
+
+    fileprivate struct State {
+        var slots: [Slot?] = []
+        var freeSlots: [Int] = []
+        var countOfAddress: [IPAddress: Int] = [:]
+        var refused: [ObjectIdentifier: any Channel] = [:]
         var lastNumber = 0
         var isStopping = false
+        /// Where the next search for one that can go begins, so that the oldest of them go first.
+        var hand = 0
+
+        var count: Int { slots.count - freeSlots.count }
+
+        var channels: [any Channel] { slots.compactMap { $0?.place.channel } + refused.values }
     }
 
     private let state = Mutex(State())
     private let limit: Int
+    private let limitOfAddress: Int
     private let refusalsAtOnce = 64
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, limitOfAddress: Int) {
+        self.limit = limit
+        self.limitOfAddress = limitOfAddress
+    }
 
     /// Whether no more requests should come.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// How many connections are open.
-    var count: Int { state.withLock { $0.channels.count } }
+    var count: Int { state.withLock { $0.count + $0.refused.count } }
 
     /// The open connections.
-    var channels: [any Channel] { state.withLock { Array($0.channels.values) } }
+    var channels: [any Channel] { state.withLock { $0.channels } }
 
-    /// Takes the connection in, with a number that no other has.
-    func admit(_ channel: any Channel) -> (admission: Admission, number: Int) {
-        let outcome = state.withLock { state -> (Admission, Int) in
+    /// A number that no other connection has.
+    func nextNumber() -> Int {
+        state.withLock { state in
             state.lastNumber += 1
-            let count = state.channels.count
-            guard count < limit + refusalsAtOnce else { return (.dropped, state.lastNumber) }
-            state.channels[ObjectIdentifier(channel)] = channel
-            let isWelcome = count < limit && !state.isStopping
-            return (isWelcome ? .welcome : .refused, state.lastNumber)
+            return state.lastNumber
         }
-        if outcome.0 != .dropped {
-            channel.closeFuture.whenComplete { _ in self.forget(channel) }
+    }
+
+    /// Takes the connection in, counted for this address, if need be in place of an idle one.
+    func admit(_ channel: any Channel, from address: IPAddress?) -> Admission {
+        let (admission, leaver) = state.withLock { state -> (Admission, ConnectionPlace?) in
+            guard !state.isStopping else { return (state.refuse(channel, atMost: refusalsAtOnce), nil) }
+            let hasShare = address.map { state.countOfAddress[$0, default: 0] < limitOfAddress } ?? true
+            if hasShare, state.count < limit { return (.welcome(state.seat(channel, address)), nil) }
+            guard let leaver = state.removeIdle(of: hasShare ? nil : address) else {
+                return (state.refuse(channel, atMost: refusalsAtOnce), nil)
+            }
+            return (.welcome(state.seat(channel, address)), leaver)
         }
-        return outcome
+        leaver?.channel.close(mode: .all, promise: nil)
+        switch admission {
+        case .welcome(let place): channel.closeFuture.whenComplete { _ in self.forget(place) }
+        case .refused: channel.closeFuture.whenComplete { _ in self.forgetRefused(channel) }
+        case .dropped: break
+        }
+        return admission
+    }
+
+    /// Counts a proxy's connection for the client that it names now; false where that client has its share.
+    func count(_ place: ConnectionPlace, as address: IPAddress) -> Bool {
+        let (isCounted, leaver) = state.withLock { state -> (Bool, ConnectionPlace?) in
+            guard let slot = state.slots[place.slot], slot.place === place else { return (false, nil) }
+            if slot.address == address { return (true, nil) }
+            var leaver: ConnectionPlace?
+            if state.countOfAddress[address, default: 0] >= limitOfAddress {
+                leaver = state.removeIdle(of: address)
+                guard leaver != nil else { return (false, nil) }
+            }
+            state.count(-1, slot.address)
+            state.count(1, address)
+            state.slots[place.slot]?.address = address
+            return (true, leaver)
+        }
+        leaver?.channel.close(mode: .all, promise: nil)
+        return isCounted
     }
 
     /// Turns new connections away from now on.
@@ -56,12 +134,69 @@ final class ConnectionRegistry: Sendable {
     func stop() -> [any Channel] {
         state.withLock { state in
             state.isStopping = true
-            return Array(state.channels.values)
+            return state.channels
         }
     }
 
-    private func forget(_ channel: any Channel) {
-        state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
+    private func forget(_ place: ConnectionPlace) {
+        state.withLock { state in
+            if state.slots[place.slot]?.place === place { state.remove(place.slot) }
+        }
+    }
+
+    private func forgetRefused(_ channel: any Channel) {
+        state.withLock { $0.refused[ObjectIdentifier(channel)] = nil }
+    }
+}
+
+extension ConnectionRegistry.State {
+    /// So many connections are looked at for one that can go.
+    private static var maximumLooks: Int { 1024 }
+
+    fileprivate mutating func seat(_ channel: any Channel, _ address: IPAddress?) -> ConnectionPlace {
+        let index = freeSlots.popLast() ?? slots.count
+        let place = ConnectionPlace(channel, slot: index)
+        if index == slots.count { slots.append(nil) }
+        slots[index] = ConnectionRegistry.Slot(place: place, address: address)
+        count(1, address)
+        return place
+    }
+
+    fileprivate mutating func refuse(_ channel: any Channel, atMost most: Int) -> ConnectionRegistry.Admission {
+        guard refused.count < most else { return .dropped }
+        refused[ObjectIdentifier(channel)] = channel
+        return .refused
+    }
+
+    fileprivate mutating func remove(_ index: Int) {
+        count(-1, slots[index]?.address)
+        slots[index] = nil
+        freeSlots.append(index)
+    }
+
+    fileprivate mutating func count(_ change: Int, _ address: IPAddress?) {
+        guard let address else { return }
+        let count = countOfAddress[address, default: 0] + change
+        countOfAddress[address] = count > 0 ? count : nil
+    }
+
+    /// Takes an idle connection out, of this address if one is given: of a stranger, else of somebody who was let in.
+    fileprivate mutating func removeIdle(of address: IPAddress?) -> ConnectionPlace? {
+        var known: Int?
+        for _ in 0..<min(slots.count, Self.maximumLooks) {
+            hand = hand + 1 < slots.count ? hand + 1 : 0
+            guard let slot = slots[hand], address == nil || slot.address == address else { continue }
+            switch slot.place.standing {
+            case .busy: continue
+            case .known: known = known ?? hand
+            case .stranger:
+                remove(hand)
+                return slot.place
+            }
+        }
+        guard let known, let slot = slots[known] else { return nil }
+        remove(known)
+        return slot.place
     }
 }
 

@@ -55,6 +55,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     private let registry: ConnectionRegistry
     private let logger: Logger
     private let state = Mutex(State.ready)
+    private let tls = TLSContext()
 
     /// A server that does not listen yet; `now` gives Unix milliseconds.
     package init(
@@ -65,7 +66,10 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     ) {
         self.settings = settings
         self.logger = logger
-        registry = ConnectionRegistry(limit: settings.maximumConnections)
+        registry = ConnectionRegistry(
+            limit: settings.maximumConnections,
+            limitOfAddress: settings.maximumConnectionsOfAddress
+        )
         let responder = Responder(content, settings: settings, registry: registry)
         parts = ServerParts(content, responder, logger: logger, now: now)
     }
@@ -81,11 +85,15 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             return true
         }
         guard isFirst else { throw .startedTwice }
-        let tls = try makeTLSContext()
+        try loadTLS()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.threads)
         do {
-            let listener = try await makeBootstrap(group, tls).bind(host: settings.host, port: settings.port).get()
+            let listener = try await makeBootstrap(group).bind(host: settings.host, port: settings.port).get()
             state.withLock { $0 = .listening(listener, group) }
+            // Ends with its loop.
+            listener.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [parts] _ in
+                parts.accessLog.writeFolded()
+            }
             let address = Address(
                 host: listener.localAddress?.ipAddress ?? settings.host,
                 port: listener.localAddress?.port ?? settings.port
@@ -114,6 +122,13 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             continuation.finish()
         }
         await shutdown(graceSeconds: graceSeconds)
+    }
+
+    /// Reads the certificate and key anew, for connections from now on.
+    ///
+    /// Throws why they cannot be used; then those of before stay. A server without TLS does nothing.
+    package func reloadTLS() throws(HTTPServerError) {
+        if let files = settings.tls { try tls.load(files) }
     }
 
     /// Somebody has lost access: closes the sockets of all whom the service names, whether or not anything runs there.
@@ -146,12 +161,13 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         }
         await Self.finished(.andAllComplete(channels.map(\.closeFuture), on: listener.eventLoop))
         cut.cancel()
+        parts.accessLog.writeFolded(all: true)
         await Self.end(group, logger)
     }
 }
 
 extension HTTPServer {
-    private func makeBootstrap(_ group: MultiThreadedEventLoopGroup, _ tls: NIOSSLContext?) -> ServerBootstrap {
+    private func makeBootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: Int32(clamping: settings.backlog))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -159,16 +175,28 @@ extension HTTPServer {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // What a peer does not read waits where it is counted and bounded, not in the system: TCP_NOTSENT_LOWAT.
             .childChannelOption(.tcpOption(.init(rawValue: 25)), value: 65_536)
+            // What one read brings is kept while nothing more may be looked at, so it is little.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16_384)
+            )
             // A client may say that it sends nothing more and still wait for its answer (RFC 9112 §9.6).
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { [parts] channel in
-                channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls) }
+            .childChannelInitializer { [parts, tls] channel in
+                channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls.current) }
             }
     }
 
     private static func setUp(_ channel: any Channel, _ parts: ServerParts<Service>, _ tls: NIOSSLContext?) throws {
-        let (admission, number) = parts.registry.admit(channel)
-        guard admission != .dropped else { throw ChannelError.ioOnClosedChannel }
+        let known = parts.connection(from: channel.remoteAddress, number: parts.registry.nextNumber())
+        // Proxies are counted for the clients that they name.
+        let place: ConnectionPlace?
+        switch parts.registry.admit(channel, from: known.proxies == nil ? known.peer?.client : nil) {
+        case .welcome(let given): place = given
+        case .refused: place = nil
+        case .dropped: throw ChannelError.ioOnClosedChannel
+        }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -176,14 +204,13 @@ extension HTTPServer {
         limits.maxHeaderListSize = parts.settings.maximumHeadBytes
         limits.maxHeaderFieldCount = parts.settings.maximumHeadFields
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-        let isWelcome = admission == .welcome
-        let connection = HTTPConnectionHandler(parts, channel: channel, admission: (isWelcome, number))
+        let connection = HTTPConnectionHandler(parts, channel: channel, known, place)
         try pipeline.addHandlers([RawInputHandler(connection), ByteToMessageHandler(decoder), connection])
     }
 
-    private func makeTLSContext() throws(HTTPServerError) -> NIOSSLContext? {
+    private func loadTLS() throws(HTTPServerError) {
         do throws(HTTPServerError) {
-            return try settings.tls?.makeContext()
+            try reloadTLS()
         } catch {
             state.withLock { $0 = .stopped }
             throw error

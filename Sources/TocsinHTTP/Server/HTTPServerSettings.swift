@@ -30,6 +30,14 @@ package struct HTTPServerSettings: Sendable {
     package var maximumTargetBytes = 8 * 1024
     /// How many connections may be open.
     package var maximumConnections = 4096
+    /// How many of them one address may have; an IPv6 network of 64 bits counts as one.
+    package var maximumConnectionsOfAddress = 1024
+    /// How many bytes of bodies, answers and queues one owner may have waiting, or an address whose owner is not known.
+    package var maximumMemoryOfOwner = 32 << 20
+    /// How many bytes of these may wait in all.
+    package var maximumMemory = 128 << 20
+    /// Proxies: not counted themselves, and believed on where a request came from.
+    package var trustedProxies: [AddressNetwork] = []
 
     /// A request head must be in within this time.
     package var headMilliseconds = 10_000
@@ -46,6 +54,8 @@ package struct HTTPServerSettings: Sendable {
 
     /// The longest WebSocket message, in bytes.
     package var maximumMessageBytes = 64 * 1024
+    /// The longest one before its sender has been let in, in bytes.
+    package var maximumMessageBytesOfStrangers = 16 * 1024
     /// How many bytes may wait for the peer of a socket or an event stream to read.
     package var maximumQueueBytes = 1_048_576
     /// How many messages may wait for the peer of a socket or an event stream to read.

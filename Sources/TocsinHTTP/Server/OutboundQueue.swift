@@ -13,12 +13,17 @@ final class OutboundQueue {
     var exceeded: () -> Void = {}
     /// What among all that waits has waited for room before: it is bounded already.
     var stored: () -> SocketMailbox.Load = { SocketMailbox.Load() }
+    /// Whose memory it is that waits.
+    var holder: () -> MemoryHolder = { .address(nil) }
     /// Whoever appends will flush too, in this turn.
     var isHeld = false
     /// It was given what many get, and is to be settled at the end of this turn.
     private var isTouched = false
 
     private let writer: WatchedWriter
+    private let budget: MemoryBudget
+    /// What has waited for the peer to read has of the memory budget.
+    private var share: MemoryShare?
     private let framing: ResponseBatch.Framing
     private let maximumBytes: Int
     private let maximumEvents: Int
@@ -30,8 +35,14 @@ final class OutboundQueue {
     /// Something is pending for which `drained` is to be told.
     private var tellsDrained = false
 
-    init(_ writer: WatchedWriter, _ framing: ResponseBatch.Framing, settings: HTTPServerSettings) {
+    init(
+        _ writer: WatchedWriter,
+        _ framing: ResponseBatch.Framing,
+        _ budget: MemoryBudget,
+        settings: HTTPServerSettings
+    ) {
         self.writer = writer
+        self.budget = budget
         self.framing = framing
         maximumBytes = settings.maximumQueueBytes
         maximumEvents = settings.maximumQueueEvents
@@ -76,6 +87,12 @@ final class OutboundQueue {
         if !isWithinBounds { exceeded() }
     }
 
+    /// Flushes, and tells `drained` when all is out, whatever it is.
+    func flushToEnd() {
+        tellsDrained = true
+        flush()
+    }
+
     /// Gives the channel all that is pending, unless it still holds the last write.
     func flush() {
         isFlushScheduled = false
@@ -90,9 +107,15 @@ final class OutboundQueue {
         }
         inFlightEvents = pendingEvents
         pendingEvents = 0
+        guard hold(buffer.readableBytes) else {
+            // A peer that has got a part of a frame cannot be told.
+            context.close(mode: .all, promise: nil)
+            return
+        }
         writer.write(buffer, context) { [self] isWritten in
             inFlightEvents = 0
             guard isWritten else { return }
+            share = nil
             pending.readableBytes > 0 ? scheduleFlush() : tellDrained()
         }
     }
@@ -109,13 +132,24 @@ final class OutboundQueue {
         drained = {}
         exceeded = {}
         stored = { SocketMailbox.Load() }
+        holder = { .address(nil) }
         pending = ByteBuffer()
+        share = nil
+    }
+
+    /// Counts what waits for the peer to read; false where that is more than may.
+    private func hold(_ bytes: Int) -> Bool {
+        if share == nil, bytes <= MemoryShare.freeBytes { return true }
+        let share = share ?? MemoryShare(budget)
+        self.share = share
+        return share.hold(bytes, for: holder())
     }
 
     /// The count of events matters only while the peer does not read: a burst is no fault of its own.
     private var isWithinBounds: Bool {
         guard writer.inFlightBytes > 0 else { return true }
         let bytes = pending.readableBytes + writer.inFlightBytes
+        guard hold(bytes) else { return false }
         let events = pendingEvents + inFlightEvents
         if bytes <= maximumBytes, events <= maximumEvents { return true }
         let stored = stored()

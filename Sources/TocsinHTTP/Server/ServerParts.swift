@@ -1,5 +1,6 @@
 import GraphQLTransport
 import Logging
+import NIOCore
 
 /// What all connections of one server share; an object, for each of them holds it several times.
 final class ServerParts<Service: GraphQLService>: Sendable {
@@ -13,6 +14,8 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let subscriptionGroups: SocketGroups
     let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]
+    let proxies: TrustedProxies
+    let budget: MemoryBudget
     let date: HTTPDate
     let logger: Logger
     let accessLog: AccessLog
@@ -34,10 +37,19 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
         lifetimes = SocketLifetimes(milliseconds: settings.lifetimeMilliseconds)
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
+        proxies = TrustedProxies(settings.trustedProxies)
+        budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = HTTPDate(now: now)
         self.logger = logger
         accessLog = AccessLog(logger)
         self.now = now
+    }
+
+    /// What is known of a connection before its first byte.
+    func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
+        let peer = address?.ipAddress.flatMap(IPAddress.init)
+        let isProxy = peer.map(proxies.trust) ?? false
+        return RequestHead.Connection(peer: peer, proxies: isProxy ? proxies : nil, number: number)
     }
 
     func socketPath(_ path: String) -> SocketPath? { socketPaths.first { $0.path == path } }

@@ -1,4 +1,5 @@
 import NIOSSL
+import Synchronization
 
 extension HTTPServerSettings.TLSFiles {
     /// Throws why the files cannot be used.
@@ -15,10 +16,33 @@ extension HTTPServerSettings.TLSFiles {
                 privateKey: .privateKey(key)
             )
             configuration.minimumTLSVersion = .tlsv12
+            configuration.cipherSuiteValues = Self.suites
             configuration.applicationProtocols = ["http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw .cannotUseCertificate(file: file, cause: "\(error)")
         }
+    }
+
+    /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC 9325 §4.2); those of TLS 1.3 are
+    /// such ones anyway.
+    private static let suites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+}
+
+/// The certificate and key that new connections are shown, which may be others from one moment to the next.
+final class TLSContext: Sendable {
+    private let context = Mutex<NIOSSLContext?>(nil)
+
+    /// nil while the server speaks no TLS.
+    var current: NIOSSLContext? { context.withLock { $0 } }
+
+    /// Reads the files; throws why they cannot be used, and then all is as before.
+    func load(_ files: HTTPServerSettings.TLSFiles) throws(HTTPServerError) {
+        let new = try files.makeContext()
+        context.withLock { $0 = new }
     }
 }

@@ -11,6 +11,10 @@ package struct WebSocketEchoServer: Sendable {
         settings.host = host
         settings.port = port
         settings.maximumMessageBytes = maximumMessageBytes
+        settings.maximumMessageBytesOfStrangers = maximumMessageBytes
+        // One client alone may have all that its queue may.
+        settings.maximumMemoryOfOwner = .max
+        settings.maximumMemory = .max
         // A suite may send for long before it reads.
         settings.maximumQueueBytes = max(2 * maximumMessageBytes, 64 << 20)
         settings.maximumQueueEvents = 100_000

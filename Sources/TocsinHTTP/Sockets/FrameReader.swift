@@ -33,7 +33,7 @@ struct FrameReader {
         var check = UTF8Check()
     }
 
-    private let maximumBytes: Int
+    var maximumBytes: Int
     private var input = ByteBuffer()
     private var frame: Frame?
     private var message: Message?

@@ -35,7 +35,8 @@ extension HTTPConnectionHandler {
         response.closes = true
         parts.accessLog.record(request, response)
         let pipeline = context.pipeline.syncOperations
-        let socket = WebSocketHandler(parts, session, channel: context.channel, id: request.id)
+        let channel = context.channel
+        let socket = WebSocketHandler(parts, session, channel: channel, request, place)
         do {
             let http = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let raw = try pipeline.handler(type: RawInputHandler<Service>.self)
@@ -43,6 +44,8 @@ extension HTTPConnectionHandler {
             pipeline.removeHandler(raw, promise: nil)
             pipeline.removeHandler(self, promise: nil)
             pipeline.removeHandler(http, promise: nil)
+            // One that was held back is not asked for again.
+            if isHoldingRead { channel.read() }
         } catch {
             parts.logger.error("A socket could not be set up", metadata: ["error": "\(error)"])
             var frame = ByteBuffer()

@@ -40,6 +40,21 @@ extension SocketMailbox {
         }
     }
 
+    /// Waits, in a turn, until all that was left in turns is written or the mailbox is closed.
+    func allTaken() async {
+        let isTaken = { (state: borrowing State) in state.receiver == nil || state.stored.letters == 0 }
+        if state.withLock({ isTaken($0) }) { return }
+        let ticket = makeTicket()
+        await withCheckedContinuation { continuation in
+            let goesOn = state.withLock { state in
+                if isTaken(state) { return true }
+                state.waiters[ticket] = continuation
+                return false
+            }
+            if goesOn { continuation.resume() }
+        }
+    }
+
     /// Everything taken so far has been written.
     func allWritten() {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in

@@ -56,17 +56,22 @@ final class SocketPerformer<Service: GraphQLService> {
     private(set) var session: any SocketSession
     private var timers: [SessionTimer: ConnectionDeadline] = [:]
     private var socketGroup: String?
+    /// Whose memory it is that waits for the peer.
+    private(set) var holder: MemoryHolder
+    /// Told when the caller has been let in.
+    var letIn: () -> Void = {}
     private var lane: DeliveryLane?
     /// What it sends will be settled at the end of this turn.
     var isReceiving = false
     private let expiries: TokenExpiries
     private let limit: ExecutionLimit
 
-    init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop) {
+    init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop, client: IPAddress?) {
         self.parts = parts
         self.session = session
         self.loop = loop
         executor = parts.deliveries.delivery(on: loop).executor
+        holder = .address(client)
         mailbox = SocketMailbox(parts.settings)
         expiries = TokenExpiries(loop, now: parts.now)
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
@@ -86,6 +91,7 @@ final class SocketPerformer<Service: GraphQLService> {
     func stop() {
         output = nil
         outlet = nil
+        letIn = {}
         if let socketGroup { parts.socketGroups.leave(socketGroup) }
         socketGroup = nil
         mailbox.close()
@@ -175,6 +181,7 @@ extension SocketPerformer {
     func admit(_ caller: Service.Caller) -> Bool {
         guard enterGroup(of: caller) else { return false }
         self.caller = caller
+        letIn()
         return true
     }
 
@@ -205,6 +212,7 @@ extension SocketPerformer {
         guard socketGroup == nil, let group = parts.service.socketGroup(of: caller) else { return true }
         guard parts.socketGroups.enter(group) else { return false }
         socketGroup = group
+        holder = .owner(group)
         return true
     }
 

@@ -40,6 +40,8 @@ final class SocketSink: ResponseSink {
         await mailbox.room(for: SocketMailbox.Letter(number: number, content: .next(response)))
     }
 
+    func allTaken() async { await mailbox.allTaken() }
+
     /// From now on responses for many go there in this envelope; on the loop.
     func open(_ outlet: OutboundQueue?, _ envelope: ResponseEnvelope?) {
         guard let envelope else { return }

@@ -20,6 +20,11 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 
     private let parts: ServerParts<Service>
     private let id: String
+    /// The client's.
+    private let address: String?
+    /// The code with which the server has closed the socket.
+    private var closeCode: Int?
+    private let place: ConnectionPlace?
     private let performer: SocketPerformer<Service>
     private let writer: WatchedWriter
     private let queue: OutboundQueue
@@ -32,15 +37,28 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     /// The peer does not read: only the goodbyes are appended, whatever waits.
     private var isGivingUp = false
 
-    init(_ parts: ServerParts<Service>, _ session: any SocketSession, channel: any Channel, id: String) {
+    init(
+        _ parts: ServerParts<Service>,
+        _ session: any SocketSession,
+        channel: any Channel,
+        _ request: IncomingRequest,
+        _ place: ConnectionPlace?
+    ) {
         self.parts = parts
-        self.id = id
-        performer = SocketPerformer(parts, session, loop: channel.eventLoop)
+        self.place = place
+        id = request.id
+        address = request.credentials.remoteAddress
+        performer = SocketPerformer(parts, session, loop: channel.eventLoop, client: request.clientAddress)
         writer = WatchedWriter(channel, settings: parts.settings)
-        queue = OutboundQueue(writer, .webSocket, settings: parts.settings)
+        queue = OutboundQueue(writer, .webSocket, parts.budget, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
         rate = MessageRate(perSecond: parts.settings.messagesPerSecond, burst: parts.settings.messageBurst)
-        reader = FrameReader(maximumBytes: parts.settings.maximumMessageBytes)
+        let settings = parts.settings
+        reader = FrameReader(
+            maximumBytes: min(settings.maximumMessageBytes, settings.maximumMessageBytesOfStrangers)
+        )
+        // Until its peer has shown who it is.
+        place?.standing = .stranger
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -49,6 +67,11 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         queue.drained = { [self] in drained() }
         queue.exceeded = { [self] in exceeded() }
         queue.stored = { [performer] in performer.stored }
+        queue.holder = { [performer] in performer.holder }
+        performer.letIn = { [self] in
+            reader.maximumBytes = parts.settings.maximumMessageBytes
+            place?.standing = .busy
+        }
         schedulePing()
         performer.start(queue) { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
@@ -57,7 +80,12 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        parts.logger.info("socket closed", metadata: ["id": "\(id)"])
+        parts.accessLog.recordEnd(
+            ofSocket: id,
+            isStrangers: performer.caller == nil,
+            code: closeCode,
+            address: address
+        )
         end()
         context.fireChannelInactive()
     }
@@ -126,7 +154,7 @@ extension WebSocketHandler {
         case .binary(let bytes): queue.append(events: 1) { $0.writeBinaryFrame(bytes) }
         case .pong(let payload): queue.append { $0.writeControlFrame(.pong, payload) }
         case .close(let code, let reason): close(code: code, reason: reason, awaitsPeer: true)
-        case .settled: queue.isEmpty ? performer.allWritten() : queue.flush()
+        case .settled: queue.isEmpty ? performer.allWritten() : queue.flushToEnd()
         }
     }
 
@@ -149,6 +177,7 @@ extension WebSocketHandler {
     private func close(code: UInt16?, reason: String, awaitsPeer: Bool) {
         guard case .open = phase else { return }
         phase = .closing(awaitsPeer: awaitsPeer)
+        closeCode = code.map(Int.init)
         // A peer that takes a little now and then does not keep what waits for ever.
         deadline.set(milliseconds: 6 * parts.settings.writeMilliseconds) { [self] in closeChannel() }
         queue.append { $0.writeCloseFrame(code: code, reason: reason) }

@@ -18,6 +18,7 @@ final class EventStream<Service: GraphQLService> {
         _ parts: ServerParts<Service>,
         _ writer: WatchedWriter,
         loop: any EventLoop,
+        client: IPAddress?,
         isChunked: Bool
     ) {
         let session = EventStreamSession(
@@ -25,8 +26,8 @@ final class EventStream<Service: GraphQLService> {
             lastEventID: opening.lastEventID,
             limits: parts.settings.session
         )
-        performer = SocketPerformer(parts, session, loop: loop)
-        queue = OutboundQueue(writer, isChunked ? .chunks : .plain, settings: parts.settings)
+        performer = SocketPerformer(parts, session, loop: loop, client: client)
+        queue = OutboundQueue(writer, isChunked ? .chunks : .plain, parts.budget, settings: parts.settings)
         self.isChunked = isChunked
     }
 
@@ -40,6 +41,7 @@ final class EventStream<Service: GraphQLService> {
         queue.drained = { [performer] in performer.allWritten() }
         queue.exceeded = { [self] in exceeded() }
         queue.stored = { [performer] in performer.stored }
+        queue.holder = { [performer] in performer.holder }
         var head = head
         queue.append { $0.writeBuffer(&head) }
         performer.start(queue) { [self] in send($0) }
@@ -66,8 +68,7 @@ final class EventStream<Service: GraphQLService> {
             queue.append { [isChunked] in if isChunked { $0.writeLastChunk() } }
             queue.flush()
         case .settled:
-            queue.flush()
-            if queue.isEmpty { performer.allWritten() }
+            queue.isEmpty ? performer.allWritten() : queue.flushToEnd()
         // Only sockets carry these.
         case .binary, .pong: break
         }

@@ -14,6 +14,7 @@ extension HTTPConnectionHandler {
             parts,
             writer,
             loop: context.eventLoop,
+            client: request.clientAddress,
             isChunked: !request.head.isHTTP10
         )
         guard stream.admit(opening.caller) else {

@@ -12,13 +12,16 @@ struct FanoutJob: Sendable, Hashable {
 
     var fanout: Fanout
     var message: LoadedMessage
+    /// What its pushes are judged by; nil when there is nothing to send.
+    var subject: PushSubject?
     var pages = 0
     /// Whether it is a part of a divided fan-out.
     var isDivided: Bool
 
-    init(fanout: Fanout, message: LoadedMessage) {
+    init(fanout: Fanout, message: LoadedMessage, subject: PushSubject? = nil) {
         self.fanout = fanout
         self.message = message
+        self.subject = subject
         isDivided = !fanout.firstDevice.isEmpty || !fanout.lastDevice.isEmpty
     }
 

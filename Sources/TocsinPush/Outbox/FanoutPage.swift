@@ -100,30 +100,57 @@ extension FanoutPage {
     private func read(_ held: [FanoutJob], _ lease: Timestamp) async -> Reading? {
         guard !held.isEmpty else { return nil }
         let until = held.compactMap(\.fanout.leaseUntil).min() ?? lease
-        let (settings, room) = (context.settings, limit)
+        let (context, room) = (context, limit)
         let heardWishes = context.withdrawals.heardWishes
         let read = await context.reading(until: until) { reader throws(StoreError) in
-            var found: [(job: FanoutJob, devices: [Device], limit: Int)] = []
+            var found: [Found] = []
             var large: [(job: FanoutJob, cuts: [String])] = []
             var (left, reached) = (room, 0)
             for job in held where left > 0 {
                 reached += 1
-                let cuts = try Self.cuts(of: job, settings, reader)
+                let cuts = try Self.cuts(of: job, context.settings, reader)
                 guard cuts.isEmpty else {
                     large.append((job, cuts))
                     continue
                 }
-                let limit = min(left, job.pageLimit(settings))
+                let limit = min(left, job.pageLimit(context.settings))
                 let devices = job.message == .gone ? [] : try reader.nextDevices(of: job.fanout, limit: limit)
                 found.append((job, devices, limit))
                 left -= devices.count
             }
-            return (found, large, reached)
+            return (try Self.judged(found, context, reader), large, reached)
         }
         guard let (found, large, reached) = read else { return nil }
         var reading = Reading(large: large, roomless: Array(held[reached...]), heardWishes: heardWishes)
         for (job, devices, limit) in found { add(devices, of: job, limit: limit, to: &reading) }
         return reading
+    }
+
+    /// A job, its next devices, and how many were asked for.
+    private typealias Found = (job: FanoutJob, devices: [Device], limit: Int)
+
+    /// Marks the devices whose owners may not have the message: the page's people are looked up once, the rules are judged
+    /// in memory.
+    private static func judged(
+        _ found: [Found],
+        _ context: OutboxContext,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Found] {
+        let now = context.time.now()
+        let users = Set(found.flatMap { $0.devices.filter(\.isActive).map(\.userID) })
+        guard !users.isEmpty else { return found }
+        var judge = try PushJudge(of: users, by: context.rights, reader, now: now)
+        guard judge.isNeeded else { return found }
+        let stale = found.filter { $0.job.subject?.isStale(at: now) == true }.map(\.job.fanout.messageID)
+        let renewed = try OutboxClaim.subjects(of: Set(stale), context, reader)
+        var judged = found
+        for index in judged.indices {
+            let job = judged[index].job
+            guard let subject = renewed[job.fanout.messageID] ?? job.subject else { continue }
+            judged[index].job.subject = subject
+            judged[index].devices = judged[index].devices.map { judge.judged($0, subject) }
+        }
+        return judged
     }
 
     private static func cuts(

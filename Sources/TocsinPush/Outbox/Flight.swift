@@ -140,6 +140,7 @@ struct Flight: Sendable {
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
+            guard entry.device.mayReceive else { return .ended(reason: DeliveryReason.accessEnded.rawValue) }
             let withdrawal = context.withdrawals.reason(against: entry, in: payload.topicID)
             if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal.rawValue) }
             if let reason = withdrawal ?? wish(against: entry.device, context, now) {

@@ -89,18 +89,36 @@ struct OutboxClaim: Sendable {
         -> OutboxClaim?
     {
         let ids = Set(fanouts.map(\.messageID) + taken.retries.map(\.delivery.messageID))
-        let (messages, topics, content) = (context.messages, context.topics, context.content)
         let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
-        let loaded = await context.reading(until: half) { reader throws(StoreError) in
-            let found = ids.isEmpty ? [:] : try load(ids, messages, topics, content, reader)
-            return (found, try reader.nextDue())
+        return await context.reading(until: half) { reader throws(StoreError) in
+            let found = ids.isEmpty ? [:] : try load(ids, context, reader)
+            var claim = taken
+            claim.messages = found.mapValues(\.message)
+            claim.nextDue = try reader.nextDue()
+            claim.jobs = fanouts.map { fanout in
+                let loaded = found[fanout.messageID]
+                return FanoutJob(fanout: fanout, message: loaded?.message ?? .gone, subject: loaded?.subject)
+            }
+            claim.retries = try judged(taken.retries, found, context, reader)
+            return claim
         }
-        guard let loaded else { return nil }
-        var claim = taken
-        claim.messages = loaded.0
-        claim.nextDue = loaded.1
-        claim.jobs = fanouts.map { FanoutJob(fanout: $0, message: loaded.0[$0.messageID] ?? .gone) }
-        return claim
+    }
+
+    /// Retries with whether their devices' owners may have them.
+    private static func judged(
+        _ retries: [Retry],
+        _ found: [MessageID: Loaded],
+        _ context: OutboxContext,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Retry] {
+        guard !retries.isEmpty else { return [] }
+        let users = Set(retries.map(\.device.userID))
+        var judge = try PushJudge(of: users, by: context.rights, reader, now: context.time.now())
+        guard judge.isNeeded else { return retries }
+        return retries.map { retry in
+            guard let subject = found[retry.delivery.messageID]?.subject else { return retry }
+            return Retry(delivery: retry.delivery, device: judge.judged(retry.device, subject))
+        }
     }
 
     /// Urgent ones first; those that are left over count among the others.
@@ -113,23 +131,49 @@ struct OutboxClaim: Sendable {
         return urgent + others
     }
 
+    /// A message as it is sent, and what its pushes are judged by.
+    private typealias Loaded = (message: LoadedMessage, subject: PushSubject?)
+
     private static func load(
         _ ids: Set<MessageID>,
-        _ messages: ModelType,
-        _ topics: ModelType,
-        _ content: PushContent,
+        _ context: OutboxContext,
         _ reader: any StoreReader
-    ) throws(StoreError) -> [MessageID: LoadedMessage] {
-        let records = try reader.records(messages, ids: ids.map(\.text), where: .always)
-        let topicIDs = Set(records.compactMap { $0["topicId"].text })
-        var topicsByID: [String: Record] = [:]
-        for topic in try reader.records(topics, ids: Array(topicIDs), where: .always) { topicsByID[topic.id] = topic }
-        var loaded: [MessageID: LoadedMessage] = [:]
-        for record in records {
-            let topic = topicsByID[record["topicId"].text ?? ""]
-            loaded[MessageID(record.id)] = message(record, topic, content)
+    ) throws(StoreError) -> [MessageID: Loaded] {
+        let now = context.time.now()
+        return try records(ids, context, reader).mapValues { record, topic in
+            let subject = topic.map { PushSubject(message: record, topic: $0, readAt: now) }
+            return (message(record, topic, context.content), subject)
         }
-        return loaded
+    }
+
+    /// What pushes of these messages are judged by now.
+    static func subjects(
+        of ids: Set<MessageID>,
+        _ context: OutboxContext,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [MessageID: PushSubject] {
+        guard !ids.isEmpty else { return [:] }
+        let now = context.time.now()
+        return try records(ids, context, reader).compactMapValues { record, topic in
+            topic.map { PushSubject(message: record, topic: $0, readAt: now) }
+        }
+    }
+
+    private static func records(
+        _ ids: Set<MessageID>,
+        _ context: OutboxContext,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [MessageID: (message: Record, topic: Record?)] {
+        let records = try reader.records(context.messages, ids: ids.map(\.text), where: .always)
+        let topicIDs = Set(records.compactMap { $0["topicId"].text })
+        var topics: [String: Record] = [:]
+        for topic in try reader.records(context.topics, ids: Array(topicIDs), where: .always) {
+            topics[topic.id] = topic
+        }
+        return Dictionary(
+            records.map { (MessageID($0.id), ($0, topics[$0["topicId"].text ?? ""])) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     private static func message(_ record: Record, _ topic: Record?, _ content: PushContent) -> LoadedMessage {

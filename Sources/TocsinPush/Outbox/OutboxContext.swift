@@ -7,6 +7,8 @@ struct OutboxContext: Sendable {
     let providers: PushProviders
     let messages: ModelType
     let topics: ModelType
+    /// Who may have a push.
+    let rights: PushRights
     let content: PushContent
     let time: any TimeSource
     let identifiers: any IdentifierSource

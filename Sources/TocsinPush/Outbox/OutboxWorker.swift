@@ -31,6 +31,11 @@ package final class OutboxWorker: Sendable {
             providers: providers,
             messages: messages,
             topics: topics,
+            rights: PushRights(
+                topics: topics,
+                messages: messages,
+                requiresSignIn: environment.pushesRequireSignIn
+            ),
             content: content,
             time: environment.time,
             identifiers: environment.identifiers,

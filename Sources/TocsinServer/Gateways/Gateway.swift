@@ -15,7 +15,11 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
     var httpRoutes: [HTTPRoute] {
         Dictionary(grouping: routes) { Route.stem(of: $0.path) }.flatMap { stem, routes in
             [stem, stem + "/"].map { path in
-                HTTPRoute(nil, path) { request in await respond(to: request, routes) }
+                HTTPRoute(nil, path) { request in
+                    await admission(of: request, routes)
+                } respond: { request in
+                    await respond(to: request, routes)
+                }
             }
         }
     }
@@ -23,26 +27,42 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
     /// All methods that routes have.
     var methods: [String] { Set(routes.map(\.method)).sorted() }
 
+    /// Who is known may send a body.
+    private func admission(of request: IncomingRequest, _ routes: [Route]) async -> BodyAdmission {
+        do throws(RouteFault) {
+            _ = try Self.route(for: request, routes)
+            return .admitted(owner: service.socketGroup(of: try await caller(of: request)))
+        } catch {
+            return .refused(error.response)
+        }
+    }
+
     private func respond(to request: IncomingRequest, _ routes: [Route]) async -> OutgoingResponse {
         do throws(RouteFault) {
-            let method = request.method == .head ? "GET" : request.method.rawValue
-            guard let route = routes.first(where: { $0.method == method }) else {
-                throw Self.methodNotAllowed(request, routes)
-            }
+            let route = try Self.route(for: request, routes)
             let caller = try await caller(of: request)
             let input = try RouteInput(request, limits: limits)
             let answer = try await route.answer(to: input, caller: caller) { document, variables throws(RouteFault) in
                 try await data(of: document, variables, caller)
             }
-            return OutgoingResponse(
+            var response = OutgoingResponse(
                 status: route.status,
                 contentType: "application/json",
                 fields: [("cache-control", "no-store")],
                 body: answer.serialized()
             )
+            response.isLetIn = true
+            response.owner = service.socketGroup(of: caller)
+            return response
         } catch {
             return error.response
         }
+    }
+
+    private static func route(for request: IncomingRequest, _ routes: [Route]) throws(RouteFault) -> Route {
+        let method = request.method == .head ? "GET" : request.method.rawValue
+        guard let route = routes.first(where: { $0.method == method }) else { throw methodNotAllowed(request, routes) }
+        return route
     }
 
     private static func methodNotAllowed(_ request: IncomingRequest, _ routes: [Route]) -> RouteFault {

@@ -69,21 +69,34 @@ struct DumpLineReader {
 }
 
 /// Writes a dump to a file that only its owner can read, or to standard output.
+///
+/// The file is always a new one. One that is to replace another is written beside it and takes the name when it is complete,
+/// so that neither the mode of what was there nor where a link led matters, and what was there stays until then.
 struct DumpOutput {
     private let descriptor: Int32
-    private let name: String
+    /// What is written to.
+    private let path: String
+    /// The name that the complete file takes; nil where it has it already.
+    private let name: String?
 
-    /// Opens a file, which must be new unless it may be replaced; nil is standard output.
+    /// Makes a file, whose name must be free unless what has it may be replaced; nil is standard output.
     init(path: String?, replaces: Bool) throws(StoreError) {
-        name = path ?? "standard output"
         guard let path else {
-            descriptor = STDOUT_FILENO
+            (descriptor, self.path, name) = (STDOUT_FILENO, "standard output", nil)
             return
         }
-        descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL), 0o600)
+        var status = stat()
+        if replaces, stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw .mismatch(reason: "\(path) is not a file. Name the file that the dump is to become.")
+        }
+        self.path = replaces ? path + ".\(getpid()).part" : path
+        name = replaces ? path : nil
+        // Of a run that was killed, in a container under the same number.
+        if replaces { unlink(self.path) }
+        descriptor = open(self.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let advice = errno == EEXIST ? " Name another file, or say --force to replace it." : ""
-            throw .mismatch(reason: "\(path) cannot be written: \(String(cString: strerror(errno))).\(advice)")
+            let advice = errno == EEXIST && !replaces ? " Name another file, or say --force to replace it." : ""
+            throw .mismatch(reason: "\(self.path) cannot be written: \(String(cString: strerror(errno))).\(advice)")
         }
     }
 
@@ -94,28 +107,34 @@ struct DumpOutput {
                 Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw .unavailable(
-                    reason: "the dump cannot be written",
-                    detail: "\(name): \(String(cString: strerror(errno)))"
-                )
-            }
+            guard count > 0 else { throw failure() }
             written += count
         }
     }
 
-    /// Makes a file's contents last.
+    /// Makes a file's contents and name last.
     func finish() throws(StoreError) {
         guard descriptor != STDOUT_FILENO else { return }
-        guard fsync(descriptor) == 0 else {
-            throw .unavailable(
-                reason: "the dump cannot be written",
-                detail: "\(name): \(String(cString: strerror(errno)))"
-            )
-        }
+        guard fsync(descriptor) == 0 else { throw failure() }
+        guard let name else { return }
+        guard rename(path, name) == 0 else { throw failure() }
+        let folder = open(
+            name.lastIndex(of: "/").map { String(name[...$0]) } ?? ".",
+            O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        )
+        guard folder >= 0 else { throw failure() }
+        defer { Glibc.close(folder) }
+        guard fsync(folder) == 0 else { throw failure() }
     }
 
+    /// Ends the writing; what was to replace a file and is not complete goes.
     func close() {
-        if descriptor != STDOUT_FILENO { Glibc.close(descriptor) }
+        guard descriptor != STDOUT_FILENO else { return }
+        Glibc.close(descriptor)
+        if name != nil { unlink(path) }
+    }
+
+    private func failure() -> StoreError {
+        .unavailable(reason: "the dump cannot be written", detail: "\(path): \(String(cString: strerror(errno)))")
     }
 }

@@ -1,5 +1,6 @@
 import TocsinAuth
 import TocsinCore
+import TocsinHTTP
 
 /// What single values must satisfy beyond their kind.
 enum SettingRules {
@@ -33,6 +34,11 @@ enum SettingRules {
             return "write origins as browsers do, https://HOST or https://HOST:PORT with nothing behind, or * for any"
         }
         return nil
+    }
+
+    static func networkProblem(_ text: String) -> SettingProblem? {
+        guard AddressNetwork(text) == nil else { return nil }
+        return "write IP addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8,fd00::/8, or none"
     }
 
     /// RFC 9110 §5.1.

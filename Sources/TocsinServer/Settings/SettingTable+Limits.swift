@@ -10,13 +10,45 @@ extension SettingTable {
         .seconds("body-seconds", \.limits.bodySeconds, 0.1...3600, "Time until a request's body is in."),
         .seconds("idle-seconds", \.limits.idleSeconds, 0.1...3600, "Time a connection may wait for its next request."),
         .integer("connections", \.limits.connections, 1...1_000_000, "Open connections."),
+        .optionalInteger(
+            "connections-per-address",
+            \.limits.connectionsPerAddress,
+            1...1_000_000,
+            "Open connections of one address; a quarter of all without it."
+        ),
+        .init(
+            "trusted-proxies",
+            "Proxies in front of the server, as addresses or networks with commas, or none; they name the real address."
+        ) { text, settings in
+            let names = text == "none" ? [] : text.split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
+            for name in names {
+                if let problem = SettingRules.networkProblem(name) { return problem }
+            }
+            settings.server.trustedProxies = names
+            return nil
+        } text: { settings in
+            let names = settings.server.trustedProxies
+            return names.isEmpty ? "none" : names.joined(separator: ",")
+        },
+        .integer(
+            "memory-per-owner-bytes",
+            \.limits.memoryPerOwnerBytes,
+            (1 << 20)...(1 << 40),
+            "Bodies, answers and queues of one owner that wait in memory, bodies counted twice."
+        ).unit("bytes"),
+        .integer("memory-bytes", \.limits.memoryBytes, (1 << 20)...(1 << 40), "These of all owners.").unit("bytes"),
         .integer("sockets-per-owner", \.limits.socketsPerOwner, 1...1_000_000, "WebSockets of one owner."),
-        .decimal("rate-per-second", \.limits.ratePerSecond, 0...1_000_000, "Requests of one owner; 0 for no limit."),
+        .decimal(
+            "rate-per-second",
+            \.limits.ratePerSecond,
+            0...1_000_000,
+            "Root fields of one owner's requests; 0 for no limit."
+        ),
         .integer(
             "rate-burst",
             \.limits.rateBurst,
             1...1_000_000,
-            "Requests of one owner at once, where these are limited."
+            "Root fields of one owner at once, where these are limited."
         ),
         .list(
             "allowed-headers",
@@ -65,7 +97,8 @@ extension SettingTable {
             "database-readers",
             \.server.databaseReaders,
             1...256,
-            "Connections that read from the database; one more writes."
+            "Connections that read for clients, of which one owner has half at most; one more reads for the server itself, "
+                + "and one writes."
         ),
         .flag(
             "database-prepared",
@@ -86,6 +119,20 @@ extension SettingTable {
         },
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
+        .integer(
+            "page-examined-rows",
+            \.limits.pageExaminedRows,
+            100...10_000_000,
+            "Rows that a page looks at before it ends, short."
+        ),
+        .integer("page-examined-bytes", \.limits.pageExaminedBytes, 10_000...(1 << 30), "Text that a page looks at.")
+            .unit("bytes"),
+        .integer(
+            "response-bytes",
+            \.limits.responseBytes,
+            100_000...(1 << 30),
+            "A response, and what is read for it; one owner's requests hold twice as much, all requests six times."
+        ).unit("bytes"),
         .integer("filter-depth", \.limits.filterDepth, 1...50, "Nesting of a filter."),
         .integer("filter-parts", \.limits.filterParts, 1...1000, "Conditions of a filter."),
         .integer("filter-characters", \.limits.filterCharacters, 1...10_000, "Characters of a text in a filter."),
@@ -93,6 +140,12 @@ extension SettingTable {
         .integer("title-bytes", \.limits.titleBytes, 1...(1 << 20), "A message's title.").unit("bytes"),
         .integer("message-bytes", \.limits.messageBytes, 1...(1 << 24), "A message's body.").unit("bytes"),
         .integer("client-id-characters", \.limits.clientIDCharacters, 36...256, "An id chosen by a client."),
+        .choice(
+            "client-ids",
+            \.limits.clientIDs,
+            ClientIDs.allCases.map(\.rawValue),
+            "Ids that clients may choose for topics and messages: uuid, UUIDs and ULIDs; any, on servers of one team."
+        ),
         .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
         .duration(
             "messages-keep",
@@ -108,6 +161,12 @@ extension SettingTable {
         ),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
+        .integer(
+            "storage-bytes-per-owner",
+            \.limits.storageBytesPerOwner,
+            0...(1 << 60),
+            "What one owner may store, all records together; 0 for no limit."
+        ).unit("bytes"),
     ]
 
     static let socketLimits: [SettingDefinition] = [

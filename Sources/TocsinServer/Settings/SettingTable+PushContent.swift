@@ -18,5 +18,10 @@ extension SettingTable {
         criticalAlerts,
         .text("push-placeholder-title", \.push.placeholderTitle, "The title phones show of an encrypted message."),
         .text("push-placeholder-body", \.push.placeholderBody, "The text phones show of an encrypted message."),
+        .flag(
+            "push-requires-sign-in",
+            \.push.requiresSignIn,
+            "Whether people get pushes only while a token of theirs is good (docs/pushes.md)."
+        ),
     ]
 }

@@ -1,3 +1,5 @@
+import TocsinCore
+
 extension Settings {
     /// What the server takes from outside, by size, count and time (ops-promises section 5).
     package struct Limits: Sendable, Hashable {
@@ -13,6 +15,11 @@ extension Settings {
         package var bodySeconds = 30.0
         package var idleSeconds = 75.0
         package var connections = 4096
+        /// Connections of one address, an IPv6 network of 64 bits among them; nil: a quarter of all.
+        package var connectionsPerAddress: Int?
+        /// Bytes of bodies, answers and queues that wait in memory, of one owner and of all.
+        package var memoryPerOwnerBytes = 32 << 20
+        package var memoryBytes = 128 << 20
         package var socketsPerOwner = 256
         /// Seconds for which a browser may remember what pages of other origins may do.
         package var originSeconds = 600
@@ -58,6 +65,10 @@ extension Settings {
         /// Rows of a page that names no size, and of the largest page.
         package var pageRows = 100
         package var pageMaximumRows = 1000
+        /// What a page examines at most, and what a response and the texts read for it may take.
+        package var pageExaminedRows = 10_000
+        package var pageExaminedBytes = 8 << 20
+        package var responseBytes = 16 << 20
         package var filterDepth = 5
         package var filterParts = 20
         package var filterCharacters = 256
@@ -65,8 +76,12 @@ extension Settings {
         package var titleBytes = 1 << 10
         package var messageBytes = 256 << 10
         package var clientIDCharacters = 64
+        /// A case of `ClientIDs`.
+        package var clientIDs = ClientIDs.uuid.rawValue
         package var devicesPerOwner = 100
         package var topicsPerOwner = 10_000
+        /// Bytes that one owner may store, 0 for any number.
+        package var storageBytesPerOwner = 10 << 30
 
         // Sockets
         /// Bytes of one message from a client.

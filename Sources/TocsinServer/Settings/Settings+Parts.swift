@@ -26,6 +26,10 @@ extension Settings {
         http.maximumHeadFields = limits.headFields
         http.maximumTargetBytes = limits.targetBytes
         http.maximumConnections = limits.connections
+        http.maximumConnectionsOfAddress = limits.connectionsPerAddress ?? max(1, limits.connections / 4)
+        http.maximumMemoryOfOwner = limits.memoryPerOwnerBytes
+        http.maximumMemory = limits.memoryBytes
+        http.trustedProxies = server.trustedProxies.compactMap(AddressNetwork.init)
         http.maximumSocketsOfGroup = limits.socketsPerOwner
         http.maximumSubscriptionsOfGroup = limits.subscriptionsPerOwner
         http.messagesPerSecond = limits.socketMessagesPerSecond
@@ -84,9 +88,13 @@ extension Settings.Limits {
         services.titleBytes = titleBytes
         services.bodyBytes = messageBytes
         services.idCharacters = clientIDCharacters
+        services.clientIDs = ClientIDs(rawValue: clientIDs) ?? .uuid
         services.devicesPerUser = devicesPerOwner
         services.topicsPerOwner = topicsPerOwner
         services.defaultPage = pageRows
+        services.examination.rows = pageExaminedRows
+        services.examination.bytes = pageExaminedBytes
+        services.examination.totalBytes = responseBytes
         services.maximumPage = pageMaximumRows
         services.filterDepth = filterDepth
         services.filterParts = filterParts

@@ -70,6 +70,9 @@ package struct Settings: Sendable, Hashable {
         package var allowedOrigins: [String] = []
         /// Header fields that these pages may send besides those that GraphQL's clients send.
         package var allowedHeaders: [String] = []
+        /// Proxies in front of the server, as addresses or networks: not counted themselves, and believed on where requests
+        /// came from.
+        package var trustedProxies = ["127.0.0.1", "::1"]
         /// How long running requests and pushes may take once the server is asked to stop, in seconds.
         package var stopSeconds = 10.0
 
@@ -189,6 +192,8 @@ package struct Settings: Sendable, Hashable {
         package var maximumAttempts = 50
         /// Devices that were not heard of for so many days are skipped; 0: none are.
         package var staleDays = 0
+        /// Whether people get pushes only while a token of theirs is good.
+        package var requiresSignIn = false
         package var keptDays = 7
         /// HTTP/2 connections to one provider.
         package var connections = 2

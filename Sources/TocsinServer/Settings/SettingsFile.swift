@@ -33,6 +33,14 @@ struct SettingsFile {
         }
     }
 
+    /// Whether it has the value of one of these settings, a webhook's secret or an app's private key.
+    func holdsSecrets(named keys: [String]) -> Bool {
+        // A database's address is one only where it has a user and perhaps a password.
+        keys.contains { key in values[key].map { key != "database" || $0.contains("@") } ?? false }
+            || webhooks.contains { $0["secret"] != nil }
+            || apps.contains { $0.serializedString().contains("PRIVATE KEY") }
+    }
+
     private mutating func add(_ value: JSONValue, under prefix: String) throws(SettingProblem) {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {

@@ -33,14 +33,19 @@ package struct SettingsFiles: Sendable {
         SettingsFiles(
             read: { (path) throws(Failure) in try contents(of: path) },
             isOpenToOthers: { path in
-                let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-                // A file whose mode cannot be asked for cannot be read either, which is reported elsewhere.
-                let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0
-                return mode & 0o004 != 0
+                // Of the file itself, not of a link to it. One whose mode cannot be asked for cannot be read either, which
+                // is reported elsewhere.
+                var status = stat()
+                return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
             },
             isInContainer: environment["container"] != nil || environment["KUBERNETES_SERVICE_HOST"] != nil
                 || ["/.dockerenv", "/run/.containerenv"].contains { FileManager.default.fileExists(atPath: $0) }
         )
+    }
+
+    /// What is said of a secret that others may read; `name` is the setting's.
+    package static func openFileSentence(_ path: String, name: String) -> String {
+        "\(name): the file \(path) may be read by other users. Run: chmod 600 \(path)"
     }
 
     private static let maximumBytes = 1 << 20

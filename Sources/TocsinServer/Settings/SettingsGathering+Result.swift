@@ -5,6 +5,7 @@ extension SettingsGathering {
     /// Reads the files that settings name, and checks what is in them.
     mutating func readNamedFiles() {
         readWebhooks()
+        warnOfOpenFiles()
         if let path = settings.fcm.credentialsPath {
             readGoogleCredentials(path, name: origin(of: "fcm-credentials"))
         }
@@ -26,6 +27,20 @@ extension SettingsGathering {
             {
                 problems.append("\(name): \(path) has no certificate in PEM.")
             }
+        }
+    }
+
+    /// Warns of secrets that other users may read in files that are used all the same: the key of TLS, which many tools make
+    /// so, and the settings file.
+    private mutating func warnOfOpenFiles() {
+        if let path = settings.server.tlsKeyPath, files.isOpenToOthers(path) {
+            warnings.append(SettingsFiles.openFileSentence(path, name: origin(of: "tls-key")))
+        }
+        let secrets = SettingTable.all.filter(\.isSecret).map(\.key)
+        if let file, file.holdsSecrets(named: secrets), files.isOpenToOthers(file.path) {
+            warnings.append(
+                "\(file.path) holds secrets and may be read by other users. Run: chmod 600 \(file.path)"
+            )
         }
     }
 

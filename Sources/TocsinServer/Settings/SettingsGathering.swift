@@ -123,7 +123,7 @@ struct SettingsGathering {
         do throws(SettingsFiles.Failure) {
             let bytes = try files.read(path)
             if isSecret, files.isOpenToOthers(path) {
-                let sentence = "\(name): the file \(path) may be read by other users. Run: chmod 600 \(path)"
+                let sentence = SettingsFiles.openFileSentence(path, name: name)
                 if files.isInContainer {
                     warnings.append(sentence)
                 } else {

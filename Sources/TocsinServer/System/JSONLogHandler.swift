@@ -1,19 +1,33 @@
-import Glibc
 import JSON
 package import Logging
 package import TocsinCore
 
-/// One JSON line an event on standard error (ops-promises section 8).
+/// One JSON line an event.
 ///
 /// What it is given must hold no secret and no text of a message; client-given text is escaped by JSON.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level
     private let time: any TimeSource
+    private let output: LogOutput
 
-    package init(level: Logger.Level, time: any TimeSource) {
+    /// Writes lines of this level and above.
+    package init(level: Logger.Level, time: any TimeSource, output: LogOutput) {
         logLevel = level
         self.time = time
+        self.output = output
+    }
+
+    /// The usual place of the log: standard error.
+    package static func standardError(time: any TimeSource) -> LogOutput {
+        LogOutput(descriptor: 2) { dropped in
+            line(
+                .warning,
+                "log lines were dropped, since nobody read the log",
+                ["count": "\(dropped)"],
+                at: time.now()
+            )
+        }
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -22,22 +36,30 @@ package struct JSONLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        output.write(Self.line(event.level, event.message.description, all, at: time.now()))
+    }
+
+    private static func line(
+        _ level: Logger.Level,
+        _ message: String,
+        _ metadata: Logger.Metadata,
+        at moment: Timestamp
+    ) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.raw("{\"time\":")
-        writer.string(time.now().iso8601)
+        writer.string(moment.iso8601)
         writer.raw(",\"level\":")
-        writer.string(event.level.rawValue)
+        writer.string(level.rawValue)
         writer.raw(",\"message\":")
-        writer.string(event.message.description)
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+        writer.string(message)
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
             writer.byte(UInt8(ascii: ","))
             writer.string(key)
             writer.byte(UInt8(ascii: ":"))
             writer.string(value.description)
         }
         writer.raw("}\n")
-        // One write for one line, so that lines of several threads never mix.
-        _ = writer.bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        return writer.bytes
     }
 }

@@ -46,6 +46,12 @@ package protocol SQLConnection: AnyObject {
         _ bindings: [SQLValue],
         _ row: (any SQLRow) -> Void
     ) throws(StoreError) -> Int
+    /// Runs a query and hands over its rows until `row` wants no more; a driver that can reads none behind that.
+    func read(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        whileWanted row: (any SQLRow) -> Bool
+    ) throws(StoreError)
     /// Runs a statement that answers no rows once for each of so many rows of parameters; answers how many rows it changed.
     func runEach(
         _ sql: String,
@@ -77,13 +83,26 @@ package protocol SQLConnection: AnyObject {
     var isLost: Bool { get }
     /// Whether all its transactions are of one session of one server, as they are not behind a pooler.
     var isOneSession: Bool { get }
+    /// Ends statements, the running one within 100 ms, once this is set; nil: no more.
+    func watch(_ cancellation: ReadCancellation?)
     /// Brings the main file up to date where the database keeps a log beside it.
     func checkpoint() throws(StoreError)
     func close()
 }
 
 extension SQLConnection {
+    package func read(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        whileWanted row: (any SQLRow) -> Bool
+    ) throws(StoreError) {
+        var isWanted = true
+        _ = try run(sql, bindings) { if isWanted { isWanted = row($0) } }
+    }
+
     package func prove(by sql: String, _ bindings: [SQLValue]) {}
+
+    package func watch(_ cancellation: ReadCancellation?) {}
 
     package func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
         _ = try runEach(sql, rows: 1) { _, parameters in bind(parameters) }
@@ -117,6 +136,8 @@ package protocol SQLRow {
     func int(_ column: Int) -> Int64
     func double(_ column: Int) -> Double
     func text(_ column: Int) -> String
+    /// The bytes of a text; 0 of a null.
+    func byteCount(_ column: Int) -> Int
 }
 
 /// A value bound to a parameter.

@@ -11,18 +11,37 @@ struct ModelIndexes {
     /// Name and statement of each index.
     var wanted: [(name: String, sql: String)] {
         let model = statements.model
-        return model.indexes.compactMap { index in
-            guard !Self.isShipped(index, of: model) else { return nil }
-            let fields = ([index.partitionField] + index.sortFields).compactMap { model.position(of: $0) }
-            let ending = index.sortFields.isEmpty ? nil : model.numberPosition
-            let columns = (fields + [ending ?? model.keyPosition].compactMap(\.self)).map {
-                statements.dialect.indexTerm(statements.expressions[$0])
+        return making
+            + model.indexes.compactMap { index in
+                guard !Self.isShipped(index, of: model) else { return nil }
+                let fields = ([index.partitionField] + index.sortFields).compactMap { model.position(of: $0) }
+                let ending = index.sortFields.isEmpty ? nil : model.numberPosition
+                let columns = (fields + [ending ?? model.keyPosition].compactMap(\.self)).map {
+                    statements.dialect.indexTerm(statements.expressions[$0])
+                }
+                return definition(columns, statements.discriminatorCondition)
             }
-            let scope = statements.discriminatorCondition.map { " WHERE \($0)" } ?? ""
-            let definition = "ON \"\(model.table.name)\" (\(columns.joined(separator: ", ")))\(scope)"
-            let name = Self.prefix + model.name + "_" + Self.fingerprint(definition)
-            return (name, "CREATE INDEX \"\(name)\" \(definition)")
+    }
+
+    /// Lists and sync of a model with a table of its own whose records somebody reads who is not their owner: the shipped
+    /// indexes begin with the owner.
+    private var making: [(name: String, sql: String)] {
+        let model = statements.model
+        guard statements.discriminatorCondition == nil, let key = model.keyPosition,
+            model.rules.contains(where: { $0.owner?.field != "owner" && $0.isAboutReading })
+        else { return [] }
+        return [(ModelType.makingTime, nil), (ModelType.revisionTime, " IS NOT NULL")].compactMap { time, condition in
+            guard let position = model.position(of: time) else { return nil }
+            let columns = [position, key].map { statements.dialect.indexTerm(statements.expressions[$0]) }
+            return definition(columns, condition.map { statements.expressions[position] + $0 })
         }
+    }
+
+    private func definition(_ columns: [String], _ condition: String?) -> (name: String, sql: String) {
+        let scope = condition.map { " WHERE \($0)" } ?? ""
+        let definition = "ON \"\(statements.model.table.name)\" (\(columns.joined(separator: ", ")))\(scope)"
+        let name = Self.prefix + statements.model.name + "_" + Self.fingerprint(definition)
+        return (name, "CREATE INDEX \"\(name)\" \(definition)")
     }
 
     /// Indexes of the migrations serve these.
@@ -56,4 +75,8 @@ struct ModelIndexes {
         for index in missing { try connection.execute(script: index.sql) }
         return missing.map(\.name)
     }
+}
+
+extension AccessRule {
+    fileprivate var isAboutReading: Bool { !operations.isDisjoint(with: [.read, .list, .sync]) }
 }

@@ -42,6 +42,8 @@ final class ModelStatements {
     private let replacedFields: [Int]
     private let idField: Int
     private let kinds: [ModelField.Kind]
+    /// Columns that hold texts.
+    private let textColumns: [Int]
     private let isColumn: [Bool]
 
     init(model: ModelType, dialect: Dialect) throws(StoreError) {
@@ -61,6 +63,7 @@ final class ModelStatements {
         rowLock = dialect.rowLock(table)
         selectionByID = selection + " WHERE id = $1" + (discriminator == nil ? "" : " AND model = $2")
         kinds = model.fields.map(\.kind)
+        textColumns = model.fields.indices.filter { [.text, .json].contains(model.fields[$0].kind) }
         let isColumn = model.fields.map { Self.column(of: $0) != nil }
         self.isColumn = isColumn
         let inColumns = model.fields.indices.filter { isColumn[$0] }
@@ -75,6 +78,16 @@ final class ModelStatements {
             "SELECT id FROM \(table) WHERE \(ofModel)deleted = 1 AND last_changed_at < $1 "
             + "ORDER BY last_changed_at LIMIT $2"
         removal = "DELETE FROM \(table)"
+    }
+
+    /// Selects how many bytes the texts of each row of a page have, without reading them.
+    func sizes(ofPage page: String) -> String {
+        let names = kinds.indices.map { "c\($0)" }
+        let sizes = zip(names, kinds).filter { $1 == .text || $1 == .json }.map {
+            "coalesce(octet_length(\($0.0)::text), 0)"
+        }
+        return "SELECT (\((["0"] + sizes).joined(separator: " + ")))::bigint FROM (\(page)) AS page"
+            + "(\(names.joined(separator: ", ")))"
     }
 
     func insertionBindings(of record: Record) -> [SQLValue] {
@@ -148,6 +161,16 @@ final class ModelStatements {
             values.append(Self.value(of: kind, in: row, at: first + column))
         }
         return Record(model: model, values: values)
+    }
+
+    /// The value of one field in a row in which `columns` begin at the first column.
+    func value(at position: Int, of row: any SQLRow) -> FieldValue {
+        Self.value(of: kinds[position], in: row, at: position)
+    }
+
+    /// The bytes of all texts of such a row.
+    func textBytes(of row: any SQLRow) -> Int {
+        textColumns.reduce(0) { $0 + row.byteCount($1) }
     }
 
     private func bindings(of record: Record, _ fields: [Int]) -> [SQLValue] {

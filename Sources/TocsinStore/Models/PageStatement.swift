@@ -9,8 +9,6 @@ struct PageStatement {
     /// For each form the index gives rows in order, for all at once it does not; so a query by owner alone is one branch a
     /// form. SQLite merges them in order; PostgreSQL would read and sort all rows of all, so each branch has its own limit.
     private static let maximumBranches = 4
-    /// Values in one statement at most: databases limit how many selects can be joined.
-    static let maximumValues = 128
 
     static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {
         var statement = PageStatement(
@@ -18,32 +16,6 @@ struct PageStatement {
             translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
         )
         return statement.build()
-    }
-
-    /// A page of each of these values of a field: a branch a value, each with the query's own order and limit.
-    ///
-    /// The number of branches is filled up to a power of two with nulls, which nothing equals, so that few statements are
-    /// prepared.
-    static func make(
-        _ query: ModelQuery,
-        of field: Int,
-        in values: ArraySlice<FieldValue>,
-        _ statements: ModelStatements
-    ) -> SQLBuilder {
-        var statement = PageStatement(
-            query: query,
-            translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
-        )
-        var count = 1
-        while count < values.count { count *= 2 }
-        let filled = Array(values) + Array(repeating: FieldValue.null, count: count - values.count)
-        let branches = filled.map { value in
-            let place = statement.translation.builder.bind(stored: value)
-            let condition = "\(statements.expressions[field]) = \(place)"
-            return statement.limited(statement.branch(query.predicate.conjuncts, first: condition))
-        }
-        statement.translation.builder.text = branches.joined(separator: " UNION ALL ")
-        return statement.translation.builder
     }
 
     private mutating func build() -> SQLBuilder {
@@ -67,8 +39,8 @@ struct PageStatement {
         return order + " LIMIT \(translation.builder.bind(.int(Int64(query.limit))))"
     }
 
-    private mutating func branch(_ predicates: [Predicate], first: String? = nil) -> String {
-        var conditions: [String] = first.map { [$0] } ?? []
+    private mutating func branch(_ predicates: [Predicate]) -> String {
+        var conditions: [String] = []
         if let condition = translation.statements.discriminatorCondition { conditions.append(condition) }
         for predicate in predicates where predicate != .always {
             conditions.append(translation.condition(predicate))
@@ -150,12 +122,5 @@ extension PageStatement {
         case (false, false):
             return "(\(expression) < \(translation.builder.bind(stored: value)) OR \(expression) IS NULL)"
         }
-    }
-}
-
-extension Predicate {
-    /// Predicates that must all hold.
-    fileprivate var conjuncts: [Predicate] {
-        if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
     }
 }

@@ -30,6 +30,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("tokens", by: "id"),
         MovedTable("api_keys", by: "id"),
         MovedTable("muted_users", by: "user_id"),
+        MovedTable("user_facts", by: "user_id"),
     ]
 
     /// Tables that speak of this database alone.

@@ -3,6 +3,7 @@ import TocsinCore
 private enum SQL {
     static let selection = "SELECT \(Device.columns) FROM devices AS d"
     static let ofUser = selection + " WHERE d.user_id = $1 ORDER BY d.id"
+    static let next = selection + " WHERE d.id > $1 ORDER BY d.id LIMIT $2"
     static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
     static let withTokenOfApp = selection + " WHERE d.token = $1 AND d.app_id = $2"
     static let save = """
@@ -40,6 +41,10 @@ extension SQLReading {
             ) { Device($0, at: 0) }
         }
         return devices
+    }
+
+    func devices(after id: DeviceID?, limit: Int) throws(StoreError) -> [Device] {
+        try connection.all(SQL.next, [.text(id?.text ?? ""), .int(Int64(limit))]) { Device($0, at: 0) }
     }
 
     func device(token: String, appID: String) throws(StoreError) -> Device? {

@@ -4,6 +4,10 @@ private enum SQL {
     static let ofUser =
         "SELECT topic_id, user_id, push, created_at FROM memberships WHERE user_id = $1 ORDER BY topic_id"
     static let one = "SELECT topic_id, user_id, push, created_at FROM memberships WHERE topic_id = $1 AND user_id = $2"
+    static let ofTopic = """
+        SELECT topic_id, user_id, push, created_at FROM memberships WHERE topic_id = $1 AND user_id > $2
+        ORDER BY user_id LIMIT $3
+        """
     static let save = """
         INSERT INTO memberships (topic_id, user_id, push, created_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (topic_id, user_id) DO UPDATE SET push = excluded.push, created_at = excluded.created_at
@@ -14,6 +18,14 @@ private enum SQL {
 extension SQLReading {
     func memberships(of user: UserID) throws(StoreError) -> [Membership] {
         try connection.all(SQL.ofUser, [.text(user.text)], Membership.init)
+    }
+
+    func members(of topic: TopicID, after user: UserID?, limit: Int) throws(StoreError) -> [Membership] {
+        try connection.all(
+            SQL.ofTopic,
+            [.text(topic.text), .text(user?.text ?? ""), .int(Int64(limit))],
+            Membership.init
+        )
     }
 
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? {

@@ -45,14 +45,40 @@ extension SQLReading {
         return try connection.all(statement.text, statement.bindings) { statements.record($0) }
     }
 
-    func records(_ query: ModelQuery, of field: Int, in values: [FieldValue]) throws(StoreError) -> [Record] {
+    func records(_ query: ModelQuery, upTo bytes: Int) throws(StoreError) -> (records: [Record], isCut: Bool) {
         let statements = try session.statements(for: query.model)
-        var records: [Record] = []
-        for chunk in values.chunks(of: PageStatement.maximumValues) {
-            let statement = PageStatement.make(query, of: field, in: chunk, statements)
-            records += try connection.all(statement.text, statement.bindings) { statements.record($0) }
+        var (query, isCut) = (query, false)
+        if !session.dialect.readsRowByRow { (query.limit, isCut) = try rows(of: query, upTo: bytes) }
+        let statement = PageStatement.make(query, statements)
+        var (records, left) = ([Record](), bytes)
+        try connection.read(
+            statement.text,
+            statement.bindings,
+            whileWanted: { row in
+                // The row behind the last one wanted tells that there is one.
+                isCut = isCut || left <= 0
+                guard left > 0 else { return false }
+                let record = statements.record(row)
+                left -= record.textBytes
+                records.append(record)
+                return true
+            }
+        )
+        return (records, isCut)
+    }
+
+    /// How many rows of a query have texts of so many bytes, the one with which they come to that included, and whether more
+    /// follow; for databases that send all rows of an answer at once.
+    private func rows(of query: ModelQuery, upTo bytes: Int) throws(StoreError) -> (count: Int, isCut: Bool) {
+        let statements = try session.statements(for: query.model)
+        let page = PageStatement.make(query, statements)
+        let sizes = try connection.all(statements.sizes(ofPage: page.text), page.bindings) { Int($0.int(0)) }
+        var (count, left) = (0, bytes)
+        for size in sizes where left > 0 {
+            left -= size
+            count += 1
         }
-        return records
+        return (max(1, count), count < sizes.count)
     }
 
     func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? {

@@ -1,13 +1,14 @@
 import Glibc
 
-/// A POSIX mutex and its condition variable: how threads of the store wait for work.
+/// A POSIX mutex and its condition variable: how threads wait for work.
 ///
 /// `@unchecked`: the two pointers never change, and POSIX lets any thread use what they point to.
-final class Condition: @unchecked Sendable {
+package final class Condition: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init() {
+    /// Unlocked, with nobody waiting.
+    package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -24,17 +25,18 @@ final class Condition: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Value>(_ body: () -> Value) -> Value {
+    /// Runs what no other thread may do at the same time.
+    package func withLock<Value>(_ body: () -> Value) -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
     }
 
     /// Waits for a signal; only while locked.
-    func wait() { pthread_cond_wait(condition, mutex) }
+    package func wait() { pthread_cond_wait(condition, mutex) }
 
     /// Waits for a signal or until the time is over; only while locked.
-    func wait(_ time: Duration) {
+    package func wait(_ time: Duration) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         let (seconds, fraction) = max(.zero, time).components
@@ -47,9 +49,11 @@ final class Condition: @unchecked Sendable {
         pthread_cond_timedwait(condition, mutex, &end)
     }
 
-    func signal() { pthread_cond_signal(condition) }
+    /// Wakes one thread that waits.
+    package func signal() { pthread_cond_signal(condition) }
 
-    func broadcast() { pthread_cond_broadcast(condition) }
+    /// Wakes all threads that wait.
+    package func broadcast() { pthread_cond_broadcast(condition) }
 }
 
 /// Starts a thread that runs `body` once and ends; false when the system has no thread to give.

@@ -1,9 +1,10 @@
+/// Whether a queue has taken what was to wait in it.
+enum Admission { case accepted, full, closed }
+
 /// A bounded queue from many tasks to the threads that work on it.
 ///
 /// `@unchecked`: everything that changes is touched only while `condition` is locked.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
-    enum Admission { case accepted, full, closed }
-
     private let limit: Int
     private let condition = Condition()
     private var elements: [Element?] = []

@@ -10,16 +10,27 @@ final class ChildProcess: Sendable {
 
     /// Starts the executable with nothing on its standard input; its environment is the given one only.
     ///
+    /// With a descriptor, standard error goes there and not to the file; with an input, that is read instead of nothing.
+    ///
     /// Not by Foundation's `Process`: with more than about 1,300 open files it reads past the end of its list of them.
-    init(_ executable: String, _ arguments: [String], environment: [String: String], folder: String) throws {
+    init(
+        _ executable: String,
+        _ arguments: [String],
+        environment: [String: String],
+        folder: String,
+        errorDescriptor: Int32? = nil,
+        inputPath: String = "/dev/null"
+    ) throws {
         let name = UUID().uuidString
         outputPath = folder + "/" + name + ".out"
         errorPath = folder + "/" + name + ".err"
         processID = try Self.spawn(
             [executable] + arguments,
             environment: environment.map { "\($0)=\($1)" },
+            inputPath: inputPath,
             outputPath: outputPath,
-            errorPath: errorPath
+            errorPath: errorPath,
+            errorDescriptor: errorDescriptor
         )
         let (exit, processID) = (Exit(), processID)
         end = exit
@@ -40,16 +51,22 @@ final class ChildProcess: Sendable {
     private static func spawn(
         _ arguments: [String],
         environment: [String],
+        inputPath: String,
         outputPath: String,
-        errorPath: String
+        errorPath: String,
+        errorDescriptor: Int32?
     ) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let making = O_WRONLY | O_CREAT | O_TRUNC
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, outputPath, making, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, errorPath, making, 0o600)
+        if let errorDescriptor {
+            posix_spawn_file_actions_adddup2(&actions, errorDescriptor, 2)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 2, errorPath, making, 0o600)
+        }
         // A program counts what it has inherited as its own: beside tests with a thousand sockets, PostgreSQL gives up.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }

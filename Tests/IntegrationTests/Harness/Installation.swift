@@ -175,6 +175,16 @@ final class Installation {
         try await succeed(arguments + ["--data-dir", folder + "/data"])
     }
 
+    /// Runs a command of the binary on the running server's data, whatever becomes of it.
+    func attempt(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
+        try await ChildProcess.run(
+            try TestBinary.path(),
+            arguments + ["--data-dir", folder + "/data"],
+            environment: TestBinary.environment.merging(databaseEnvironment) { $1 },
+            folder: folder
+        )
+    }
+
     /// A client that comes back quickly after a restart.
     func makeClient(token: String) throws -> TocsinClient {
         var settings = ClientSettings()

@@ -56,5 +56,10 @@ final class Listener: Sendable {
         }
     }
 
+    /// Waits until it is refused, or sent away.
+    func untilEnded() async throws {
+        try await eventually("\(field) has ended") { failure != nil }
+    }
+
     func stop() { task.cancel() }
 }

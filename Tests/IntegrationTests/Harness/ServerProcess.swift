@@ -9,7 +9,13 @@ struct ServerProcess {
     var port: Int { Int(address.split(separator: ":").last ?? "") ?? 0 }
 
     /// Starts the server and waits until it is ready.
-    init(folder: String, port: Int, environment: [String: String], options: [String] = []) async throws {
+    init(
+        folder: String,
+        port: Int,
+        environment: [String: String],
+        options: [String] = [],
+        errorDescriptor: Int32? = nil
+    ) async throws {
         let readyFile = folder + "/" + UUID().uuidString + ".ready"
         let process = try ChildProcess(
             try TestBinary.path(),
@@ -17,8 +23,12 @@ struct ServerProcess {
                 "serve", "--host", "127.0.0.1", "--port", "\(port)", "--data-dir", folder + "/data", "--ready-file",
                 readyFile,
             ] + options,
-            environment: TestBinary.environment.merging(environment) { $1 },
-            folder: folder
+            // Most tests name what they make; those about ids say otherwise.
+            environment: TestBinary.environment.merging(["TOCSIN_CLIENT_IDS": "any"]) { $1 }.merging(environment) {
+                $1
+            },
+            folder: folder,
+            errorDescriptor: errorDescriptor
         )
         self.process = process
         address = try await process.contents(of: readyFile)

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import JSON
 import TestDatabases
 import Testing
@@ -55,6 +55,46 @@ struct NodePushTests {
             let reached = try await cluster.simulator.pushes().filter(\.isAccepted).map(\.token)
             #expect(Set(reached) == [phones[2]])
             for follower in followers { follower.stop() }
+        }
+    }
+
+    @Test("a user disabled beside the nodes gets nothing of what either has in hand, nor anything later")
+    func disabled() async throws {
+        try await Cluster.run(2) { cluster in
+            let token = try await cluster.addUser("ada")
+            let backend = try await cluster.addUser("backend")
+            let push = try await cluster.administer(["token", "create", "--user", "backend", "--push"])
+            let sender = try cluster.client(1, push.trimmingCharacters(in: .whitespacesAndNewlines))
+            let clients = [try cluster.client(0, token), try cluster.client(1, token)]
+            try await PushScene.register(Phone.android, clients[0])
+            let me = try await clients[0].query("{ me { userId } }")
+            let user = me["me"]?["userId"] ?? .null
+            let listeners = clients.map {
+                Listener($0, "subscription { onCreateMessage { title } }", field: "onCreateMessage")
+            }
+            for listener in listeners { try await listener.untilLive() }
+            func send(_ title: String) async throws -> String {
+                let send = "mutation($u: ID!, $t: String!) { sendPush(userId: $u, title: $t) { messageId } }"
+                let answer = try await sender.mutate(send, variables: ["u": user, "t": .string(title)])
+                return answer["sendPush"]?["messageId"]?.stringValue ?? ""
+            }
+            // Whoever claims the push waits for an access token.
+            cluster.simulator.process.signal(SIGSTOP)
+            let message = try await send("claimed")
+            try await eventually("a node has the push in hand", withinSeconds: 120) { try inHand(cluster) == 1 }
+            try await cluster.administer(["user", "disable", "ada"])
+            // A node sends its sockets away after all else in it has heard.
+            for listener in listeners { try await listener.untilEnded() }
+            cluster.simulator.process.signal(SIGCONT)
+            try await untilOutcomes(message, ["ENDED ACCESS_ENDED"], sender)
+            try await untilOutcomes(try await send("later"), ["ENDED ACCESS_ENDED"], sender)
+            let other = try cluster.client(0, backend)
+            try await PushScene.register(Phone.android + "other", other)
+            let topic = try await other.makeTopic(named: "alerts")
+            let last = try await other.publish(topic: .id(topic), title: "of another user").id
+            try await untilOutcomes(last, ["ACCEPTED "], other)
+            let reached = try await cluster.simulator.pushes().filter(\.isAccepted).map(\.token)
+            #expect(reached == [Phone.android + "other"])
         }
     }
 

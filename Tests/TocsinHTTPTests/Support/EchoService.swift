@@ -5,7 +5,7 @@ import Synchronization
 /// A service whose answers follow from the first word of the query.
 ///
 /// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms, `brief` at once, `other` is
-/// another user's, `known` is accepted and then recognized until it is lost, `busy` cannot be judged, others are bad.
+/// another user's, `gated` is looked up until the gates open, `known` is accepted and then recognized until it is lost, `busy` cannot be judged, others are bad.
 final class EchoService: GraphQLService {
     struct Caller: Sendable {
         let token: String
@@ -21,6 +21,7 @@ final class EchoService: GraphQLService {
         var areGatesOpen = false
         var lost: Set<String> = []
         var authentications = 0
+        var executions = 0
     }
 
     /// What happened inside, for tests to wait for.
@@ -46,6 +47,9 @@ final class EchoService: GraphQLService {
             return .caller(Caller(token: "known"))
         case "good", "newer", "soon", "brief", "other":
             return .caller(Caller(token: credentials.authorization ?? "good"))
+        case "gated":
+            await gate()
+            return .caller(Caller(token: "good"))
         case "busy": return .unavailable(message: "The keys cannot be fetched.")
         case nil: return .refused(message: "Valid authorization header not provided.")
         default: return .refused(message: "You are not authorized to make this call.")
@@ -70,6 +74,9 @@ final class EchoService: GraphQLService {
 
     func hasLostAccess(_ caller: Caller) -> Bool { state.withLock { $0.lost.contains(caller.token) } }
 
+    /// How many queries were run.
+    var executions: Int { state.withLock { $0.executions } }
+
     /// How often the token `known` was authenticated.
     var authentications: Int { state.withLock { $0.authentications } }
 
@@ -93,6 +100,7 @@ final class EchoService: GraphQLService {
     }
 
     func execute(_ request: GraphQLRequest, caller: Caller, style: ResponseStyle) async -> GraphQLReply {
+        state.withLock { $0.executions += 1 }
         switch request.query {
         case "large": return GraphQLReply(kind: .executed, body: Self.large)
         case "often": return GraphQLReply(kind: .tooManyRequests(retryAfterSeconds: 7), body: Self.requestError.body)
@@ -133,6 +141,17 @@ final class EchoService: GraphQLService {
                         await sink.room(for: SharedResponse(body: Self.page))
                         sink.next(SharedResponse(body: Self.page))
                     }
+                    return true
+                }
+            }
+            sink.end(.completed)
+        case "subscription pages":
+            // As one would that reads the next page only when the peer has taken the last one.
+            for _ in 0..<10 {
+                _ = await sink.turn {
+                    await sink.room(for: SharedResponse(body: Self.page))
+                    sink.next(SharedResponse(body: Self.page))
+                    await sink.allTaken()
                     return true
                 }
             }

@@ -25,6 +25,7 @@ final class RawClient {
     static func connect(
         host: String = "127.0.0.1",
         port: Int,
+        from address: String? = nil,
         reads: Bool = true,
         receiveBuffer: Int? = nil
     ) async throws -> RawClient {
@@ -36,6 +37,7 @@ final class RawClient {
                     try channel.pipeline.syncOperations.addHandler(Collector(continuation))
                 }
             }
+        if let address { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: address, port: 0)) }
         if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
         let channel = try await bootstrap.connect(host: host, port: port).get()
         let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) {

@@ -46,6 +46,7 @@ final class FlakyStore: Store {
     }
 
     func read<Value: Sendable>(
+        for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let fails = state.withLock { state in
@@ -63,7 +64,7 @@ final class FlakyStore: Store {
         }
         count(1)
         defer { count(-1) }
-        return try await real.read(body)
+        return try await real.read(for: origin, body)
     }
 
     func write<Value: Sendable>(

@@ -7,7 +7,7 @@ import TocsinStore
 
 /// A worker over a real store, scripted providers and manual time.
 final class OutboxHarness: Sendable {
-    let models = TestModels()
+    let models: TestModels
     let providers: TestProviders
     private let sql: SQLStore
     private let commits: Mutexed<Int>
@@ -28,7 +28,8 @@ final class OutboxHarness: Sendable {
     /// Every state of every delivery that was committed, in order.
     var history: [Delivery] { noted.value.withLock { $0 } }
 
-    private init(_ ownProviders: [any PushProvider]?, _ time: ManualTime) async throws {
+    private init(_ ownProviders: [any PushProvider]?, _ time: ManualTime, _ models: TestModels) async throws {
+        self.models = models
         providers = TestProviders(time: time)
         let (commits, noted) = (Mutexed(0), Mutexed<[Delivery]>([]))
         (self.commits, self.noted, self.ownProviders) = (commits, noted, ownProviders)
@@ -48,9 +49,10 @@ final class OutboxHarness: Sendable {
     static func with(
         _ ownProviders: [any PushProvider]? = nil,
         time: ManualTime = ManualTime(),
+        models: TestModels = TestModels(),
         _ body: (OutboxHarness) async throws -> Void
     ) async throws {
-        let harness = try await OutboxHarness(ownProviders, time)
+        let harness = try await OutboxHarness(ownProviders, time, models)
         let topics = ["topic-1", "topic-2"].map { harness.models.topic($0) }
         try await harness.store.write { writer throws(StoreError) in
             for topic in topics { _ = try writer.insert(topic) }
@@ -132,6 +134,18 @@ final class OutboxHarness: Sendable {
                 )
             }
         }
+    }
+
+    /// Notes what a token of a person's says now.
+    func know(_ user: String, groups: [String]) async throws {
+        let facts = UserFacts(
+            userID: UserID(user),
+            username: user,
+            provider: .userPools,
+            claims: groups.isEmpty ? [:] : [AccessRule.groupClaim: groups],
+            seenAt: time.now()
+        )
+        try await store.write { writer throws(StoreError) in try writer.save(facts) }
     }
 
     /// Commits a message with its fan-out, as the service does.

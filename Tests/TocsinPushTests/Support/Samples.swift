@@ -6,17 +6,28 @@ import TocsinPush
 
 /// Models as the shipped schema makes them, as far as pushes read them.
 struct TestModels: Sendable {
-    let topic = Self.model("Topic", [("name", .text), ("arn", .text)])
-    let message = Self.model(
-        "Message",
-        [
-            ("topicId", .text), ("number", .int), ("type", .int), ("title", .text), ("body", .text), ("key", .text),
-            ("priority", .int), ("url", .text), ("data", .json), ("category", .text), ("expiresAt", .text),
-            ("push", .json),
-        ]
-    )
+    let topic: ModelType
+    let message: ModelType
 
-    private static func model(_ name: String, _ own: [(String, ModelField.Kind)]) -> ModelType {
+    /// With rules by the models' names.
+    init(rules: [String: [AccessRule]] = [:]) {
+        topic = Self.model("Topic", [("name", .text), ("arn", .text)], rules["Topic"] ?? [])
+        message = Self.model(
+            "Message",
+            [
+                ("topicId", .text), ("number", .int), ("type", .int), ("title", .text), ("body", .text), ("key", .text),
+                ("priority", .int), ("url", .text), ("data", .json), ("category", .text), ("expiresAt", .text),
+                ("push", .json),
+            ],
+            rules["Message"] ?? []
+        )
+    }
+
+    private static func model(
+        _ name: String,
+        _ own: [(String, ModelField.Kind)],
+        _ rules: [AccessRule]
+    ) -> ModelType {
         let layout = ShippedTables.layout(of: name)
         let common: [(String, ModelField.Kind)] = [
             ("id", .text), ("owner", .text), ("createdAt", .text), ("updatedAt", .text), ("_version", .int),
@@ -38,7 +49,7 @@ struct TestModels: Sendable {
             fields: fields,
             indexes: [],
             relations: [],
-            rules: []
+            rules: rules
         )
     }
 

@@ -229,7 +229,12 @@ struct MovingTests {
         try scene.write(lines.prefix(20).map { $0 + "\n" }.joined(), to: "half")
         _ = await reason { _ = try await scene.import("half", into: "target") }
         let settings = scene.settings("target")
-        let said = await reason { _ = try await Application(settings: settings) }
+        let said = await reason {
+            _ = try await Application(
+                settings: settings,
+                log: JSONLogHandler.standardError(time: SystemTime())
+            )
+        }
         #expect(said?.contains("tocsin import --resume") == true, "\(said ?? "it started")")
         #expect(try await scene.import("dump", into: "target", .resume) != nil)
     }

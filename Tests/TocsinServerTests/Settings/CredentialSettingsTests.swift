@@ -142,6 +142,24 @@ struct CredentialSettingsTests {
         #expect(problems(environment, files: TestFiles.make(["s": " \n"])).first?.contains("empty") == true)
     }
 
+    @Test("a settings file that others may read is noted when it holds a secret")
+    func openSettingsFile() throws {
+        let (plain, secret) = ("port = 9000\n", "database = \"postgres://a:b@c/d\"\n")
+        let webhook = """
+            [[webhooks]]
+            name = "a"
+            url = "https://example.com/a"
+            secret = "0123456789abcdef0123456789abcdef"
+            """
+        for (text, isOpen, warns) in [
+            (plain, true, false), (secret, false, false), (secret, true, true), (webhook, true, true),
+        ] {
+            let files = TestFiles.make(["tocsin.toml": text], open: isOpen ? ["tocsin.toml"] : [])
+            let warnings = try read(["TOCSIN_CONFIG": "tocsin.toml"], files: files).warnings
+            #expect(warnings.contains { $0.contains("chmod 600 tocsin.toml") } == warns, "\(warnings)")
+        }
+    }
+
     @Test("sign-in needs one source of keys, an issuer and an audience")
     func signIn() throws {
         let files = TestFiles.make(["keys.json": Self.keySet])

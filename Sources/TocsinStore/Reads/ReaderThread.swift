@@ -1,28 +1,24 @@
 import TocsinCore
 
-/// A read that waits for a thread.
-struct ReadIntent: Sendable {
-    /// Runs the closure; answers what to call once the snapshot is let go.
-    let run: @Sendable (SQLReader) -> @Sendable () -> Void
-    let fail: @Sendable (StoreError) -> Void
-}
-
 /// A thread with a connection that reads.
 struct ReaderThread: Sendable {
     let database: any SQLDatabase
-    let queue: WorkQueue<ReadIntent>
+    /// Waits for the next read, given the one that has ended; nil when there will be none.
+    let next: @Sendable (_ ended: ReadIntent?) -> ReadIntent?
     let readers: Countdown
     let opening: Opening
 
-    /// Reads until the queue is closed and empty.
+    /// Reads until there is nothing left to read.
     func run() {
         var session: SQLSession?
-        while let intent = queue.take(upTo: 1).first {
+        var ended: ReadIntent?
+        while let intent = next(ended) {
+            ended = intent
             do throws(StoreError) {
                 try opening.check()
                 try serve(intent, &session)
             } catch {
-                intent.fail(error)
+                intent.fail(intent.cancellation.isSet ? .stopped : error)
                 session?.connection.close()
                 session = nil
             }
@@ -33,6 +29,7 @@ struct ReaderThread: Sendable {
 
     /// Answers an intent; once more from the start when a connection that was kept turns out to be lost.
     private func serve(_ intent: ReadIntent, _ session: inout SQLSession?) throws(StoreError) {
+        guard !intent.cancellation.isSet else { return intent.fail(.stopped) }
         if let kept = session {
             if let resume = try read(intent, kept) { return resume() }
             kept.connection.close()
@@ -49,9 +46,12 @@ struct ReaderThread: Sendable {
     /// Runs the closure over one snapshot; nil when the connection was lost on the way.
     private func read(_ intent: ReadIntent, _ session: SQLSession) throws(StoreError) -> (@Sendable () -> Void)? {
         let connection = session.connection
+        connection.watch(intent.cancellation)
+        defer { connection.watch(nil) }
         do throws(StoreError) {
             try connection.run(session.dialect.beginReading)
             let resume = intent.run(SQLReader(session: session))
+            connection.watch(nil)
             // A failed statement may have ended the transaction.
             if connection.isInTransaction { try connection.run("ROLLBACK") }
             return connection.isLost ? nil : resume

@@ -1,0 +1,75 @@
+import Synchronization
+import TocsinCore
+
+/// What the requests of a node hold in memory of what they have read: of one request, of one owner's, and of all.
+final class RecordBudget: Sendable {
+    private struct State {
+        var total = 0
+        var owners: [String: Int] = [:]
+    }
+
+    /// Bytes of text that one request may hold.
+    private let request: Int
+    private let state = Mutex(State())
+    /// All requests of one owner hold as much as so many of the largest, those of all owners together as much as so many.
+    private static let requestsOfOwner = 2
+    private static let requestsOfAll = 6
+
+    init(bytesOfRequest request: Int) {
+        self.request = request
+    }
+
+    /// Counts bytes for a request that holds so many already.
+    func take(_ bytes: Int, beside held: Int, owner: String) throws(ServiceError) {
+        guard held + bytes <= request else { throw ServiceError(StoreError.tooLarge(bytes: request)) }
+        let refusal: ServiceError? = state.withLock { state in
+            let ofOwner = state.owners[owner, default: 0] + bytes
+            guard ofOwner <= request * Self.requestsOfOwner else {
+                return .unavailable(
+                    "your other requests hold too much; wait for their answers, or ask for less at once"
+                )
+            }
+            guard state.total + bytes <= request * Self.requestsOfAll else {
+                return .unavailable("the requests under way hold too much")
+            }
+            state.owners[owner] = ofOwner
+            state.total += bytes
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Gives back what a request had taken.
+    func release(_ bytes: Int, owner: String) {
+        state.withLock { state in
+            state.total -= bytes
+            let left = state.owners[owner, default: 0] - bytes
+            state.owners[owner] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// What one request holds; given back when the request is over.
+final class HeldRecords: Sendable {
+    private let budget: RecordBudget
+    private let owner: String
+    private let bytes = Mutex(0)
+    /// Pages of less are not counted: most requests read nothing larger.
+    private static let smallPage = 64 * 1024
+
+    init(_ budget: RecordBudget, owner: String) {
+        (self.budget, self.owner) = (budget, owner)
+    }
+
+    deinit {
+        let held = bytes.withLock { $0 }
+        if held > 0 { budget.release(held, owner: owner) }
+    }
+
+    /// Counts what was read; refused where the request, its owner or the node would hold too much.
+    func add(_ read: Int) throws(ServiceError) {
+        guard read > Self.smallPage else { return }
+        try budget.take(read, beside: bytes.withLock { $0 }, owner: owner)
+        bytes.withLock { $0 += read }
+    }
+}

@@ -1,0 +1,59 @@
+import GraphQL
+import JSON
+import TocsinCore
+
+/// Resolvers of a topic's members, for who may change the topic.
+enum MemberResolvers {
+    static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
+        map.batch("Topic.members") { parents, invocation throws(GraphQLError) in
+            var pages: [ResolvedValue<APIObject>] = []
+            for parent in parents {
+                guard let topic = parent.record else { continue }
+                pages.append(
+                    try await invocation.serving { () throws(ServiceError) in try await page(of: topic, invocation) }
+                )
+            }
+            return pages
+        }
+        map.value("MembershipConnection.items") { object, _ in
+            guard case .memberPage(let members, _) = object else { return .null }
+            return .objects(members.map { .membership($0) })
+        }
+        map.leaf("MembershipConnection.nextToken") { object, out in
+            guard case .memberPage(_, let token) = object else { return out.null() }
+            out.string(token)
+        }
+        map.service("Mutation.removeMember") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let membership = try await context.services.memberships.remove(
+                UserID(invocation.text("userId")),
+                from: TopicID(invocation.text("topicId")),
+                caller: context.caller
+            )
+            return membership.map { .object(.membership($0)) } ?? .null
+        }
+    }
+
+    private static func page(
+        of topic: Record,
+        _ invocation: FieldInvocation<RequestContext>
+    ) async throws(ServiceError) -> ResolvedValue<APIObject> {
+        let context = invocation.context
+        let token = PageToken(
+            sealer: context.services.sealer,
+            field: "Topic.members/\(topic.id)",
+            arguments: invocation.arguments.object,
+            caller: context.caller
+        )
+        let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
+        let found = try await context.services.memberships.members(
+            of: topic,
+            after: after?.first?.text.map { UserID($0) },
+            limit: try invocation.pageSize(),
+            caller: context.caller
+        )
+        guard let (members, hasMore) = found else { return .null }
+        let next = hasMore ? members.last.map { token.text(for: [.text($0.userID.text)]) } : nil
+        return .object(.memberPage(members, nextToken: next))
+    }
+}

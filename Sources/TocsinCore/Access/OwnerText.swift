@@ -1,0 +1,32 @@
+/// What a text of one part means where an owner stands: rows of older Amplify versions, imports, and lists such as
+/// `editors` that clients write.
+///
+/// A text of the form of a UUID is a subject (`sub`) and nothing else; any other is a user name. So nobody is taken for
+/// another by choosing a name that is the other's subject, or by having a subject that is the other's name.
+package enum OwnerText {
+    /// The subject as an owner text by itself; nil where it would read as a name.
+    static func subject(_ text: String) -> String? { isSubject(text) ? text : nil }
+
+    /// The name as an owner text by itself; nil where it is absent or would read as a subject.
+    static func name(_ text: String) -> String? { text.isEmpty || isSubject(text) ? nil : text }
+
+    /// Whether the text has the form of a UUID (RFC 9562 §4), in letters of either case.
+    package static func isSubject(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard bytes.count == 36 else { return false }
+        for (index, byte) in bytes.enumerated() {
+            let isHyphen = byte == UInt8(ascii: "-")
+            guard [8, 13, 18, 23].contains(index) ? isHyphen : isHexadecimal(byte) else { return false }
+        }
+        return true
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}

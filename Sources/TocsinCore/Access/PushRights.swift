@@ -1,0 +1,116 @@
+/// Whether people may still have the pushes of topics that they are members of: a push is judged as if its receiver read
+/// the message now.
+package struct PushRights: Sendable {
+    package let topics: ModelType
+    package let messages: ModelType
+    /// Whether people get pushes only while a token of theirs is good.
+    package let requiresSignIn: Bool
+    /// The claims that the rules name.
+    package let claims: Set<String>
+    /// Those of them that grant by group, and do not say who somebody is.
+    private let groupClaims: Set<String>
+    /// What a push shows, where its fields have rules of their own.
+    private let shownFields: [Int]
+
+    /// How long claimed groups count after a token last named them.
+    package static let groupSeconds = 7.0 * 86_400
+
+    package init(topics: ModelType, messages: ModelType, requiresSignIn: Bool = false) {
+        self.topics = topics
+        self.messages = messages
+        self.requiresSignIn = requiresSignIn
+        shownFields = ["title", "body"].compactMap(messages.position).filter { messages.fieldRules[$0] != nil }
+        let rules = topics.rules + messages.rules + shownFields.flatMap { messages.fieldRules[$0] ?? [] }
+        claims = Set(rules.flatMap(\.claims))
+        let owners = Set(rules.filter { $0.owner != nil }.flatMap(\.claims))
+        groupClaims = claims.subtracting(owners)
+    }
+
+    /// What is known of a person who is not here.
+    package struct Standing: Sendable, Hashable {
+        /// The local account, if there is one.
+        package var account: LocalAccount?
+        /// What their last token said, if it was noted.
+        package var facts: UserFacts?
+        /// Whether a local token of theirs that can read is good now; only asked where sign-in is required.
+        package var hasToken: Bool
+
+        /// What counts of an account.
+        package struct LocalAccount: Sendable, Hashable {
+            package var name: String
+            package var isDisabled: Bool
+
+            package init(name: String, isDisabled: Bool) {
+                self.name = name
+                self.isDisabled = isDisabled
+            }
+        }
+
+        package init(account: LocalAccount? = nil, facts: UserFacts? = nil, hasToken: Bool = false) {
+            self.account = account
+            self.facts = facts
+            self.hasToken = hasToken
+        }
+    }
+
+    /// Who is to get a push.
+    package enum Receiver: Sendable, Hashable {
+        /// Nobody: the account is disabled, or no sign-in is left where one is required.
+        case nobody
+        /// A member from before anything was noted of people, who has not been here since: the membership is all there is.
+        case member
+        case person(Identity)
+    }
+
+    /// The receiver that a user is now.
+    package func receiver(_ user: UserID, _ standing: Standing?, now: Timestamp) -> Receiver {
+        if let account = standing?.account {
+            guard !account.isDisabled, !requiresSignIn || standing?.hasToken == true else { return .nobody }
+            return .person(Identity(userID: user, username: account.name))
+        }
+        guard var facts = standing?.facts else { return requiresSignIn ? .nobody : .member }
+        if facts.seenAt.adding(seconds: Self.groupSeconds) <= now {
+            guard !requiresSignIn else { return .nobody }
+            facts.claims = facts.claims.filter { !groupClaims.contains($0.key) }
+        }
+        return .person(
+            Identity(userID: user, username: facts.username, provider: facts.provider, claims: facts.claims)
+        )
+    }
+
+    /// Whether a receiver may have the push of a message now.
+    ///
+    /// A direct push goes to whom it names, whose account alone counts.
+    package func mayReceive(_ receiver: Receiver, _ message: Record, in topic: Record) -> Bool {
+        DirectPushService.isTopic(topic.id) ? receiver != .nobody : mayRead(receiver, message, in: topic)
+    }
+
+    /// Whether a receiver may read the message with all that its push shows.
+    private func mayRead(_ receiver: Receiver, _ message: Record, in topic: Record) -> Bool {
+        switch receiver {
+        case .nobody: return false
+        case .member: return true
+        case .person(let identity):
+            guard Self.may([.read], topic, identity), Self.may([.read, .list, .listen], message, identity) else {
+                return false
+            }
+            return shownFields.allSatisfy { field in
+                switch AccessPolicy.decision(.get, onField: field, of: messages, for: identity) {
+                case nil: true
+                case .deny?: false
+                case .allow(let readable)?: readable.matches(message)
+                }
+            }
+        }
+    }
+
+    /// Whether one of the ways to the record's text is open.
+    private static func may(_ ways: [AccessRule.Operation], _ record: Record, _ identity: Identity) -> Bool {
+        ways.contains { way in
+            guard case .allow(let readable) = AccessPolicy.decision(way, on: record.model, for: identity) else {
+                return false
+            }
+            return readable.matches(record)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// Where adding up what an owner has stored goes on.
+package struct StoragePlace: Sendable, Hashable {
+    /// A table of records, and the model where it holds several.
+    package var table: ModelTable
+    /// Time of making and id of the last row that was added.
+    package var madeAt: Int64
+    package var id: String
+
+    /// The beginning of a table.
+    package init(_ table: ModelTable) {
+        self.table = table
+        madeAt = .min
+        id = ""
+    }
+}
+
+package protocol StorageReading {
+    /// Adds up the next rows of an owner in one table; answers their bytes, and where to go on, nil behind the last.
+    func storedBytes(
+        of owner: String,
+        from place: StoragePlace,
+        limit: Int
+    ) throws(StoreError) -> (bytes: Int64, next: StoragePlace?)
+}
+
+extension ModelTable {
+    /// What a row takes beside its texts, indexes included, in bytes; roughly.
+    package static let rowBytes = 256
+}

@@ -1,0 +1,58 @@
+/// A write's condition, and what became of it on the record as a reader saw it.
+///
+/// To search long texts takes longer than all else a write does, and everybody waits for the one who writes: so that is done
+/// before, on a reader. Inside the write group the verdict stands where the fields compared have the same bytes still; where
+/// they have changed meanwhile they are searched again, within a bound.
+package struct JudgedCondition: Sendable {
+    private let condition: Predicate
+    private let searchedFields: [Int]
+    /// Bytes that all its searches together may read.
+    private let maximumBytes: Int
+    /// The fields compared as they were read, and whether the condition held.
+    private var verdict: (values: [Int: FieldValue], holds: Bool)?
+
+    package init(_ condition: Predicate, maximumBytes: Int) {
+        self.condition = condition
+        self.maximumBytes = maximumBytes
+        searchedFields = condition.searchedFields
+    }
+
+    /// Whether it takes time to judge, so that it is worth to be judged on a reader.
+    package var isSearch: Bool { !searchedFields.isEmpty }
+
+    /// Judges it on a record that may have changed when the write is made.
+    package mutating func judge(_ record: Record) {
+        guard isWithinBound(record) else { return }
+        let values = condition.comparedFields.map { ($0, record.values[$0]) }
+        verdict = (Dictionary(uniqueKeysWithValues: values), condition.matches(record))
+    }
+
+    /// Why a write to the record as it is stored now is refused; nil where the condition holds.
+    package func refusal(of stored: Record) -> ServiceError? {
+        if let verdict, verdict.values.allSatisfy({ stored.values[$0.key].hasBytes(of: $0.value) }) {
+            return verdict.holds ? nil : .conditionFailed(stored)
+        }
+        guard isWithinBound(stored) else {
+            let bytes = stored.searchedBytes(of: searchedFields)
+            return .limit(
+                "The condition would search \(bytes) bytes of the stored texts; at most \(maximumBytes) are allowed. Use "
+                    + "fewer comparisons by contains, notContains and size, or compare shorter fields."
+            )
+        }
+        return condition.matches(stored) ? nil : .conditionFailed(stored)
+    }
+
+    private func isWithinBound(_ record: Record) -> Bool {
+        !isSearch || record.searchedBytes(of: searchedFields) <= maximumBytes
+    }
+}
+
+extension FieldValue {
+    /// Whether both are the same value, texts by their bytes.
+    fileprivate func hasBytes(of other: FieldValue) -> Bool {
+        switch (self, other) {
+        case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)
+        default: self == other
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// Keeps what is known of people up to date with the tokens that they show, behind their requests.
+///
+/// Only those have facts who once registered a device or joined a topic. Writes are bounded: for each person one an hour
+/// while nothing changes, and a few in some minutes where tokens that say different things are used in turn.
+package final class UserFactsKeeper: Sendable {
+    private struct Noted {
+        var facts: UserFacts
+        /// Writes since `since`.
+        var count = 1
+        var since: Timestamp
+    }
+
+    private let store: any Store
+    private let time: any TimeSource
+    private let claims: Set<String>
+    private let noted = Mutex<[UserID: Noted]>([:])
+    private let queue: AsyncStream<UserFacts>
+    private let inbox: AsyncStream<UserFacts>.Continuation
+
+    /// How long what is known is good enough while tokens say the same.
+    private static let renewalSeconds = 3600.0
+    /// So many changes of one person are written in so many seconds.
+    private static let changes = (count: 3, seconds: 180.0)
+    /// People remembered, and writes that wait; beyond it all are forgotten, or nothing more is noted.
+    private static let maximumPeople = 10_000
+    private static let maximumWaiting = 1000
+
+    package init(store: any Store, time: any TimeSource, rights: PushRights) {
+        (self.store, self.time, claims) = (store, time, rights.claims)
+        (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
+    }
+
+    /// Notes whose token was verified just now; never waits.
+    package func note(_ caller: Identity) {
+        let now = time.now()
+        guard let facts = UserFacts(of: caller, naming: claims, at: now), isNews(facts, now) else { return }
+        guard case .enqueued = inbox.yield(facts) else { return forget(facts.userID) }
+    }
+
+    /// Writes what is noted, until it is cancelled.
+    package func run() async {
+        for await facts in queue {
+            do throws(StoreError) {
+                _ = try await store.write { writer throws(StoreError) in try writer.renew(facts) }
+            } catch {
+                // The next request of this person notes it again.
+                forget(facts.userID)
+            }
+        }
+    }
+
+    private func isNews(_ facts: UserFacts, _ now: Timestamp) -> Bool {
+        noted.withLock { noted in
+            if noted.count >= Self.maximumPeople { noted.removeAll() }
+            guard var known = noted[facts.userID] else {
+                noted[facts.userID] = Noted(facts: facts, since: now)
+                return true
+            }
+            if known.since.adding(seconds: Self.changes.seconds) <= now { (known.count, known.since) = (0, now) }
+            let isDue =
+                known.facts.says(facts)
+                ? known.facts.seenAt.adding(seconds: Self.renewalSeconds) <= now : known.count < Self.changes.count
+            guard isDue else { return false }
+            noted[facts.userID] = Noted(facts: facts, count: known.count + 1, since: known.since)
+            return true
+        }
+    }
+
+    private func forget(_ user: UserID) { noted.withLock { $0[user] = nil } }
+}

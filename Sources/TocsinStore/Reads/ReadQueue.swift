@@ -1,0 +1,118 @@
+import TocsinCore
+
+/// Reads of clients that wait for the readers: owners take turns, each read of one owner after its earlier ones.
+///
+/// One owner has at most `readersPerOwner` readers at a time and at most `waitingPerOwner` reads waiting, so that what one
+/// owner asks for is never waited for by another for longer than one turn.
+///
+/// `@unchecked`: everything that changes is touched only while `condition` is locked.
+final class ReadQueue: @unchecked Sendable {
+    /// The reads of one owner.
+    private final class Line {
+        let owner: String
+        var waiting: [ReadIntent] = []
+        var running = 0
+        /// Whether it stands in `turns`.
+        var hasTurn = false
+
+        init(owner: String) {
+            self.owner = owner
+        }
+    }
+
+    private let readersPerOwner: Int
+    private let waitingPerOwner: Int
+    private let condition = Condition()
+    private var lines: [String: Line] = [:]
+    /// Owners with a read that may begin now, in the order of their turns.
+    private var turns: [Line] = []
+    private var waitingCount = 0
+    private var isClosed = false
+
+    init(readersPerOwner: Int, waitingPerOwner: Int) {
+        (self.readersPerOwner, self.waitingPerOwner) = (readersPerOwner, waitingPerOwner)
+    }
+
+    /// How many reads wait.
+    var count: Int { condition.withLock { waitingCount } }
+
+    func push(_ intent: ReadIntent, owner: String) -> Admission {
+        condition.withLock {
+            if isClosed { return .closed }
+            let line = lines[owner] ?? Line(owner: owner)
+            guard line.waiting.count < waitingPerOwner else { return .full }
+            lines[owner] = line
+            line.waiting.append(intent)
+            waitingCount += 1
+            giveTurn(to: line)
+            return .accepted
+        }
+    }
+
+    /// Takes a read out that has not begun; false when it has.
+    func withdraw(_ intent: ReadIntent, owner: String) -> Bool {
+        condition.withLock {
+            guard let line = lines[owner], let place = line.waiting.firstIndex(where: { $0 === intent }) else {
+                return false
+            }
+            line.waiting.remove(at: place)
+            waitingCount -= 1
+            // Readers that wait for the end of the queue may be at it now.
+            if isClosed, waitingCount == 0 { condition.broadcast() }
+            forget(line)
+            return true
+        }
+    }
+
+    /// Notes that a read of this owner has ended, if one is named, and waits for the next; nil when the queue is closed and
+    /// empty.
+    func take(after owner: String?) -> ReadIntent? {
+        condition.withLock {
+            if let owner, let line = lines[owner] {
+                line.running -= 1
+                giveTurn(to: line)
+                forget(line)
+            }
+            while true {
+                if let intent = next() { return intent }
+                if isClosed, waitingCount == 0 { return nil }
+                condition.wait()
+            }
+        }
+    }
+
+    /// Takes no more reads; what waits is still handed out.
+    func close() {
+        condition.withLock {
+            isClosed = true
+            condition.broadcast()
+        }
+    }
+
+    private func next() -> ReadIntent? {
+        while !turns.isEmpty {
+            let line = turns.removeFirst()
+            line.hasTurn = false
+            guard !line.waiting.isEmpty else { continue }
+            let intent = line.waiting.removeFirst()
+            waitingCount -= 1
+            line.running += 1
+            giveTurn(to: line)
+            // Readers that wait for the end of the queue may be at it now.
+            if isClosed, waitingCount == 0 { condition.broadcast() }
+            return intent
+        }
+        return nil
+    }
+
+    private func giveTurn(to line: Line) {
+        guard !line.hasTurn, !line.waiting.isEmpty, line.running < readersPerOwner else { return }
+        line.hasTurn = true
+        turns.append(line)
+        condition.signal()
+    }
+
+    private func forget(_ line: Line) {
+        if line.running == 0, line.waiting.isEmpty { lines[line.owner] = nil }
+    }
+}
