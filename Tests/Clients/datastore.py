@@ -71,10 +71,10 @@ class Device:
 
     async def _until_live(self):
         """gql does not say when a subscription is acknowledged: changes are made until all three have heard of one."""
-        for number in range(60):
+        for _ in range(60):
             if all(self.heard.values()):
                 return
-            made = await self.mutate("Create", id=f"probe-{number}-{uuid.uuid4()}", name="probe", arn="a")
+            made = await self.mutate("Create", id=str(uuid.uuid4()).upper(), name="probe", arn="a")
             await self.mutate("Update", id=made["id"], name="probed", _version=1)
             await self.mutate("Delete", id=made["id"], _version=2)
             await asyncio.sleep(0.1)
