@@ -10,7 +10,7 @@ struct PageReading {
     private let tested: [Int]
     private var probe: Record
     private var records: [Record] = []
-    /// The order's values of the last row examined.
+    /// The order's values of the last row examined, where one more chunk or page may begin behind it.
     private var last: [FieldValue]?
     private var seen = (rows: 0, bytes: 0, visible: false)
     /// Bytes of text of the records that it keeps.
@@ -71,7 +71,8 @@ struct PageReading {
             records.append(record)
             kept += bytes
         }
-        last = query.rows.order.map { statements.value(at: $0.field, of: row) }
+        let isLast = chunk.rows == chunk.limit || seen.rows >= limits.rows || seen.bytes >= limits.bytes
+        if isLast { last = query.rows.order.map { statements.value(at: $0.field, of: row) } }
     }
 
     /// Ends a chunk whose rows have all been taken.
