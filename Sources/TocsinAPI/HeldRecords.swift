@@ -1,8 +1,8 @@
 import Synchronization
-import TocsinCore
+package import TocsinCore
 
 /// What the requests of a node hold in memory of what they have read: of one request, of one owner's, and of all.
-final class RecordBudget: Sendable {
+package final class RecordBudget: Sendable {
     private struct State {
         var total = 0
         var owners: [String: Int] = [:]
@@ -15,12 +15,15 @@ final class RecordBudget: Sendable {
     private static let requestsOfOwner = 2
     private static let requestsOfAll = 6
 
-    init(bytesOfRequest request: Int) {
+    /// A budget where one request may hold so many bytes.
+    package init(bytesOfRequest request: Int) {
         self.request = request
     }
 
     /// Counts bytes for a request that holds so many already.
-    func take(_ bytes: Int, beside held: Int, owner: String) throws(ServiceError) {
+    ///
+    /// Throws `tooLarge` where the request would hold too much, `unavailable` where its owner would, or all would.
+    package func take(_ bytes: Int, beside held: Int, owner: String) throws(ServiceError) {
         guard held + bytes <= request else { throw ServiceError(StoreError.tooLarge(bytes: request)) }
         let refusal: ServiceError? = state.withLock { state in
             let ofOwner = state.owners[owner, default: 0] + bytes
@@ -29,7 +32,8 @@ final class RecordBudget: Sendable {
                     "your other requests hold too much; wait for their answers, or ask for less at once"
                 )
             }
-            guard state.total + bytes <= request * Self.requestsOfAll else {
+            // One owner takes at most half of what the others leave, so that there is always something left for the next.
+            guard ofOwner <= request * Self.requestsOfAll - state.total else {
                 return .unavailable("the requests under way hold too much")
             }
             state.owners[owner] = ofOwner
@@ -40,7 +44,7 @@ final class RecordBudget: Sendable {
     }
 
     /// Gives back what a request had taken.
-    func release(_ bytes: Int, owner: String) {
+    package func release(_ bytes: Int, owner: String) {
         state.withLock { state in
             state.total -= bytes
             let left = state.owners[owner, default: 0] - bytes

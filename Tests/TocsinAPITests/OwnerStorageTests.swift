@@ -43,6 +43,18 @@ struct OwnerStorageTests {
         #expect(try await api.run("{ listMessages(limit: 1) { items { id } } }")["errors"] == nil, "reading goes on")
     }
 
+    @Test("an owner whose storage is full is still answered the message that a create repeats")
+    func repeats() async throws {
+        let api = try await APIHarness(storageBytes: 100_000)
+        let topic = try await api.makeTopic()
+        let first = try await api.publish("once", to: topic, with: ["key": "k"])
+        #expect(first["number"] == 1)
+        _ = try await fill(topic, on: api)
+        #expect(try await api.publish("once", to: topic, with: ["key": "k"])["number"] == 1)
+        #expect(code(try await api.publish("other", to: topic, with: ["key": "k"])) == "LIMIT")
+        #expect(code(try await api.publish("once", to: topic, with: ["key": "l"])) == "LIMIT")
+    }
+
     @Test("what was removed makes room again")
     func room() async throws {
         let api = try await APIHarness(storageBytes: 100_000)

@@ -1,5 +1,6 @@
 import JSON
 import Testing
+import TocsinAPI
 import TocsinCore
 
 @Suite("The size of responses")
@@ -54,5 +55,19 @@ struct ResponseSizeTests {
             let one = try await api.run("{ listMessages { items { title } } }")
             #expect(one["data"]?["listMessages"]?["items"]?.arrayValue?.count == 4)
         }
+    }
+
+    @Test("owners who hold as much as they may leave something for the next")
+    func shares() throws {
+        let (budget, page) = (RecordBudget(bytesOfRequest: 1000), 10)
+        var held: [Int] = []
+        for owner in 1...5 {
+            var bytes = 0
+            while (try? budget.take(page, beside: 0, owner: "owner \(owner)")) != nil { bytes += page }
+            held.append(bytes)
+        }
+        #expect(held == [2000, 2000, 1000, 500, 250])
+        budget.release(held[0], owner: "owner 1")
+        try budget.take(1000, beside: 0, owner: "owner 6")
     }
 }

@@ -30,6 +30,13 @@ package struct MessageService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> Record {
         let draft = try draft(input, condition: condition, caller: caller)
+        do throws(ServiceError) {
+            try environment.takeStorage(for: input, of: messages, by: caller)
+        } catch {
+            // A repeat stores nothing.
+            guard let stored = try await stored(for: draft) else { throw error }
+            return stored
+        }
         let outcome: Result<Record, ServiceError>
         do throws(StoreError) {
             outcome = try await draft.written(to: environment.store)
@@ -37,6 +44,22 @@ package struct MessageService: Sendable {
             throw ServiceError(error)
         }
         return try outcome.get()
+    }
+
+    /// The stored message that a draft repeats; nil where it would make a new one, or is refused.
+    private func stored(for draft: MessageDraft) async throws(ServiceError) -> Record? {
+        let messages = messages
+        let found = try await environment.store.reading(for: draft.caller.reads) {
+            reader throws(StoreError) -> Record? in
+            if let id = draft.givenID {
+                let found = try reader.records(messages, ids: [id], where: .always)
+                if let message = found.first { return message }
+            }
+            guard let key = draft.key else { return nil }
+            return try reader.messages(messages, keys: [key]).first
+        }
+        guard let found, case .success(let stored) = draft.outcome(ofRepeating: found) else { return nil }
+        return stored
     }
 
     /// The message to be created, checked in as far as that needs no look at what is stored.
@@ -51,7 +74,6 @@ package struct MessageService: Sendable {
         try checks.check(input, of: messages)
         let topic = input.value(ofFieldAt: messages.places.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
-        try environment.takeStorage(for: input, of: messages, by: caller)
         return MessageDraft(
             makers,
             MessageContent(input: input, topicID: TopicID(topic), condition: condition),
