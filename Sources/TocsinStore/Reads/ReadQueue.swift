@@ -27,6 +27,8 @@ final class ReadQueue: @unchecked Sendable {
     /// Owners with a read that may begin now, in the order of their turns.
     private var turns: [Line] = []
     private var waitingCount = 0
+    /// Readers that wait for a read.
+    private var idleReaders = 0
     private var isClosed = false
 
     init(readersPerOwner: Int, waitingPerOwner: Int) {
@@ -37,16 +39,18 @@ final class ReadQueue: @unchecked Sendable {
     var count: Int { condition.withLock { waitingCount } }
 
     func push(_ intent: ReadIntent, owner: String) -> Admission {
-        condition.withLock {
-            if isClosed { return .closed }
+        let (admission, wakesReader) = condition.withLock { () -> (Admission, Bool) in
+            if isClosed { return (.closed, false) }
             let line = lines[owner] ?? Line(owner: owner)
-            guard line.waiting.count < waitingPerOwner else { return .full }
+            guard line.waiting.count < waitingPerOwner else { return (.full, false) }
             lines[owner] = line
             line.waiting.append(intent)
             waitingCount += 1
-            giveTurn(to: line)
-            return .accepted
+            return (.accepted, giveTurn(to: line) && idleReaders > 0)
         }
+        // Not while locked: the reader would wake only to wait for the lock.
+        if wakesReader { condition.signal() }
+        return admission
     }
 
     /// Takes a read out that has not begun; false when it has.
@@ -74,9 +78,14 @@ final class ReadQueue: @unchecked Sendable {
                 forget(line)
             }
             while true {
-                if let intent = next() { return intent }
+                if let intent = next() {
+                    if !turns.isEmpty, idleReaders > 0 { condition.signal() }
+                    return intent
+                }
                 if isClosed, waitingCount == 0 { return nil }
+                idleReaders += 1
                 condition.wait()
+                idleReaders -= 1
             }
         }
     }
@@ -105,11 +114,14 @@ final class ReadQueue: @unchecked Sendable {
         return nil
     }
 
-    private func giveTurn(to line: Line) {
-        guard !line.hasTurn, !line.waiting.isEmpty, line.running < readersPerOwner else { return }
+    /// Lets a read of this owner begin, unless its turn has been given or it has as many readers as one may; true when it
+    /// was given now.
+    @discardableResult
+    private func giveTurn(to line: Line) -> Bool {
+        guard !line.hasTurn, !line.waiting.isEmpty, line.running < readersPerOwner else { return false }
         line.hasTurn = true
         turns.append(line)
-        condition.signal()
+        return true
     }
 
     private func forget(_ line: Line) {
