@@ -91,10 +91,22 @@ struct ModelPages {
             order: order,
             after: after,
             limit: try invocation.pageSize(),
+            fields: selectedFields,
             caller: context.caller
         )
         try context.hold(page.bytes)
         return .object(.page(PageResult(page, token: token)))
+    }
+
+    /// Positions of the fields that are asked for of the items; nil where others may be looked at, as by relations and rules
+    /// of single fields.
+    private var selectedFields: Set<Int>? {
+        var positions: Set<Int> = []
+        for name in invocation.selection["items"]?.names ?? [] where name != "__typename" {
+            guard let position = model.position(of: name), model.fieldRules[position] == nil else { return nil }
+            positions.insert(position)
+        }
+        return positions
     }
 
     func sync() async throws(ServiceError) -> ResolvedValue<APIObject> {

@@ -9,6 +9,10 @@ package struct PageQuery: Sendable {
     package var visible: Predicate
     /// What the caller asks for.
     package var filter: Predicate
+    /// Positions of the fields that are asked for, beside those of the order; nil for all.
+    ///
+    /// The others are null in the records.
+    package var fields: Set<Int>?
 
     /// `range` is what an index serves: of all rows of an owner where it names no partition of an index.
     package init(
@@ -18,7 +22,8 @@ package struct PageQuery: Sendable {
         filter: Predicate,
         order: [ModelQuery.Order],
         after: [FieldValue]?,
-        limit: Int
+        limit: Int,
+        fields: Set<Int>? = nil
     ) {
         let owner = model.position(of: "owner")
         let owned = model.isPartitioned(by: range) ? [] : visible.conjuncts.filter { $0.isAbout(owner) }
@@ -32,6 +37,7 @@ package struct PageQuery: Sendable {
         )
         self.visible = rest == .all([]) ? .always : rest
         self.filter = filter
+        self.fields = fields
     }
 
     /// Whether all its rows are the caller's or none: those of somebody else's topic, however many, are answered as none.

@@ -53,7 +53,7 @@ package struct ModelService: Sendable {
 
     /// A page of records that the caller may read; short where it has examined as much as it may.
     ///
-    /// `range` is what an index serves, `filter` what is judged of each record.
+    /// `range` is what an index serves, `filter` what is judged of each record; `fields` are those that are asked for.
     package func page(
         _ model: ModelType,
         range: Predicate,
@@ -61,6 +61,7 @@ package struct ModelService: Sendable {
         order: [ModelQuery.Order],
         after: [FieldValue]?,
         limit: Int,
+        fields: Set<Int>? = nil,
         caller: Identity
     ) async throws(ServiceError) -> RecordPage {
         guard case .allow(let visible) = AccessPolicy.decision(.list, on: model, for: caller) else {
@@ -73,7 +74,8 @@ package struct ModelService: Sendable {
             filter: shown(model).and(filter),
             order: order,
             after: after,
-            limit: limit
+            limit: limit,
+            fields: fields
         )
         let limits = environment.limits.examination
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in

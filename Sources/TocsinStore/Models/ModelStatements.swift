@@ -163,6 +163,16 @@ final class ModelStatements {
         return Record(model: model, values: values)
     }
 
+    /// Reads the wanted values of a row in which `columns` begin at the first column; the others are null.
+    func record(_ row: any SQLRow, only wanted: [Bool]) -> Record {
+        var values: [FieldValue] = []
+        values.reserveCapacity(kinds.count)
+        for (column, kind) in kinds.enumerated() {
+            values.append(wanted[column] ? Self.value(of: kind, in: row, at: column) : .null)
+        }
+        return Record(model: model, values: values)
+    }
+
     /// The value of one field in a row in which `columns` begin at the first column.
     func value(at position: Int, of row: any SQLRow) -> FieldValue {
         Self.value(of: kinds[position], in: row, at: position)

@@ -8,6 +8,8 @@ struct PageReading {
     private let judged: Predicate
     /// Positions of the fields that are looked at before a row is read whole.
     private let tested: [Int]
+    /// Whether the value of each field is asked for.
+    private let wanted: [Bool]
     private var probe: Record
     private var records: [Record] = []
     /// The order's values of the last row examined, where one more chunk or page may begin behind it.
@@ -28,6 +30,8 @@ struct PageReading {
         (self.query, self.limits, self.statements) = (query, limits, statements)
         judged = query.visible.and(query.filter)
         tested = judged.positions.sorted()
+        let order = query.rows.order.map(\.field)
+        wanted = query.rows.model.fields.indices.map { query.fields?.contains($0) ?? true || order.contains($0) }
         probe = Record(model: query.rows.model)
         isDone = judged == .never
         largestChunk = query.rows.model.table.discriminator == nil ? 128 : 32
@@ -96,7 +100,7 @@ struct PageReading {
         for position in tested { probe.values[position] = statements.value(at: position, of: row) }
         guard query.visible.matches(probe) else { return nil }
         seen.visible = true
-        return query.filter.matches(probe) ? statements.record(row) : nil
+        return query.filter.matches(probe) ? statements.record(row, only: wanted) : nil
     }
 }
 
