@@ -49,7 +49,8 @@ package final class TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal):
-            // A key is no token that could be misspelt (appsync.md 3.4).
+            // An API key has no form, so it cannot be malformed: AppSync answers that it is not
+            // known.
             let isKey = credentials.authorization == nil && refusal == .malformed
             return .refused(message: (isKey ? .notAuthorized : refusal).rawValue)
         case .unavailable(let reason):

@@ -13,7 +13,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
     }
 
-    /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (appsync.md 1.4).
+    /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (AppSync's own timestamps).
     package var iso8601: String {
         let days = Self.floorDivide(milliseconds, 86_400_000)
         let inDay = milliseconds - days * 86_400_000

@@ -15,7 +15,7 @@ package protocol PushTransport: Sendable {
     func close(_ pool: PushPool) async
 }
 
-/// One connection pool: requests of one credential to one origin share kept connections (push-providers section 1).
+/// One connection pool: requests of one credential to one origin share kept connections.
 package struct PushPool: Hashable, Sendable {
     /// `https://host:port` (or `http://` with prior knowledge, in tests).
     package var origin: String

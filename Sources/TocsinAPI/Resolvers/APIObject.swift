@@ -37,7 +37,7 @@ package enum APIObject: Sendable {
 package struct PageResult: Sendable {
     package var records: [Record]
     package var nextToken: String?
-    /// Of `sync` alone, in milliseconds (appsync.md 2.6, 2.9).
+    /// When a sync began, in milliseconds since 1970; nil for lists and queries.
     package var startedAt: Int64?
 }
 

@@ -2,7 +2,7 @@ import GraphQL
 import JSON
 import TocsinCore
 
-/// Owners as clients see them: the part after the last `::` (appsync.md 2.1).
+/// Owners as clients see them: of the stored `<sub>::<username>`, the part after the last `::`.
 enum ShownOwner {
     /// Of a single owner or a list of them.
     static func value(_ stored: FieldValue) -> FieldValue {
@@ -26,7 +26,7 @@ enum ShownOwner {
     }
 }
 
-/// A record as the `data` of an error: what the mutation selected of it, relations as null (appsync.md 2.3).
+/// A record as the `data` of an error: what the mutation selected of it, relations as null.
 struct RecordProjection {
     let caller: Identity
 

@@ -51,7 +51,7 @@ struct ClaimRules: Sendable {
     }
 }
 
-/// The claims that name an owner (appsync.md 2.1).
+/// The claims that name an owner: `sub`, and `username` or `cognito:username`.
 package enum OwnerClaims {
     /// Longer names are refused.
     package static let maximumCharacters = 256
@@ -68,10 +68,11 @@ package enum OwnerClaims {
         return !text.hasPrefix(":") && !text.hasSuffix(":") && !text.contains("::")
     }
 
-    /// Subject and user name, which is empty when no claim has it; throws when one of them is no valid text.
+    /// Subject and user name, which is empty when no claim has it; throws when one of them is no
+    /// valid text.
     ///
-    /// Who has no user name owns nothing, and reads what older rows name by the subject alone (appsync.md 2.1). A token
-    /// without a subject says not for whom it is, and is refused.
+    /// A token without a user name owns nothing; it may read older rows whose owner is the subject
+    /// alone. A token without a subject is refused.
     static func read(
         _ claims: JSONObject,
         usernameClaims: [String] = usernameClaims

@@ -114,7 +114,7 @@ package struct Identity: Sendable {
         set { set(\.claims, newValue) }
     }
 
-    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
+    /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
     package var owner: String { verified.owner }
     /// The stored owner texts that are this caller's: today's form and the older ones, the subject or the name alone
     /// (`OwnerText` tells which of the two a text can be).
@@ -137,8 +137,9 @@ extension Identity: Hashable {
 }
 
 extension Identity {
-    /// Whether the token named both subject and user: one alone is enough to read what older rows name by it, and for
-    /// nothing else (appsync.md 2.1).
+    /// Whether the token named both subject and user.
+    ///
+    /// One of them alone only permits reading older rows whose owner is that one claim.
     package var isComplete: Bool { !userID.text.isEmpty && !username.isEmpty }
 
     /// Whether the caller can own things, be a member of topics and have devices: API keys stand for nobody, and a token

@@ -12,7 +12,7 @@ package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
 package enum PushTokenKind: String, Sendable, Hashable, CaseIterable {
     /// A registration or device token.
     case token
-    /// A Firebase installation id (push-providers section 5).
+    /// A Firebase installation id: the target `fid` of FCM's HTTP v1 API, which replaces tokens.
     case fid
 }
 

@@ -1,10 +1,11 @@
-/// Removes settled deliveries whose time is over, in small batches, so that no writer waits for long (ops-promises
-/// section 2).
+/// Removes settled deliveries whose time is over, in small batches, so that no writer waits for
+/// long.
 ///
-/// They are found by a walk through the ledger in its own order: an index of their times would cost every push. Where the
-/// ledger stands in parts by time (PostgreSQL), each part goes as a whole, once all of it is over; they span as long as
-/// deliveries are kept, at most thirty days. Runs, which stand for deliveries that were never written, are found by their
-/// topics, each of which has its oldest first.
+/// They are found by a walk through the ledger in its own order: an index of their times would cost
+/// every push. Where the ledger stands in parts by time (PostgreSQL), each part goes as a whole,
+/// once all of it is over; they span as long as deliveries are kept, at most thirty days. Runs,
+/// which stand for deliveries that were never written, are found by their topics, each of which has
+/// its oldest first.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource

@@ -57,7 +57,7 @@ package struct ServiceEnvironment: Sendable {
     package func changeTime() -> Timestamp { changes.now(time) }
 }
 
-/// Limits on what one owner may store (ops-promises section 5).
+/// Limits on what one owner may store (`docs/limits.md`).
 package struct ServiceLimits: Sendable, Hashable {
     /// Bytes of UTF-8.
     package var topicNameBytes = 256

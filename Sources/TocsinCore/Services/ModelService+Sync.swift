@@ -1,4 +1,4 @@
-/// One page of `sync` that a client asks for (appsync.md 2.9).
+/// One page of `sync` that a client asks for (`docs/appsync.md`).
 package struct SyncRequest: Sendable {
     package var model: ModelType
     package var filter: Predicate

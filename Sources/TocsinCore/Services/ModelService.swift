@@ -134,7 +134,7 @@ package struct ModelService: Sendable {
         return key
     }
 
-    /// Changes a record; the order of checks is owner, version, condition (appsync.md 2.8).
+    /// Changes a record; the order of checks is owner, version, condition, as in AppSync.
     ///
     /// `lasting` names fields that keep their first value.
     package func update(

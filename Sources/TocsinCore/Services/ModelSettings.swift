@@ -1,4 +1,4 @@
-/// How versions, sync and tombstones behave (appsync.md 2.8, 2.9).
+/// How versions, sync and tombstones behave (`docs/appsync.md`).
 package struct ModelSettings: Sendable, Hashable {
     /// What becomes of an update that names another version than the stored one.
     package enum ConflictHandler: String, Sendable, Hashable, CaseIterable {

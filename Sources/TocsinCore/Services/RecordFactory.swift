@@ -1,4 +1,4 @@
-/// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
+/// Makes and changes records as AppSync does (`docs/appsync.md`).
 package struct RecordFactory: Sendable {
     package let model: ModelType
 
@@ -77,8 +77,10 @@ package struct RecordFactory: Sendable {
         return stepped(record, at: moment)
     }
 
-    /// The record with an update that was made to another version merged in (appsync.md 2.8, AUTOMERGE): stored values
-    /// stay, missing ones are taken, lists are joined, objects merged member by member.
+    /// The record with an update merged in that was made to another version (AppSync's AUTOMERGE).
+    ///
+    /// Stored values stay, missing ones are taken, lists are joined, objects merged member by
+    /// member.
     package func merged(_ record: Record, with input: RecordInput, at moment: Timestamp) -> Record {
         var record = record
         for (position, field) in model.fields.enumerated() where isChangeable(field) {

@@ -6,7 +6,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case unauthorized
     /// A value means nothing here (a platform, a token's form); the text says what is wrong and what to do.
     case badInput(String)
-    /// A value passes a limit of the server (ops-promises section 5), or a page or filter cannot be formed.
+    /// A value passes a limit of the server (`docs/limits.md`), or a page or filter cannot be
+    /// formed.
     case badRequest(String, BadRequestKind = .other)
     /// An `id` or `key` is taken by other content. Carries the stored record only for who may read it (`Record.shown`).
     case conflict(Record?)

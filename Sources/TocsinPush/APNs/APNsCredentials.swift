@@ -1,6 +1,7 @@
 package import TocsinCore
 
-/// What is needed to push to Apple's devices with a key (push-providers section 2).
+/// What is needed to push to Apple's devices with a key (Apple: Establishing a
+/// token-based connection to APNs).
 package struct APNsCredentials: Sendable {
     package var teamID: String
     package var keyID: String

@@ -1,7 +1,8 @@
 import JSON
 import TocsinCore
 
-/// A payload as Apple wants it: body and headers (push-providers sections 3 and 6).
+/// A payload as Apple wants it: body and headers (Apple: Sending
+/// notification requests to APNs).
 struct APNsNotification: Sendable {
     let template: BodyTemplate
     let priority: Int

@@ -153,7 +153,7 @@ package struct APNsProvider: PushProvider {
         PushHeader("apns-push-type", type.rawValue, repeats: true)
     }
 
-    /// Every header of a push but those that differ between devices (push-providers section 3).
+    /// Every header of a push but those that differ between devices.
     private func headers(_ notification: APNsNotification, _ order: PushOrder, token: String) -> [PushHeader] {
         var headers = [
             PushHeader(Self.authorization, Self.scheme + token, repeats: true),

@@ -1,6 +1,6 @@
 package import TocsinCore
 
-/// A Firebase service account (push-providers section 5).
+/// A Firebase service account, as its JSON key file gives it.
 package struct FCMCredentials: Sendable {
     package var projectID: String
     package var clientEmail: String

@@ -1,6 +1,6 @@
 package import TocsinCore
 
-/// How the outbox works; defaults as promised (ops-promises sections 2 and 4).
+/// How the outbox works; the defaults are those of `docs/promises.md`.
 package struct OutboxSettings: Sendable, Hashable {
     /// Tells nodes apart in leases.
     package var node = "node"

@@ -1,4 +1,4 @@
-/// When a delivery is tried again: a pure function of what failed and how often (ops-promises section 4).
+/// When a delivery is tried again: a pure function of what failed and how often.
 package struct RetryPolicy: Sendable, Hashable {
     /// Pauses in seconds before each retry, after the last of which a delivery has failed; empty: the built-in schedule.
     package var replacement: [Double] = []

@@ -1,4 +1,5 @@
-/// Finds the longest texts that fit a provider's size limit (ops-promises section 4: body before title).
+/// Finds the longest texts that fit a provider's size limit: the body is
+/// cut before the title.
 enum TextFitting {
     /// Texts of a notification, possibly shortened.
     struct Texts {
