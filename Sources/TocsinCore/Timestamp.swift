@@ -1,11 +1,14 @@
 /// A moment in milliseconds since 1970-01-01T00:00:00Z.
 package struct Timestamp: Hashable, Sendable, Comparable {
+    /// Milliseconds since 1970-01-01T00:00:00Z, negative before it.
     package var milliseconds: Int64
 
+    /// The moment so many milliseconds after 1970 began.
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
+    /// Whether the left moment is the earlier one.
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The moment this many seconds later.

@@ -22,6 +22,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server is stopping, or the caller's task was cancelled before its turn; nothing was written.
     case stopped
 
+    /// The whole error for the operator's log, with details that clients must not see.
     package var description: String {
         switch self {
         case .unavailable(let reason, let detail):

@@ -2,6 +2,7 @@
 package struct AccountService: Sendable {
     private let environment: ServiceEnvironment
 
+    /// A service over the store of `environment`.
     package init(environment: ServiceEnvironment) {
         self.environment = environment
     }
@@ -33,6 +34,7 @@ package struct AccountService: Sendable {
         }
     }
 
+    /// All accounts, disabled ones too; throws `unavailable` when the store cannot read.
     package func accounts() async throws(ServiceError) -> [Account] {
         try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.accounts() }
     }
@@ -96,6 +98,7 @@ package struct AccountService: Sendable {
         return token
     }
 
+    /// The tokens of a user, or of everybody for nil, revoked ones too.
     package func tokens(of user: UserID?) async throws(ServiceError) -> [IssuedToken] {
         try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.tokens(of: user) }
     }

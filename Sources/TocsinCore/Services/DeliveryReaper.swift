@@ -93,9 +93,12 @@ package struct DeliveryReaper: Sendable {
 
 /// Where a delivery stands in the ledger, which is in order of message, then device.
 package struct DeliveryPlace: Sendable, Hashable {
+    /// The message: the first part of the ledger's order.
     package var message: MessageID
+    /// The device: the second part of the ledger's order.
     package var device: DeviceID
 
+    /// The position of one delivery, which need not exist.
     package init(message: MessageID, device: DeviceID) {
         self.message = message
         self.device = device

@@ -5,6 +5,7 @@ package struct DeviceService: Sendable {
     /// The claims that are noted of who registers, to judge their pushes by.
     private let notedClaims: Set<String>
 
+    /// A service that notes these claims of people who register a device.
     package init(environment: ServiceEnvironment, notedClaims: Set<String> = []) {
         self.environment = environment
         self.notedClaims = notedClaims
@@ -13,15 +14,22 @@ package struct DeviceService: Sendable {
 
     /// What a client says of its device.
     package struct Registration: Sendable, Hashable {
+        /// The provider's token as the client gave it; browsers give their subscription as JSON.
         package var token: String
+        /// What kind of name `token` is.
         package var kind: PushTokenKind
+        /// Which kind of provider reaches the device.
         package var platform: PushPlatform
+        /// Apple's side, where the client said it; nil: learnt from the provider.
         package var environment: PushEnvironment?
+        /// The bundle id or project, where the client said it; empty: the server's default app.
         package var appID: String
         /// The id the client got before; its row is kept when only the token changed.
         package var deviceID: DeviceID?
+        /// What its owner calls the device; nil: nothing.
         package var name: String?
 
+        /// A registration as a client sends it; it is checked by `register`.
         package init(
             token: String,
             platform: PushPlatform,

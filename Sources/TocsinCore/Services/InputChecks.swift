@@ -1,7 +1,9 @@
 /// Checks of client input that no schema can state.
 package struct InputChecks: Sendable {
+    /// The limits that inputs are held to.
     package let limits: ServiceLimits
 
+    /// Checks against these limits.
     package init(limits: ServiceLimits) {
         self.limits = limits
     }

@@ -4,6 +4,7 @@ package struct MembershipService: Sendable {
     private let rights: PushRights
     private var topics: ModelType { rights.topics }
 
+    /// A service for the topics that `rights` knows.
     package init(environment: ServiceEnvironment, rights: PushRights) {
         self.environment = environment
         self.rights = rights

@@ -1,13 +1,17 @@
 /// One page of `sync` that a client asks for (`docs/appsync.md`).
 package struct SyncRequest: Sendable {
+    /// The model that is synchronised.
     package var model: ModelType
+    /// What the client asks for beside what it may read.
     package var filter: Predicate
     /// `startedAt` of the client's sync before this one, in milliseconds; nil: everything.
     package var lastSync: Int64?
+    /// Records of a page at most.
     package var limit: Int
     /// Where the page before ended.
     package var position: SyncPosition?
 
+    /// A request; `position` is nil for the first page of a chain.
     package init(model: ModelType, filter: Predicate, lastSync: Int64?, limit: Int, position: SyncPosition?) {
         self.model = model
         self.filter = filter
@@ -28,6 +32,7 @@ package struct SyncPosition: Sendable, Hashable {
     /// Time and key of the last record; empty at the beginning of a run.
     package var after: [FieldValue]
 
+    /// A position in a chain; by default at the beginning of its first run.
     package init(startedAt: Int64, since: Int64?, isAmongRevised: Bool = false, after: [FieldValue] = []) {
         self.startedAt = startedAt
         self.since = since
@@ -38,7 +43,9 @@ package struct SyncPosition: Sendable, Hashable {
 
 /// One page of `sync`.
 package struct SyncPage: Sendable {
+    /// The records of the page, tombstones included.
     package var records: [Record]
+    /// When the chain began, in milliseconds since 1970; the same on every page.
     package var startedAt: Int64
     /// nil on the last page.
     package var next: SyncPosition?

@@ -29,6 +29,7 @@ package struct ModelSettings: Sendable, Hashable {
     /// Between two rounds of the reaper.
     package var reaperSeconds = 3600.0
 
+    /// Behaves as Amplify's backend, but for what the defaults above say.
     package init() {}
 
     /// The handler of a model.

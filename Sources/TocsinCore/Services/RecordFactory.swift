@@ -1,7 +1,9 @@
 /// Makes and changes records as AppSync does (`docs/appsync.md`).
 package struct RecordFactory: Sendable {
+    /// The model whose records it makes.
     package let model: ModelType
 
+    /// A factory for one model.
     package init(model: ModelType) {
         self.model = model
     }

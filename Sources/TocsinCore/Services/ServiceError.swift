@@ -35,6 +35,7 @@ package enum ServiceError: Error, Sendable, Hashable {
         case filter, arguments, pageSize, other
     }
 
+    /// The refusal that a store's error means; only `internal` keeps its details, for the log.
     package init(_ error: StoreError) {
         switch error {
         case .unavailable(let reason, _): self = .unavailable(reason)
