@@ -6,14 +6,16 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
-    /// How much may wait to be sorted, which takes microseconds an event; beyond it subscribers are ended, to resume by
-    /// cursor, and publishers go on.
+    /// How much may wait to be sorted, which takes microseconds an event.
+    ///
+    /// Beyond it subscribers are ended, to resume by cursor, and publishers go on.
     package struct CommitBound: Sendable {
+        /// Commits that may wait to be sorted.
         package var commits: Int
         /// Bytes of their records, but for the last commit's.
         package var bytes: Int
 
-        /// What is ample for any who have a processor.
+        /// A bound that only a server without processor time reaches.
         package init(commits: Int = 65_536, bytes: Int = 67_108_864) {
             self.commits = commits
             self.bytes = bytes
