@@ -86,6 +86,7 @@ package final class SQLStore: Store {
         return store
     }
 
+    /// Reads one snapshot in the queue of whoever asks; see `Store.read`.
     package func read<Value: Sendable>(
         for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
@@ -139,16 +140,19 @@ package final class SQLStore: Store {
         ownReads.close()
     }
 
+    /// Writes in the next group; see `Store.write`.
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try answer(await WaitingCaller.answer { caller in enqueue(ClosureWrite(body, caller)) })
     }
 
+    /// Puts a write into the queue, or refuses it when too many wait.
     package func enqueue(_ write: any QueuedWrite) {
         Self.admit(writes.push(write), "writes", refuse: write.fail)
     }
 
+    /// Reports a failure to the operator and answers it without what only operators may see.
     package func told(_ failure: StoreError) -> StoreError { diagnostics.report(failure) }
 
     /// What a caller gets; failures are reported on the way.

@@ -2,11 +2,14 @@ package import TocsinCore
 
 /// One numbered file of `migrations/`.
 package struct Migration: Sendable, Hashable {
+    /// The number its file name begins with; migrations are applied in order of it.
     package var number: Int
     /// The file's name.
     package var name: String
+    /// The SQL of the file.
     package var text: String
 
+    /// A migration as its file has it.
     package init(number: Int, name: String, text: String) {
         self.number = number
         self.name = name
@@ -58,7 +61,9 @@ package struct Migration: Sendable, Hashable {
 
 /// A migration, and when it was applied.
 package struct MigrationStatus: Sendable, Hashable {
+    /// The migration's number.
     package var number: Int
+    /// The name of its file.
     package var name: String
     /// nil: not yet.
     package var appliedAt: Timestamp?

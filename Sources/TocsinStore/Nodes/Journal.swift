@@ -34,6 +34,7 @@ package final class Journal: Sendable {
     private let others = Atomic(false)
     private let keeps = Atomic(true)
 
+    /// A journal of this run of the server, which has written nothing yet.
     package init(instance: String) {
         self.instance = instance
     }

@@ -51,6 +51,7 @@ package final class JournalReader: Sendable {
     private let now: @Sendable () -> Timestamp
     private static let pauseMilliseconds = 250
 
+    /// A reader that does nothing until `start`.
     package init(
         _ database: any SQLDatabase,
         journal: Journal,
@@ -67,6 +68,7 @@ package final class JournalReader: Sendable {
         self.listeners = listeners
     }
 
+    /// How the reader gets on, for health and metrics.
     package var status: JournalStatus { found.withLock { $0 } }
 
     /// Says that there may be something to read; never waits.

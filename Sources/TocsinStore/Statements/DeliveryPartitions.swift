@@ -10,6 +10,7 @@ package struct DeliveryPartition: Sendable, Hashable {
     package let span: Range<Int64>
     private static let prefix = "deliveries_"
 
+    /// The part for ids made in this span, in milliseconds since 1970.
     package init(span: Range<Int64>) {
         self.span = span
     }
