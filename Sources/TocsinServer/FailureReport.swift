@@ -19,6 +19,7 @@ package final class FailureReport: Sendable {
     private static let mostLines = 64
     private static let sharedMilliseconds: Int64 = 1000
 
+    /// A report that hands lines to `write`, each with its id.
     package init(
         identifiers: any IdentifierSource,
         time: any TimeSource,
@@ -33,6 +34,7 @@ package final class FailureReport: Sendable {
         }
     }
 
+    /// Writes a failure to the log, unless the same one was just written, and answers its id.
     @Sendable
     package func callAsFunction(_ text: String) -> String {
         let moment = time.now()

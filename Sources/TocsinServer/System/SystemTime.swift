@@ -13,13 +13,16 @@ package struct SystemTime: TimeSource {
 
     private let latest = Latest()
 
+    /// The clock, of which copies share the latest time told.
     package init() {}
 
+    /// The time now, never earlier than it was told before.
     package func now() -> Timestamp {
         let (wall, boot) = (Self.read(CLOCK_REALTIME), Self.read(CLOCK_BOOTTIME))
         return Timestamp(milliseconds: latest.clock.withLock { $0.read(wall: wall, boot: boot) })
     }
 
+    /// Sleeps until `now()` has reached the moment; throws when the task is cancelled.
     package func sleep(until moment: Timestamp) async throws {
         let milliseconds = moment.milliseconds - now().milliseconds
         guard milliseconds > 0 else { return try Task.checkCancellation() }
@@ -37,6 +40,7 @@ package struct SystemTime: TimeSource {
 package struct SteadyClock: Sendable {
     private var last: (time: Int64, boot: Int64)?
 
+    /// A clock that has told no time yet.
     package init() {}
 
     /// The time, given what the wall clock and the boot clock read.
