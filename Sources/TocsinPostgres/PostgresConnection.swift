@@ -271,6 +271,7 @@ extension PostgresConnection {
 package struct TransactionMark: Sendable, Hashable {
     /// Its number; nil where the answer that told it was lost as well, so that only its session and its proof tell.
     package let id: String?
+    /// What tells the session from all others of the server; empty behind a pooler.
     package let session: String
     /// The number of a transaction that was there before.
     package let floor: String
@@ -279,6 +280,7 @@ package struct TransactionMark: Sendable, Hashable {
     /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
     package var proof: TransactionProof?
 
+    /// What is known of a transaction whose `COMMIT` got no answer.
     package init(
         id: String?,
         session: String = "",
@@ -299,6 +301,7 @@ package struct TransactionProof: Sendable, Hashable {
     let sql: String
     let bindings: [SQLValue]
 
+    /// A query and its parameters but the last two.
     package init(sql: String, bindings: [SQLValue]) {
         (self.sql, self.bindings) = (sql, bindings)
     }

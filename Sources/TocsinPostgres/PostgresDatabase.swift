@@ -5,7 +5,9 @@ package import TocsinStore
 
 /// A database of a PostgreSQL server, which many nodes may share.
 package struct PostgresDatabase: SQLDatabase {
+    /// PostgreSQL's.
     package let dialect = Dialect.postgres
+    /// How connections behave.
     package var options = PostgresOptions()
     /// Told of lost and regained connections, on any thread; must return at once.
     package var news: @Sendable (ConnectionNews) -> Void = { _ in }
@@ -33,10 +35,13 @@ package struct PostgresDatabase: SQLDatabase {
         return LoadBalance.problem(url)
     }
 
+    /// Name and version of the server that answered last.
     package var version: String { state.version }
 
+    /// Many nodes may use it.
     package var isShared: Bool { true }
 
+    /// Why no connection can be made; nil while all is well.
     package var trouble: ConnectionTrouble? { state.trouble }
 
     /// Waits for no answer and no connection beyond this time from now: the server stops, and a network may be silent.
@@ -44,6 +49,7 @@ package struct PostgresDatabase: SQLDatabase {
         state.end(at: Deadline(afterMilliseconds: seconds * 1000))
     }
 
+    /// Opens a connection, unless the last attempt failed so recently that it must wait.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         try state.checkPause(use)
         do throws(StoreError) {

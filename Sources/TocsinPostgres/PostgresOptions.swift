@@ -25,6 +25,7 @@ package struct PostgresOptions: Sendable, Hashable {
     /// How long what became of a commit whose answer was lost is asked for.
     package var outcomeMilliseconds = 6000
 
+    /// The documented defaults.
     package init() {}
 }
 

@@ -10,7 +10,9 @@ package import TocsinCore
 package struct SQLiteBackup: Sendable {
     /// How far the copying is.
     package struct Progress: Sendable, Hashable {
+        /// Pages copied so far.
         package var copiedPages: Int
+        /// Pages of the source.
         package var pages: Int
     }
 

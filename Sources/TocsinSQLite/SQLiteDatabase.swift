@@ -5,7 +5,9 @@ package import TocsinStore
 
 /// A SQLite file: write-ahead log, synchronised at each commit.
 package struct SQLiteDatabase: SQLDatabase {
+    /// The file's path.
     package let path: String
+    /// SQLite's.
     package let dialect = Dialect.sqlite
     /// How long a statement waits for another process that writes.
     ///
@@ -35,8 +37,10 @@ package struct SQLiteDatabase: SQLDatabase {
         return SQLiteDatabase(folder: try TemporaryFolder(in: parent ?? memory))
     }
 
+    /// Name and version of the linked library.
     package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
 
+    /// Opens a connection to the file, which is made when a writer finds none.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         if use != .reader { makeFile() }
         let connection = try SQLiteConnection(
@@ -53,6 +57,7 @@ package struct SQLiteDatabase: SQLDatabase {
         return connection
     }
 
+    /// Takes the lock beside the file; throws when another server has it.
     package func claimServer() throws(StoreError) -> (any ServerClaim)? {
         try LockFile(path: path + ".lock")
     }
