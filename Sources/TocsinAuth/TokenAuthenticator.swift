@@ -95,8 +95,10 @@ package struct TokenAuthenticator: Authenticator {
         }
     }
 
-    /// Throws where a local account has this id: what is that account's belongs to its own tokens, not to whomever a sign-in
-    /// provider gives the same subject.
+    /// Throws where a local account has this id.
+    ///
+    /// Only tokens of that account may name it, and no sign-in provider that gives somebody the
+    /// same subject.
     private func refuseLocal(_ id: UserID) async throws(TokenProblem) {
         let account: Account?
         do throws(StoreError) {

@@ -30,8 +30,9 @@ extension LiveFeed {
         for owner in full { endGroups(of: owner) }
     }
 
-    /// Ends a member with the words of the refusal that a new subscription would get, for what may not be read is as what
-    /// does not exist, and where it stood.
+    /// Ends a member whose topic they may not read any more, with its cursor.
+    ///
+    /// The words are those that a new subscription would be refused with.
     func failWithoutAccess(_ member: LiveMember, in group: LiveGroup) {
         let place = FieldPlace(parentType: "Subscription", fieldName: group.fieldName)
         let error = GraphQLError(.unauthorized, at: place, report: { $0 })

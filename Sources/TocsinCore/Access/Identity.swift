@@ -121,8 +121,10 @@ package struct Identity: Sendable {
 
     /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
     package var owner: String { verified.owner }
-    /// The stored owner texts that are this caller's: today's form and the older ones, the subject or the name alone
-    /// (`OwnerText` tells which of the two a text can be).
+    /// The stored owner texts that are this caller's.
+    ///
+    /// They are today's form and the older ones, the subject or the name alone. `OwnerText` tells
+    /// which of the two a text can be.
     package var ownerForms: [String] { verified.ownerForms }
     /// What the rules of models were found to give to the caller.
     var decisions: DecisionMemory { verified.decisions }

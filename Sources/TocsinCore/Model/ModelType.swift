@@ -27,8 +27,9 @@ package final class ModelType: Sendable {
     package let timestamps: Timestamps
     /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
     package let keyPosition: Int?
-    /// Position of the number that the server gives a message in its topic; nil for other models, whose fields of that name
-    /// are the client's.
+    /// Position of the number that the server gives a message in its topic.
+    ///
+    /// It is nil for other models: a field of that name is the client's there.
     package let numberPosition: Int?
     /// The claim whose first form the server writes into `owner`; nil where clients write that field, or rules disagree.
     ///

@@ -62,8 +62,8 @@ package struct ExaminationLimits: Sendable, Hashable {
 package struct RecordPage: Sendable, Hashable {
     /// The records that matched, in the order of the query.
     package var records: [Record]
-    /// The order's values of the last row that was examined or is in the page: where the next page goes on; nil where there
-    /// is none.
+    /// Where the next page begins: the order's values of the last row that was examined or is in
+    /// the page; nil when there is no next page.
     package var end: [FieldValue]?
     /// Bytes of text of its records.
     package var bytes: Int

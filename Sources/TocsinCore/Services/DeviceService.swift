@@ -49,8 +49,11 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Registers a token for the caller: idempotent, revives a retired one, and moves one that another user had, whose
-    /// waiting pushes to it end in the same transaction.
+    /// Registers a token for the caller.
+    ///
+    /// Repeating it changes nothing, and a retired device is active again. A token that another
+    /// user had moves to the caller; in the same transaction the other user's waiting pushes to it
+    /// end.
     ///
     /// Answers the device and all the caller's devices.
     package func register(
@@ -217,8 +220,11 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// The row this registration continues: the one with its token, else the caller's with the id it names, else the
-    /// caller's of the same installation; and the other rows of the same phone, which it replaces.
+    /// The row this registration continues, and the other rows of the same phone, which it
+    /// replaces.
+    ///
+    /// It continues the row with its token, else the caller's row with the id it names, else the
+    /// caller's row of the same installation.
     private func predecessors(
         _ registration: Registration,
         of user: UserID,
@@ -234,8 +240,11 @@ package struct DeviceService: Sendable {
         return (previous, others)
     }
 
-    /// The row with this token and app; and those with the token under other names of apps: somebody else's always, for a
-    /// phone is one person's, the user's own where one of the names is missing, for then it may be the same app.
+    /// The row with this token and app, and those with the token under other app names that count
+    /// as the same phone.
+    ///
+    /// Somebody else's rows always count, for a phone belongs to one person. The user's own count
+    /// where one of the app names is missing, for then it may be the same app.
     private func sameToken(
         _ registration: Registration,
         of user: UserID,

@@ -55,8 +55,9 @@ package struct ServiceEnvironment: Sendable {
         (try? webPush?.canonicalToken(token)) ?? token
     }
 
-    /// Whether anybody is to be told of deliveries that are made; to be asked inside the write, so that who began to listen
-    /// before it misses nothing.
+    /// Whether anybody is to be told of deliveries that are made.
+    ///
+    /// It must be asked inside the write, so that a listener from before the write misses nothing.
     var notesDeliveries: Bool { deliveryListeners?.isAnybodyThere ?? true }
 
     /// The time of a change; to be read inside a write.
@@ -99,8 +100,9 @@ package struct ServiceLimits: Sendable, Hashable {
     package var filterCharacters = 256
     /// How much a page examines, and a request reads.
     package var examination = ExaminationLimits()
-    /// Bytes of a stored record that the condition of one write may search, so that no write keeps others waiting for more
-    /// than some milliseconds.
+    /// Bytes of a stored record that the condition of one write may search.
+    ///
+    /// Writes wait for each other; this bounds the wait to some milliseconds.
     package var conditionSearchBytes = 2 * 1024 * 1024
 
     /// The documented defaults.

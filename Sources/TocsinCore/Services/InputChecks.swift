@@ -32,8 +32,9 @@ package struct InputChecks: Sendable {
         try checkID(id, field: field)
     }
 
-    /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
-    /// are equal.
+    /// Whether a text may be an id that the server or a client has given.
+    ///
+    /// All ids are ASCII, where no two spellings are equal.
     static func mayBeID(_ text: String) -> Bool { TextScan.isASCII(text) }
 
     /// At most this many bytes of UTF-8, without NUL.

@@ -71,9 +71,9 @@ extension ModelService {
 
     /// Decides what a new chain is about.
     ///
-    /// The time is read in a write of its own, behind a fence: all that is older has been committed when this returns, and
-    /// the pages are read after it. Where several nodes write, their clocks may differ: what is told is earlier by a margin,
-    /// so that a row may come twice, but none is missed.
+    /// The time is read in a write of its own, behind a fence: all earlier changes are committed
+    /// when this returns, and the pages are read after it. The clocks of several nodes may differ,
+    /// so the time told is earlier by a margin. A row may come twice, but none is missed.
     private func begin(_ lastSync: Int64?) async throws(ServiceError) -> SyncPosition {
         let environment = environment
         let now = try await environment.store.writing { writer throws(StoreError) in
@@ -91,8 +91,8 @@ extension ModelService {
 
 /// The statements of a sync: one for everything, or two for changes.
 ///
-/// A record that was made and never changed again is found by the time of its making, which lists are ordered by anyway;
-/// only records that were changed stand in an index of changes.
+/// A record that was never changed is found by the time it was made, which also orders lists. Only
+/// changed records are in the index of changes.
 private struct SyncRuns: Sendable {
     let model: ModelType
     let visible: Predicate

@@ -110,8 +110,9 @@ package struct RecordFactory: Sendable {
         return stepped(record, at: moment)
     }
 
-    /// Whether a repeated create carries the same content as the stored record: every declared field that the input
-    /// gives, or leaves out, is what is stored.
+    /// Whether a repeated create has the same content as the stored record.
+    ///
+    /// Every declared field must be what is stored, whether the input gives it or leaves it out.
     ///
     /// Timestamps made by the server do not count. Fields that are hidden from the caller are never compared: a create that
     /// gives one repeats nothing.
