@@ -186,8 +186,9 @@ extension PostgresConnection {
         return 0
     }
 
-    /// Lets the last of the statements, which begins the transaction or ends in what it selects (`Dialect.beginWriting`),
-    /// answer the transaction's number as its last column.
+    /// Lets the last of the statements answer the transaction's number as its last column.
+    ///
+    /// That statement begins the transaction or ends in a selection (`Dialect.beginWriting`).
     private static func askOwnID(with statements: inout [String]) {
         let number = "pg_current_xact_id()::text"
         if let last = statements.last, last.hasPrefix("SELECT ") {
@@ -295,8 +296,9 @@ package struct TransactionMark: Sendable, Hashable {
     var range: (least: String, greatest: String) { id.map { ($0, $0) } ?? (floor, "\(UInt64.max)") }
 }
 
-/// A query that answers a row if a transaction has happened; its last two parameters, which are added, are the least and the
-/// greatest number that it may have.
+/// A query that answers a row if a transaction has happened.
+///
+/// Two last parameters are added: the least and the greatest number that the transaction may have.
 package struct TransactionProof: Sendable, Hashable {
     let sql: String
     let bindings: [SQLValue]

@@ -2,8 +2,10 @@
 ///
 /// Never throws: every way to fail is a `PushAnswer`.
 package protocol PushTransport: Sendable {
-    /// Sends the requests, many streams at once within the peer's limit, and answers each by calling `completed` with the
-    /// request's index in the batch, in any order, exactly once, from any thread.
+    /// Sends the requests, many streams at once within the peer's limit.
+    ///
+    /// Calls `completed` with each request's index in the batch, exactly once, in any order and
+    /// from any thread.
     ///
     /// Returns when every request has been answered.
     func send(

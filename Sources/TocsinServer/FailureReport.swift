@@ -4,8 +4,8 @@ package import TocsinCore
 
 /// Writes our own failures to the log under an id that the client is told.
 ///
-/// A failure that is told in the same words within a second shares the line and the id of the first: while a database is
-/// away each request meets it.
+/// While a database is away every request fails alike. So a failure with the words of one within
+/// the last second shares that one's line and id.
 package final class FailureReport: Sendable {
     private struct Line {
         let id: String

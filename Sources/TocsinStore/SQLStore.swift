@@ -58,10 +58,13 @@ package final class SQLStore: Store {
 
     /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
     ///
-    /// `now` is the time to note with migrations applied. `diagnostics` is told of failures of reads and writes with all
-    /// that is known, each kind at most once a second, on any thread; it must return at once. Throws `mismatch` when the database does not fit, with advice;
-    /// `unavailable` when it cannot be opened, or another server has it. A server's store of a shared database opens even
-    /// while that is away: until it comes, reads and writes are refused, and each write tries anew.
+    /// `now` is the time to note with migrations applied. `diagnostics` is told of failed reads and
+    /// writes in full, each kind at most once a second, on any thread; it must return at once.
+    ///
+    /// Throws `mismatch`, with advice, when the database does not fit, and `unavailable` when it
+    /// cannot be opened or another server has it. A server's store of a shared database opens even
+    /// while the database is away. Until it is back, reads and writes are refused, and each write
+    /// tries anew.
     package static func open(
         _ database: any SQLDatabase,
         role: StoreRole = .server,

@@ -1,5 +1,6 @@
-/// Follows the frame of a body in chunks (RFC 9112 §7.1), so that its lines are bounded: the parser would read a size, an
-/// extension or a trailer without end.
+/// Follows the frame of a body in chunks (RFC 9112 §7.1), so that its lines are bounded.
+///
+/// The parser would read a size, an extension or a trailer without end.
 ///
 /// Extensions mean nothing here and are refused; what is inside trailers the parser judges.
 struct ChunkLines {

@@ -14,8 +14,10 @@ enum TextFitting {
         case idsOnly
     }
 
-    /// The first template within the size of: all of it, a shortened body, no body and a shortened title; the same with less
-    /// detail; nil if even an empty one is too large.
+    /// The first template that fits the size; nil if even an empty one is too large.
+    ///
+    /// Tried in order: everything, a shortened body, no body and a shortened title, then the same
+    /// with less detail.
     ///
     /// Ciphertext may not be cut, and the texts shown in its place are not what is long: all of it or less detail.
     static func fit(

@@ -70,8 +70,9 @@ struct DumpLineReader {
 
 /// Writes a dump to a file that only its owner can read, or to standard output.
 ///
-/// The file is always a new one. One that is to replace another is written beside it and takes the name when it is complete,
-/// so that neither the mode of what was there nor where a link led matters, and what was there stays until then.
+/// The file is always a new one. If it is to replace another, it is written beside it and takes the
+/// name when it is complete. So the old file stays until then, and neither its mode nor the target
+/// of a link matters.
 struct DumpOutput {
     private let descriptor: Int32
     /// What is written to.

@@ -4,8 +4,8 @@ package import TocsinCore
 
 /// The machine's wall clock, which never goes back within this process, and real sleeping.
 ///
-/// When the wall clock is set back, time goes on from where it was at the pace of the boot clock, so that what is due
-/// later still becomes due; when it is ahead, it is followed.
+/// When the wall clock is set back, time goes on from where it was, at the pace of the boot clock.
+/// So what is due later still becomes due. When the wall clock is ahead, it is followed.
 package struct SystemTime: TimeSource {
     private final class Latest: Sendable {
         let clock = Mutex(SteadyClock())

@@ -44,8 +44,8 @@ package struct Migration: Sendable, Hashable {
 
     /// Whether programs that do not know it still work on its tables: its first line begins with `-- additive`.
     ///
-    /// The database remembers it, for those programs cannot read the file: so old and new nodes run side by side while an
-    /// upgrade goes through them.
+    /// The database remembers this, because older programs do not have the file. So old and new
+    /// nodes run side by side during an upgrade.
     package var isAdditive: Bool { text.hasPrefix("-- additive") }
 
     /// FNV-1a with 64 bits, in hexadecimal: finds edits made in error, which is all it is for.
