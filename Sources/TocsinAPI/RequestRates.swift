@@ -16,7 +16,7 @@ package final class RequestRates: Sendable {
     private let burst: Double
     private let time: any TimeSource
     private let buckets = Mutex<[String: Bucket]>([:])
-    /// So many owners are remembered at once; full buckets need no memory.
+    /// Owners that are remembered at once; full buckets need no memory.
     private static let maximumBuckets = 100_000
 
     /// Rates with full buckets; nil when `perSecond` is 0, which means no limit.

@@ -45,7 +45,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         }
     }
 
-    /// Of a year with more than four digits, or before the first one.
+    /// The text of a moment in a year with more than four digits, or before the first one.
     private static func longISO8601(_ year: Int64, _ month: Int64, _ day: Int64, _ inDay: Int64) -> String {
         let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { padded($0, to: 2) }
         return padded(year, to: 4) + "-" + padded(month, to: 2) + "-" + padded(day, to: 2)

@@ -5,7 +5,7 @@ struct FeedStart: Sendable {
     var scope: FeedScope
     /// It hears of messages after this place.
     var after: Int64
-    /// Of the message at that place, where one is known.
+    /// The mark of the message at that position, where one is known.
     var mark: MessageMark?
     /// Whether there may be stored ones among them.
     var replays: Bool

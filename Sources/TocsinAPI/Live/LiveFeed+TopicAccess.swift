@@ -7,8 +7,8 @@ import TocsinCore
 extension LiveFeed {
     /// Ends the subscriptions of those who may no longer read the topic that was changed or deleted.
     ///
-    /// Of a deleted topic they hear first what was committed before: the end waits for its turn behind that. Who has lost
-    /// the right to read hears nothing more.
+    /// Members of a deleted topic first hear what was committed before: the end waits for its turn.
+    /// A member who may not read the topic any more hears nothing more.
     func endWithoutAccess(_ change: RecordChange, of topic: Record, _ commit: Int) {
         let groups = groups(following: TopicID(topic.id))
         guard change == .deleted else {

@@ -5,9 +5,9 @@ import TocsinCore
 
 // From a commit to the couriers: events find their owners, owners take turns, in which events find groups and these theirs.
 extension LiveFeed {
-    /// No more is handed over at once.
+    /// Bytes of responses that are handed over at once, at most.
     private static let turnBytes = 262_144
-    /// No more is made into responses in one turn, but for the last event's.
+    /// Bytes of records that become responses in one turn, at most, but for the last event's.
     private static let turnRecordBytes = 1_048_576
     /// Members from which on a group counts as large.
     ///

@@ -66,7 +66,7 @@ package final class LiveFeed: Sendable {
     /// Rings when an owner may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
-    /// So long a group of many rests before each of its turns.
+    /// How long a large group rests before each of its turns.
     let restTime: Duration
     let state: Mutex<State>
     /// Whether there are groups: read without the lock, for while there are none a commit is nothing to wait for.

@@ -24,7 +24,7 @@ final class LiveMember: RenewableListener, Sendable {
         var stage: Stage
         /// The place of what was handed over last, or behind which the member began; no meaning without a feed.
         var last: Int64
-        /// Of the message there, where one is known.
+        /// The mark of the message there, where one is known.
         var mark: MessageMark?
         var replay: Task<Void, Never>?
         var leave: (@Sendable () -> Void)?

@@ -47,7 +47,7 @@ package struct MessageCursor: Hashable {
 
     var inTopic: InTopic?
     var inOwnFeed: InOwnFeed?
-    /// Of the message that stands there, where one is known.
+    /// The mark of the message that stands there, where one is known.
     var mark: MessageMark?
 
     /// A message's place in its topic; nil for a record that is no message.

@@ -49,7 +49,7 @@ package struct ModelDeclaration: Sendable {
 
     /// The type's name.
     package var name: String
-    /// Of list and sync operations.
+    /// The plural of list and sync operations.
     package var plural: String
     /// The text above it in the file; nil: none.
     package var description: String?

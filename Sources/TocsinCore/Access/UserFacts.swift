@@ -28,7 +28,9 @@ package struct UserFacts: Sendable, Hashable {
         self.seenAt = seenAt
     }
 
-    /// Of a caller, with those of their claims that are asked for; nil for local users and for who is no person.
+    /// The facts of a caller, with those of their claims that are asked for.
+    ///
+    /// Nil for local users, and for callers who are no person.
     package init?(of caller: Identity, naming claims: Set<String>, at now: Timestamp) {
         guard caller.isPerson, caller.tokenID == nil else { return nil }
         self.init(

@@ -120,7 +120,7 @@ package struct DeliveryFacts: Sendable {
         return Gate(name: .membership, passed: true, sentence: "The user has been a member since \(since).")
     }
 
-    /// Of a direct push, which goes to whom it names.
+    /// The gate of a direct push, which goes to the users and devices it names.
     private var addressGate: Gate {
         Gate(name: .membership, passed: false, sentence: "The push was not addressed to this user.")
     }

@@ -69,7 +69,7 @@ package final class ModelType: Sendable {
         var updated: Int?
         var making: Int?
         var id: Int?
-        /// Of messages.
+        /// Fields of messages: topic, key and priority; nil for other models.
         var topic: Int?
         var key: Int?
         var priority: Int?

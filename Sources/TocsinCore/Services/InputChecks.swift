@@ -60,7 +60,7 @@ package struct InputChecks: Sendable {
         do throws(ServiceError) {
             for place in 0..<input.count { try checkText(at: place, in: input, of: model) }
         } catch {
-            // Of several faults the first by name is told, whatever the order in which they were found.
+            // Whatever the order in which faults were found, the first by name is told.
             for place in (0..<input.count).sorted(by: { input.name(at: $0) < input.name(at: $1) }) {
                 try checkText(at: place, in: input, of: model)
             }

@@ -12,7 +12,7 @@ package struct RelatedQuery: Sendable {
     package var order: [ModelQuery.Order]
     /// Where the page before ended; for one parent only.
     package var after: [FieldValue]?
-    /// Of each parent.
+    /// Records of each parent, at most.
     package var limit: Int
 
     /// A query of one page for each parent.

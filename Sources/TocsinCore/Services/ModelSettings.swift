@@ -8,7 +8,7 @@ package struct ModelSettings: Sendable, Hashable {
         case optimisticConcurrency = "OPTIMISTIC_CONCURRENCY"
     }
 
-    /// Of models without a handler of their own.
+    /// The handler of models that have none of their own.
     package var conflictHandler = ConflictHandler.automerge
     /// By model name.
     package var conflictHandlers: [String: ConflictHandler] = [:]

@@ -26,7 +26,7 @@ package final class OwnerStorage: Sendable {
     private let accounts = Mutex<[String: Account]>([:])
     private let asked: AsyncStream<String>
     private let asking: AsyncStream<String>.Continuation
-    /// So many owners are remembered at once.
+    /// Owners that are remembered at once.
     private static let maximumAccounts = 100_000
     /// Rows read at once; bodies are read with them.
     private static let rowsAtOnce = 64

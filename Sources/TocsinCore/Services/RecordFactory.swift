@@ -22,7 +22,7 @@ package struct RecordFactory: Sendable {
 
     /// What all new records of one owner begin with that are made at one time.
     struct Beginning {
-        /// Of all fields.
+        /// The values of all fields.
         fileprivate var values: [FieldValue]
     }
 

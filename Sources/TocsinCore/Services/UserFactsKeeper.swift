@@ -21,7 +21,7 @@ package final class UserFactsKeeper: Sendable {
 
     /// How long what is known is good enough while tokens say the same.
     private static let renewalSeconds = 3600.0
-    /// So many changes of one person are written in so many seconds.
+    /// At most this many changes of one person are written in this many seconds.
     private static let changes = (count: 3, seconds: 180.0)
     /// People remembered, and writes that wait; beyond it all are forgotten, or nothing more is noted.
     private static let maximumPeople = 10_000

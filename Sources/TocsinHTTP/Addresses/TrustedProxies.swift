@@ -1,7 +1,7 @@
 /// Whose word on where a request came from is taken.
 struct TrustedProxies: Sendable {
     private let networks: [AddressNetwork]
-    /// So many hops are looked at; who has more proxies names none.
+    /// Hops that are looked at; a request through more proxies names no client.
     private static let maximumHops = 32
 
     init(_ networks: [AddressNetwork]) { self.networks = networks }

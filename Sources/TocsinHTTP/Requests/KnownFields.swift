@@ -8,7 +8,7 @@ struct KnownFields: Sendable {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding, forwarded, forwardedFor
 
-        /// As it is written, in lower case.
+        /// The field's name as it is written, in lower case.
         private var text: StaticString {
             switch self {
             case .host: "host"

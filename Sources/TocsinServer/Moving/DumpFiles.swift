@@ -92,7 +92,7 @@ struct DumpOutput {
         }
         self.path = replaces ? path + ".\(getpid()).part" : path
         name = replaces ? path : nil
-        // Of a run that was killed, in a container under the same number.
+        // The file may be left from a run that was killed, in a container under the same number.
         if replaces { unlink(self.path) }
         descriptor = open(self.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
