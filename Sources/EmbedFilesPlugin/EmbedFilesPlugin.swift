@@ -1,9 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the text files a target ships with: `schema/*.graphql` and `schema/*.json` into TocsinAPI, `migrations/*.sql` into TocsinStore.
+/// Embeds the text files a target ships with: `schema/*.graphql` and `schema/*.json` into
+/// TocsinAPI, `migrations/*.sql` into TocsinStore.
 ///
-/// String literals from a build plugin cost 1.5 s for 200 kB where `.embedInCode` costs 72 s (design section 2).
+/// String literals from a build plugin cost 1.5 s for 200 kB where `.embedInCode` costs 72 s.
 @main
 struct EmbedFilesPlugin: BuildToolPlugin {
     private struct Source {

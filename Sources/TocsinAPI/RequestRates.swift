@@ -3,8 +3,8 @@ package import TocsinCore
 
 /// How often each owner may ask: a bucket of root fields for each, which fills again with time.
 ///
-/// A request takes as many as it has root fields. One that has more than a bucket holds is served when the bucket is full,
-/// and the next ones wait for what it took beyond that.
+/// A request takes as many tokens as it has root fields. One that has more than a bucket holds is
+/// served when the bucket is full, and later ones wait for the difference.
 package final class RequestRates: Sendable {
     private struct Bucket {
         /// Less than none where a request took more than there were.
@@ -16,7 +16,7 @@ package final class RequestRates: Sendable {
     private let burst: Double
     private let time: any TimeSource
     private let buckets = Mutex<[String: Bucket]>([:])
-    /// So many owners are remembered at once; full buckets need no memory.
+    /// Owners that are remembered at once; full buckets need no memory.
     private static let maximumBuckets = 100_000
 
     /// Rates with full buckets; nil when `perSecond` is 0, which means no limit.
@@ -27,8 +27,9 @@ package final class RequestRates: Sendable {
         self.time = time
     }
 
-    /// Takes a request of the owner's with so many root fields; answers after how many seconds it may be sent when there is
-    /// no room for it.
+    /// Takes the tokens of an owner's request with so many root fields.
+    ///
+    /// Answers nil when the request may run, else after how many seconds it may be sent again.
     package func take(_ owner: String, rootFields count: Int = 1) -> Int? {
         let now = time.now()
         return buckets.withLock { buckets in

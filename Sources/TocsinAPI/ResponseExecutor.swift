@@ -28,6 +28,7 @@ package final class ResponseExecutor: Sendable {
     private let appSyncOptions: ExecutionOptions
     private let standardOptions: ExecutionOptions
 
+    /// An executor for one schema; throws when resolvers and schema disagree.
     package init(
         schema: APISchema,
         sealer: any Sealer,
@@ -136,8 +137,9 @@ package final class ResponseExecutor: Sendable {
         ).bytes
     }
 
-    /// The reply with what the execution of a plan brought: a query that got nothing but "unavailable" is one to be sent
-    /// again in a moment.
+    /// The reply to an executed plan.
+    ///
+    /// A query that got nothing but "unavailable" is marked as one to send again in a moment.
     func reply(with result: ExecutionResult, of plan: ExecutionPlan, style: ResponseStyle) -> GraphQLReply {
         if let errors = result.requestErrors { return reply(to: errors, style: style) }
         let isUnavailable = plan.operationKind == .query && result.hadErrors && result.isAllUnavailable

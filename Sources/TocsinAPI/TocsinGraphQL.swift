@@ -18,6 +18,7 @@ package final class TocsinGraphQL: GraphQLService {
     private let documents: RequestDocuments
     let rates: RequestRates?
 
+    /// The API over its parts, all of which live as long as the server.
     package init(
         executor: ResponseExecutor,
         feed: LiveFeed,
@@ -42,6 +43,7 @@ package final class TocsinGraphQL: GraphQLService {
 
     // MARK: Who asks
 
+    /// Verifies the credentials of a request or socket; a token counts before an API key.
     package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
         guard let token = credentials.authorization ?? credentials.apiKey else {
             return .refused(message: "Valid authorization header not provided.")
@@ -49,7 +51,8 @@ package final class TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal):
-            // A key is no token that could be misspelt (appsync.md 3.4).
+            // An API key has no form, so it cannot be malformed: AppSync answers that it is not
+            // known.
             let isKey = credentials.authorization == nil && refusal == .malformed
             return .refused(message: (isKey ? .notAuthorized : refusal).rawValue)
         case .unavailable(let reason):
@@ -59,21 +62,27 @@ package final class TocsinGraphQL: GraphQLService {
         }
     }
 
+    /// What credentials are recognised by later, without verifying them again; empty for none.
     package func fingerprint(of credentials: Credentials) -> [UInt8] {
         (credentials.authorization ?? credentials.apiKey).map(authenticator.fingerprint) ?? []
     }
 
+    /// The caller whose credentials with this fingerprint were verified before; nil: verify them.
     package func recognize(_ fingerprint: [UInt8]) -> Identity? { authenticator.identity(rememberedBy: fingerprint) }
 
     /// An API key stands for whoever has it: their sockets are not those of one owner.
     package func socketGroup(of caller: Identity) -> String? { caller.provider == .apiKey ? nil : caller.owner }
 
+    /// When the caller's credentials run out, in milliseconds since 1970; nil: never.
     package func expiry(of caller: Identity) -> Int64? { caller.expiresAt?.milliseconds }
 
+    /// Whether the caller's token, key or account was revoked after it was verified.
     package func hasLostAccess(_ caller: Identity) -> Bool { revoked.covers(caller) }
 
     // MARK: Running
 
+    /// Plans a request and says whether it is a query, a mutation or a subscription, or why it is
+    /// neither.
     package func operation(
         of request: GraphQLRequest,
         caller: Identity,
@@ -105,6 +114,7 @@ package final class TocsinGraphQL: GraphQLService {
 
     static func rateExceeded(_ seconds: Int) -> String { "Rate limit exceeded. Try again in \(seconds) s." }
 
+    /// Runs a query or mutation and answers its response; a subscription is refused.
     package func execute(
         _ request: GraphQLRequest,
         caller: Identity,

@@ -33,6 +33,8 @@ package struct TokenAuthenticator: Authenticator {
         self.time = time
     }
 
+    /// Verifies a token or API key; a token that was verified a moment ago is believed without a
+    /// look at the store.
     package func authenticate(token: String) async -> AuthenticationResult {
         let digest = fingerprint(of: token)
         guard !digest.isEmpty else { return .refused(.malformed) }
@@ -41,11 +43,13 @@ package struct TokenAuthenticator: Authenticator {
         return await verify(token, digest, now)
     }
 
+    /// SHA-256 of a token; empty for a text that can be no token.
     package func fingerprint(of token: String) -> [UInt8] {
         guard !token.isEmpty, token.utf8.count <= CompactToken.maximumBytes else { return [] }
         return Digest.sha256(Array(token.utf8))
     }
 
+    /// The caller of a token that was verified before and is still believed; never waits.
     package func identity(rememberedBy fingerprint: [UInt8]) -> Identity? {
         guard !fingerprint.isEmpty else { return nil }
         return verified.identity(for: fingerprint, now: time.now())
@@ -91,8 +95,10 @@ package struct TokenAuthenticator: Authenticator {
         }
     }
 
-    /// Throws where a local account has this id: what is that account's belongs to its own tokens, not to whomever a sign-in
-    /// provider gives the same subject.
+    /// Throws where a local account has this id.
+    ///
+    /// Only tokens of that account may name it, and no sign-in provider that gives somebody the
+    /// same subject.
     private func refuseLocal(_ id: UserID) async throws(TokenProblem) {
         let account: Account?
         do throws(StoreError) {

@@ -48,8 +48,8 @@ public struct PublishedMessage: Sendable, Hashable {
 extension TocsinClient {
     /// Publishes a message; when this returns, the server has stored it durably.
     ///
-    /// The message has an id before it is first sent, and every attempt sends the same one: an answer that got lost on
-    /// its way makes no second message.
+    /// The message has an id before it is first sent, and every attempt sends the same one. So a
+    /// lost answer makes no second message.
     public func publish(topic: TopicReference, _ draft: MessageDraft) async throws(ClientError) -> PublishedMessage {
         var draft = draft
         if draft.id == nil { draft.id = Self.makeMessageID() }

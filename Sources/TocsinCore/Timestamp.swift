@@ -1,11 +1,14 @@
 /// A moment in milliseconds since 1970-01-01T00:00:00Z.
 package struct Timestamp: Hashable, Sendable, Comparable {
+    /// Milliseconds since 1970-01-01T00:00:00Z, negative before it.
     package var milliseconds: Int64
 
+    /// The moment so many milliseconds after 1970 began.
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
+    /// Whether the left moment is the earlier one.
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The moment this many seconds later.
@@ -13,7 +16,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
     }
 
-    /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (appsync.md 1.4).
+    /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (AppSync's own timestamps).
     package var iso8601: String {
         let days = Self.floorDivide(milliseconds, 86_400_000)
         let inDay = milliseconds - days * 86_400_000
@@ -42,7 +45,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         }
     }
 
-    /// Of a year with more than four digits, or before the first one.
+    /// The text of a moment in a year with more than four digits, or before the first one.
     private static func longISO8601(_ year: Int64, _ month: Int64, _ day: Int64, _ inDay: Int64) -> String {
         let time = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { padded($0, to: 2) }
         return padded(year, to: 4) + "-" + padded(month, to: 2) + "-" + padded(day, to: 2)

@@ -36,7 +36,8 @@ final class ClientSession {
     private(set) var responses = 0
     /// Whether any request was handed to the peer.
     private(set) var hasTakenRequests = false
-    /// Whether the peer has taken a request's credentials (push-providers section 1: one stream until then).
+    /// Whether the peer has taken a request's credentials; until then Apple allows one stream
+    /// (Apple: Establishing a token-based connection to APNs).
     ///
     /// It says so by an answer, or by allowing more streams.
     private(set) var isAccepted = false

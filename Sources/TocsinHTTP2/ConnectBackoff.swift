@@ -2,8 +2,9 @@ import NIOCore
 
 /// When the next connect may be tried: doubling pauses after failures.
 ///
-/// A connection that opened and ended without an answer is a weaker sign than one that could not be opened: the next one
-/// is tried at once, then with pauses, and only when it happens again and again is the peer out of reach.
+/// A connection that opened and ended without an answer is a weaker sign than one that could not be
+/// opened. The next one is tried at once, then with pauses. Only when it happens again and again
+/// does the peer count as out of reach.
 struct ConnectBackoff {
     private let first: Double
     private let maximum: Double

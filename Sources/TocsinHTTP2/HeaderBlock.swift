@@ -45,7 +45,8 @@ final class HeaderBlock {
 
     private static let inPlace = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
 
-    /// What repeats may enter the peer's table; what does not is marked never to be indexed (push-providers section 1).
+    /// What repeats may enter the peer's table; what does not is marked never to be indexed (RFC
+    /// 7541 §6.2.3), so that it does not fill that small table.
     static func indexing(_ header: PushHeader) -> UInt8 {
         header.repeats || header.name.hasPrefix(":")
             ? UInt8(NGHTTP2_NV_FLAG_NONE.rawValue) : UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)

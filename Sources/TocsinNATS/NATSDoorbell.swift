@@ -9,6 +9,7 @@ package import TocsinCore
 package final class NATSDoorbell: Doorbell {
     /// Why the doorbell cannot be made.
     package struct SetupError: Error, Sendable, CustomStringConvertible {
+        /// What is wrong with the servers' URLs or the library, and what to do.
         package let description: String
     }
 
@@ -29,16 +30,19 @@ package final class NATSDoorbell: Doorbell {
         self.instance = instance
     }
 
+    /// How the line to the servers is.
     package var state: DoorbellState { line.state }
 
     /// Each goes out by itself: a ring costs little here, and the library gathers them.
     package func ring(_ haste: RingHaste) { line.publish(instance, on: Self.subject) }
 
+    /// Rings, which is all that others have to know.
     package func greet() { ring() }
 
     /// Whoever is there or not, rings go out: with one that comes this costs nothing, and without any next to nothing.
     package func note(othersLive: Bool) {}
 
+    /// Connects, and calls `onRing` for every ring heard, until the task is cancelled.
     package func run(onRing: @escaping @Sendable () -> Void) async {
         let closure = Unmanaged.passRetained(NATSEars(line: line, onRing: onRing))
         let (forever, _) = AsyncStream<Void>.makeStream()

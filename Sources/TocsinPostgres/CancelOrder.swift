@@ -4,8 +4,8 @@ import TocsinStore
 
 /// A request to the server to end a connection's running statement, sent by a thread of its own.
 ///
-/// libpq sends it over a connection that it makes for that, and waits for the server's end of it without a limit: a network
-/// that swallows everything would hold the caller for ever.
+/// libpq sends the order over a connection of its own and waits without a limit for the server to
+/// end it. A network that swallows everything would hold the caller for ever.
 ///
 /// `@unchecked`: libpq's object is touched by the one thread that sends it, and freed when nobody has it any more.
 final class CancelOrder: @unchecked Sendable {

@@ -186,8 +186,9 @@ extension PostgresConnection {
         return 0
     }
 
-    /// Lets the last of the statements, which begins the transaction or ends in what it selects (`Dialect.beginWriting`),
-    /// answer the transaction's number as its last column.
+    /// Lets the last of the statements answer the transaction's number as its last column.
+    ///
+    /// That statement begins the transaction or ends in a selection (`Dialect.beginWriting`).
     private static func askOwnID(with statements: inout [String]) {
         let number = "pg_current_xact_id()::text"
         if let last = statements.last, last.hasPrefix("SELECT ") {
@@ -271,6 +272,7 @@ extension PostgresConnection {
 package struct TransactionMark: Sendable, Hashable {
     /// Its number; nil where the answer that told it was lost as well, so that only its session and its proof tell.
     package let id: String?
+    /// What tells the session from all others of the server; empty behind a pooler.
     package let session: String
     /// The number of a transaction that was there before.
     package let floor: String
@@ -279,6 +281,7 @@ package struct TransactionMark: Sendable, Hashable {
     /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
     package var proof: TransactionProof?
 
+    /// What is known of a transaction whose `COMMIT` got no answer.
     package init(
         id: String?,
         session: String = "",
@@ -293,12 +296,14 @@ package struct TransactionMark: Sendable, Hashable {
     var range: (least: String, greatest: String) { id.map { ($0, $0) } ?? (floor, "\(UInt64.max)") }
 }
 
-/// A query that answers a row if a transaction has happened; its last two parameters, which are added, are the least and the
-/// greatest number that it may have.
+/// A query that answers a row if a transaction has happened.
+///
+/// Two last parameters are added: the least and the greatest number that the transaction may have.
 package struct TransactionProof: Sendable, Hashable {
     let sql: String
     let bindings: [SQLValue]
 
+    /// A query and its parameters but the last two.
     package init(sql: String, bindings: [SQLValue]) {
         (self.sql, self.bindings) = (sql, bindings)
     }

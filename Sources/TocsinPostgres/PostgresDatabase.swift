@@ -5,7 +5,9 @@ package import TocsinStore
 
 /// A database of a PostgreSQL server, which many nodes may share.
 package struct PostgresDatabase: SQLDatabase {
+    /// PostgreSQL's.
     package let dialect = Dialect.postgres
+    /// How connections behave.
     package var options = PostgresOptions()
     /// Told of lost and regained connections, on any thread; must return at once.
     package var news: @Sendable (ConnectionNews) -> Void = { _ in }
@@ -33,10 +35,13 @@ package struct PostgresDatabase: SQLDatabase {
         return LoadBalance.problem(url)
     }
 
+    /// Name and version of the server that answered last.
     package var version: String { state.version }
 
+    /// Many nodes may use it.
     package var isShared: Bool { true }
 
+    /// Why no connection can be made; nil while all is well.
     package var trouble: ConnectionTrouble? { state.trouble }
 
     /// Waits for no answer and no connection beyond this time from now: the server stops, and a network may be silent.
@@ -44,6 +49,7 @@ package struct PostgresDatabase: SQLDatabase {
         state.end(at: Deadline(afterMilliseconds: seconds * 1000))
     }
 
+    /// Opens a connection, unless the last attempt failed so recently that it must wait.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         try state.checkPause(use)
         do throws(StoreError) {
@@ -218,12 +224,14 @@ extension PostgresDatabase {
 
     /// nil while the transaction is in progress: its session has not noticed yet that nobody listens.
     ///
-    /// After a crash the server gives the numbers again of those that were lost with it. So "committed" may be
-    /// somebody else's commit, and only what this transaction wrote tells: looked for once its number is in progress no more,
-    /// by a statement of its own, which sees all that was committed until then. What wrote nothing to tell it by is unknown.
+    /// A server that crashed gives the numbers of lost transactions again. So "committed" may be
+    /// about somebody else's commit, and only what this transaction wrote tells. That is looked for
+    /// once its number is no longer in progress, by a statement of its own, which sees all that was
+    /// committed until then. A transaction that wrote nothing to tell it by has an unknown outcome.
     ///
-    /// A transaction that was sent as a whole may have lost its number with its answers. Then what it wrote is looked for; where
-    /// that is not there its session is ended, which nobody uses any more, and it is looked for again once that is gone.
+    /// A transaction that was sent as a whole may have lost its number with its answers. Then what
+    /// it wrote is looked for. If it is not there, its session, which nobody uses any more, is
+    /// ended, and it is looked for once more.
     ///
     /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
     /// follows it, which does wait, and what goes before that in the server's log is there too.

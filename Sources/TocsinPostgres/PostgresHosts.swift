@@ -2,10 +2,10 @@ import CPostgres
 
 /// The servers that a URL names, as what leads to each alone.
 ///
-/// libpq goes on to a URL's next server only when one fails, and its `connect_timeout` holds for its blocking functions
-/// alone: a server that takes a connection and says nothing would be waited for until all time is over. So each is tried by
-/// itself, with a limit of its own. `target_session_attrs` means the same for one server; that the URL wants its servers
-/// in a random order is left to do here.
+/// libpq goes on to a URL's next server only when one fails, and its `connect_timeout` counts for
+/// its blocking functions alone. A server that accepts a connection and says nothing would be
+/// waited for without end. So each server is tried by itself, with a limit of its own.
+/// `target_session_attrs` means the same for one server; a random order of servers is made here.
 struct PostgresHosts: Sendable {
     /// The URL as libpq takes it.
     let url: String

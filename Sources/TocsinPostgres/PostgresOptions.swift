@@ -17,14 +17,16 @@ package struct PostgresOptions: Sendable, Hashable {
     package var lockLimitMilliseconds = 5000
     /// How long a statement of the server's writer may wait for a lock.
     ///
-    /// Who waits for the group before has as long again, and clients wait 5 seconds for an answer; it is more than the second
-    /// after which PostgreSQL looks for deadlocks.
+    /// A write may wait this long in the group before its own and again in its own group, and
+    /// clients wait 5 seconds for an answer. It is more than the second after which PostgreSQL
+    /// looks for deadlocks.
     package var writerLockLimitMilliseconds = 2000
     /// How long a transaction may do nothing before the server ends it.
     package var idleLimitMilliseconds = 15_000
     /// How long what became of a commit whose answer was lost is asked for.
     package var outcomeMilliseconds = 6000
 
+    /// The documented defaults.
     package init() {}
 }
 
@@ -68,8 +70,9 @@ extension PostgresOptions {
 
     /// Each statement finds its rows by an index, and looks them up one by one.
     ///
-    /// The plan of a prepared statement is kept: one that was made while a table was small would read it from end to end,
-    /// however large it has grown, until the server's own upkeep looks at the table again. What may not be used counts as
-    /// endlessly dear, which compiling (`jit`) would be tried for.
+    /// The plan of a prepared statement is kept. A plan made while a table was small would read it
+    /// from end to end, however large it has grown, until the server's own upkeep looks at the
+    /// table again. Forbidden plans count as endlessly expensive, for which the server would try
+    /// compiling (`jit`).
     private static let planning = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"].map { ($0, "off") }
 }

@@ -46,8 +46,10 @@ final class PostgresParameters: SQLParameters {
         }
     }
 
-    /// Digits that stand for exactly this number where it is whole: as few as tell it from other doubles are not enough
-    /// beside whole numbers.
+    /// All digits of a whole number.
+    ///
+    /// The shortest text that tells a double from other doubles would not compare as equal to a
+    /// whole number.
     private static func decimal(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     func bind(_ text: String, at number: Int) {

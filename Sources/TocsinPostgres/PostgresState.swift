@@ -7,7 +7,7 @@ final class PostgresState: Sendable {
     private struct Found {
         var version = "PostgreSQL"
         var connecting = Attempts()
-        /// Of writers, at a server that only reads.
+        /// Attempts of writers, at a server that only reads.
         var writing = Attempts()
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?

@@ -5,6 +5,7 @@ package struct PostgresSurroundings: Sendable {
     /// A number in 0..<1, for the order of servers that a URL wants to be random.
     package var randomUnit: @Sendable () -> Double
 
+    /// The clock and random numbers that a test sets.
     package init(
         now: @escaping @Sendable () -> ContinuousClock.Instant,
         randomUnit: @escaping @Sendable () -> Double

@@ -2,8 +2,10 @@
 ///
 /// Never throws: every way to fail is a `PushAnswer`.
 package protocol PushTransport: Sendable {
-    /// Sends the requests, many streams at once within the peer's limit, and answers each by calling `completed` with the
-    /// request's index in the batch, in any order, exactly once, from any thread.
+    /// Sends the requests, many streams at once within the peer's limit.
+    ///
+    /// Calls `completed` with each request's index in the batch, exactly once, in any order and
+    /// from any thread.
     ///
     /// Returns when every request has been answered.
     func send(
@@ -15,12 +17,13 @@ package protocol PushTransport: Sendable {
     func close(_ pool: PushPool) async
 }
 
-/// One connection pool: requests of one credential to one origin share kept connections (push-providers section 1).
+/// One connection pool: requests of one credential to one origin share kept connections.
 package struct PushPool: Hashable, Sendable {
     /// `https://host:port` (or `http://` with prior knowledge, in tests).
     package var origin: String
     /// What the peer binds a connection to, for example `TEAMID/KEYID`; a new generation opens new connections.
     package var credential: String
+    /// Raised when connections must be opened anew, because a token or key has changed.
     package var generation: Int
     /// APNs with token authentication allows one stream until the first request has been accepted.
     package var opensWithOneStream: Bool
@@ -29,6 +32,7 @@ package struct PushPool: Hashable, Sendable {
     /// Connections of its own beside the usual ones, for what failed there.
     package var isSpare: Bool
 
+    /// A pool; by default of usual connections that may open many streams at once.
     package init(
         origin: String,
         credential: String,
@@ -48,11 +52,14 @@ package struct PushPool: Hashable, Sendable {
 
 /// A header as it goes on the wire: lowercase name, value bytes as text.
 package struct PushHeader: Sendable, Hashable {
+    /// The field's name in lower case.
     package var name: String
+    /// The field's value.
     package var value: String
     /// Whether the value repeats from request to request, so that HPACK may index it.
     package var repeats: Bool
 
+    /// A field; by default one that HPACK does not index.
     package init(_ name: String, _ value: String, repeats: Bool = false) {
         self.name = name
         self.value = value
@@ -62,6 +69,7 @@ package struct PushHeader: Sendable, Hashable {
 
 /// Requests that share a method (POST), a pool and most headers: one message for many devices.
 package struct PushBatch: Sendable {
+    /// One request of a batch.
     package struct Request: Sendable {
         /// `:path`, for example `/3/device/<token>`.
         package var path: String
@@ -70,6 +78,7 @@ package struct PushBatch: Sendable {
         /// The body; an array is shared, not copied, between requests with the same payload.
         package var body: [UInt8]
 
+        /// A request with what it does not share.
         package init(path: String, headers: [PushHeader], body: [UInt8]) {
             self.path = path
             self.headers = headers
@@ -77,13 +86,16 @@ package struct PushBatch: Sendable {
         }
     }
 
+    /// The connections that carry it.
     package var pool: PushPool
     /// Headers all requests share, built once.
     package var sharedHeaders: [PushHeader]
+    /// The requests, answered by their index.
     package var requests: [Request]
     /// Each request is given up this long after it was handed over.
     package var timeoutSeconds: Double
 
+    /// A batch that is handed over as a whole.
     package init(pool: PushPool, sharedHeaders: [PushHeader], requests: [Request], timeoutSeconds: Double = 20) {
         self.pool = pool
         self.sharedHeaders = sharedHeaders
@@ -106,12 +118,14 @@ package enum PushAnswer: Sendable, Hashable {
 
 /// A provider's answer.
 package struct PushResponse: Sendable, Hashable {
+    /// The HTTP status.
     package var status: Int
     /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`, `location`).
     package var headers: [PushHeader]
     /// At most 16 KiB.
     package var body: [UInt8]
 
+    /// An answer that was read to its end.
     package init(status: Int, headers: [PushHeader], body: [UInt8]) {
         self.status = status
         self.headers = headers

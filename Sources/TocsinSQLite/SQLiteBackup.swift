@@ -4,13 +4,16 @@ package import TocsinCore
 
 /// A copy of a database, made beside a running server through SQLite's backup interface.
 ///
-/// The copy is of one moment: a read transaction is held on the source, so that nobody's write makes the copying begin again,
-/// and nobody who writes waits for it; the source's log only grows until the copy is done. Nothing is checkpointed. The copy is
-/// written under another name, checked and synchronised before it takes its own.
+/// The copy is of one moment. A read transaction is held on the source, so no write makes the
+/// copying begin again, and no writer waits for it; the source's log only grows until the copy is
+/// done. Nothing is checkpointed. The copy is written under another name, then checked and
+/// synchronised, before it takes its own.
 package struct SQLiteBackup: Sendable {
     /// How far the copying is.
     package struct Progress: Sendable, Hashable {
+        /// Pages copied so far.
         package var copiedPages: Int
+        /// Pages of the source.
         package var pages: Int
     }
 

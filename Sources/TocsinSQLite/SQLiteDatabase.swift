@@ -5,12 +5,14 @@ package import TocsinStore
 
 /// A SQLite file: write-ahead log, synchronised at each commit.
 package struct SQLiteDatabase: SQLDatabase {
+    /// The file's path.
     package let path: String
+    /// SQLite's.
     package let dialect = Dialect.sqlite
     /// How long a statement waits for another process that writes.
     ///
-    /// A write may wait for a whole group before its own: twice this is below the time that a request may take, so that
-    /// its caller is told why.
+    /// A write may wait for a whole group before its own. Twice this is less than a request may
+    /// take, so that its caller is told why it failed.
     package var busyTimeoutMilliseconds: Int32 = 2000
     /// How long a statement of a reader may run: filters of clients can make it walk a whole table.
     package var readLimitMilliseconds: Int64 = 5000
@@ -28,15 +30,18 @@ package struct SQLiteDatabase: SQLDatabase {
         self.folder = folder
     }
 
-    /// An empty database in a folder of its own that goes with it: in `parent`, or in memory where the system has a file
-    /// system there.
+    /// An empty database in a folder of its own, which is removed with it.
+    ///
+    /// The folder is in `parent`, or in memory where the system has a file system there.
     package static func temporary(in parent: String? = nil) throws(StoreError) -> SQLiteDatabase {
         let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
         return SQLiteDatabase(folder: try TemporaryFolder(in: parent ?? memory))
     }
 
+    /// Name and version of the linked library.
     package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
 
+    /// Opens a connection to the file, which is made when a writer finds none.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         if use != .reader { makeFile() }
         let connection = try SQLiteConnection(
@@ -53,6 +58,7 @@ package struct SQLiteDatabase: SQLDatabase {
         return connection
     }
 
+    /// Takes the lock beside the file; throws when another server has it.
     package func claimServer() throws(StoreError) -> (any ServerClaim)? {
         try LockFile(path: path + ".lock")
     }
@@ -65,8 +71,9 @@ package struct SQLiteDatabase: SQLDatabase {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// Pages of the log after which a commit brings the main file up to date: 16 MiB, so that pages which change often are
-    /// seldom copied.
+    /// Pages of the log after which a commit copies them to the main file: 16 MiB.
+    ///
+    /// Pages that change often are seldom copied.
     private static func checkpointPages(_ use: ConnectionUse) -> String { use == .writer ? "4000" : "0" }
 
     /// Applies the settings and reads them back, because SQLite answers a refused one with silence.

@@ -4,8 +4,8 @@ package import TocsinCore
 
 /// Writes our own failures to the log under an id that the client is told.
 ///
-/// A failure that is told in the same words within a second shares the line and the id of the first: while a database is
-/// away each request meets it.
+/// While a database is away every request fails alike. So a failure with the words of one within
+/// the last second shares that one's line and id.
 package final class FailureReport: Sendable {
     private struct Line {
         let id: String
@@ -19,6 +19,7 @@ package final class FailureReport: Sendable {
     private static let mostLines = 64
     private static let sharedMilliseconds: Int64 = 1000
 
+    /// A report that hands lines to `write`, each with its id.
     package init(
         identifiers: any IdentifierSource,
         time: any TimeSource,
@@ -33,6 +34,7 @@ package final class FailureReport: Sendable {
         }
     }
 
+    /// Writes a failure to the log, unless the same one was just written, and answers its id.
     @Sendable
     package func callAsFunction(_ text: String) -> String {
         let moment = time.now()

@@ -27,8 +27,8 @@ struct PushApps {
 
     /// The app whose credentials stand outside of apps.
     ///
-    /// Where it names no bundle, its key is good for every app of the team; a project is everybody's where there is no
-    /// other app.
+    /// If it names no bundle, its key serves every app of the team. A Firebase project serves
+    /// everybody while there is no other app.
     private mutating func defaultApp() throws(StartError) -> PushProviders.App {
         var app = PushProviders.App(providers: [])
         if let apple = try apple(settings.apns, Set(PushEnvironment.allCases), of: "APNS_KEY_CONTENTS") {

@@ -13,8 +13,10 @@ package struct ExportRequest: Sendable {
     package var replaces = false
     /// The token of the last chunk of an export that was broken off.
     package var token: String?
+    /// How large a chunk of the dump may grow.
     package var limits = ChunkLimits()
 
+    /// An export of everything to standard output.
     package init() {}
 }
 
@@ -22,17 +24,23 @@ package struct ExportRequest: Sendable {
 package struct ImportRequest: Sendable {
     /// The parts of one dump in order; `-` is standard input.
     package var paths = ["-"]
+    /// Whether the database must be empty.
     package var mode = ImportMode.empty
 
+    /// An import from standard input into an empty database.
     package init() {}
 }
 
 /// What long work is told and tells while it runs.
 package struct MovingReport: Sendable {
+    /// Asked between chunks; true ends the work, which can be taken up again.
     package var isStopped: @Sendable () -> Bool
+    /// Told how far the work is.
     package var progress: @Sendable (MovingProgress) -> Void
+    /// Told what the operator should know, in a sentence.
     package var warning: @Sendable (String) -> Void
 
+    /// A report of these three closures.
     package init(
         isStopped: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (MovingProgress) -> Void = { _ in },

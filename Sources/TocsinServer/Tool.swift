@@ -6,8 +6,11 @@ package import TocsinStore
 
 /// What commands do to the data beside a running server: accounts, tokens, migrations.
 package struct Tool: Sendable {
+    /// Local accounts and their tokens.
     package let accounts: AccountService
+    /// API keys.
     package let keys: KeyService
+    /// Devices and memberships of anybody.
     package let pushes: PushAdministration
     private let store: SQLStore
     private let serverKey: ServerKey

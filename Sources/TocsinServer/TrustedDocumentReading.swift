@@ -11,7 +11,7 @@ struct TrustedDocumentReading {
 
     private static let maximumFiles = 10_000
     private static let maximumFileBytes = 64_000_000
-    /// So many problems are told at once.
+    /// Problems that are told at once.
     private static let maximumProblems = 50
 
     init(hash: @escaping DocumentHash, executor: ResponseExecutor) {

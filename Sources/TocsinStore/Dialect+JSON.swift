@@ -2,8 +2,9 @@ import TocsinCore
 
 /// Members of the JSON column `extra`.
 ///
-/// SQLite tells a value's type with the value. PostgreSQL's expressions have one type, so there a member is compared as what
-/// its field is, and read as the JSON value that it is; objects and lists are kept as texts, which keep their spelling.
+/// SQLite tells a value's type with the value. In PostgreSQL an expression has one type: a member
+/// is compared as its field's kind and read as the JSON value that it is. Objects and lists are
+/// kept as texts, so that they keep their spelling.
 extension Dialect {
     /// The value of a member as it is compared and ordered, null when it is absent.
     func extraMember(_ name: String, _ kind: ModelField.Kind) -> String {

@@ -31,10 +31,14 @@ extension Dialect {
 
     /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
     ///
-    /// It does not insist on writing: an operator may have said that the database only reads. Fenced, it starts when all
-    /// others that began before have ended, and holds up later ones; not by a statement for later in a transaction, as two
-    /// that hold the lock shared would wait for each other. Hurried, it waits for no lock for long. It is statements, of which
-    /// the last begins the transaction or ends in what it selects: a driver may select more.
+    /// It does not insist on writing: an operator may have made the database read-only.
+    ///
+    /// A fenced transaction starts when all others that began before have ended, and holds up later
+    /// ones. No statement in the middle of a transaction can do that, for two transactions that
+    /// hold the lock shared would wait for each other. A hurried one waits for no lock for long.
+    ///
+    /// The text may be several statements. The last one begins the transaction or ends in a
+    /// selection, and a driver may select more there.
     func beginWriting(isFenced: Bool = false, isHurried: Bool = false) -> String {
         switch self {
         case .sqlite: return "BEGIN IMMEDIATE"
@@ -45,8 +49,8 @@ extension Dialect {
         }
     }
 
-    /// Waits, inside a writing transaction and with some patience, for others that make tables and indexes; empty where
-    /// there is only one at a time.
+    /// Waits, inside a writing transaction and with some patience, for others that make tables and
+    /// indexes; empty where one process at a time does.
     var tableLock: [String] {
         switch self {
         case .sqlite: []
@@ -77,8 +81,8 @@ extension Dialect {
         }
     }
 
-    /// Selects 1 for the one that may make and drop parts of tables until its transaction ends, 0 for others; nil where they
-    /// have none.
+    /// Selects 1 for the one transaction that may make and drop parts of tables now, and 0 for
+    /// others; nil where tables have no parts.
     var partitionTurn: String? {
         switch self {
         case .sqlite: nil
@@ -95,8 +99,9 @@ extension Dialect {
         }
     }
 
-    /// Ends a selection whose rows, of the table with this name or alias, a write rests on: nobody else changes them until
-    /// it has ended.
+    /// Ends a selection of rows that a write rests on, from the table with this name or alias.
+    ///
+    /// Nobody else changes those rows until the write has ended.
     func rowLock(_ table: String) -> String {
         switch self {
         case .sqlite: ""

@@ -11,8 +11,11 @@ struct GroupAttempt {
     private var overtaken = 0
     private var losses = 0
     private static let mostOvertaken = 4
-    /// Short waits (`Dialect.beginWriting`) for locks of a hurried group, which finds a write among 256 in nine; beyond, all
-    /// of it is refused, while its callers still wait for an answer.
+    /// Locks that a hurried group waits for in vain, each for a short time
+    /// (`Dialect.beginWriting`).
+    ///
+    /// It finds one bad write among 256 in nine waits. Beyond this number the whole group is
+    /// refused, while its callers still wait for an answer.
     static let mostBlocked = 64
 
     /// Whether nothing has gone wrong so far.

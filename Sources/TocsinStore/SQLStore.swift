@@ -58,10 +58,13 @@ package final class SQLStore: Store {
 
     /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
     ///
-    /// `now` is the time to note with migrations applied. `diagnostics` is told of failures of reads and writes with all
-    /// that is known, each kind at most once a second, on any thread; it must return at once. Throws `mismatch` when the database does not fit, with advice;
-    /// `unavailable` when it cannot be opened, or another server has it. A server's store of a shared database opens even
-    /// while that is away: until it comes, reads and writes are refused, and each write tries anew.
+    /// `now` is the time to note with migrations applied. `diagnostics` is told of failed reads and
+    /// writes in full, each kind at most once a second, on any thread; it must return at once.
+    ///
+    /// Throws `mismatch`, with advice, when the database does not fit, and `unavailable` when it
+    /// cannot be opened or another server has it. A server's store of a shared database opens even
+    /// while the database is away. Until it is back, reads and writes are refused, and each write
+    /// tries anew.
     package static func open(
         _ database: any SQLDatabase,
         role: StoreRole = .server,
@@ -86,6 +89,7 @@ package final class SQLStore: Store {
         return store
     }
 
+    /// Reads one snapshot in the queue of whoever asks; see `Store.read`.
     package func read<Value: Sendable>(
         for origin: ReadOrigin,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
@@ -139,16 +143,19 @@ package final class SQLStore: Store {
         ownReads.close()
     }
 
+    /// Writes in the next group; see `Store.write`.
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try answer(await WaitingCaller.answer { caller in enqueue(ClosureWrite(body, caller)) })
     }
 
+    /// Puts a write into the queue, or refuses it when too many wait.
     package func enqueue(_ write: any QueuedWrite) {
         Self.admit(writes.push(write), "writes", refuse: write.fail)
     }
 
+    /// Reports a failure to the operator and answers it without what only operators may see.
     package func told(_ failure: StoreError) -> StoreError { diagnostics.report(failure) }
 
     /// What a caller gets; failures are reported on the way.

@@ -14,10 +14,12 @@ package struct StoreSettings: Sendable {
     ///
     /// One more reads for the server itself. One owner has half of them at most.
     package var readerCount = 3
+    /// What opening does about migrations that the database lacks.
     package var migrations = MigrationMode.apply
     /// Where groups are noted for other nodes; nil where there are none.
     package var journal: Journal?
 
+    /// The documented defaults, without a journal.
     package init() {}
 }
 
@@ -49,17 +51,21 @@ package struct StoreStatistics: Sendable, Hashable {
     package var failedGroups = 0
     /// Time spent in committing, which is mostly the disk's.
     package var commitTime = Duration.zero
+    /// Writes that wait for a group now.
     package var waitingWrites = 0
+    /// Reads that wait for a thread now.
     package var waitingReads = 0
     /// Why the last group was refused as a whole, and since when groups are; nil once one is committed.
     package var refusal: Refusal?
 
+    /// A store that has done nothing yet.
     package init() {}
 
     /// Why no write is taken.
     package struct Refusal: Sendable, Hashable {
         /// For anyone.
         package var reason: String
+        /// When the first of the groups in a row was refused.
         package var since: ContinuousClock.Instant
     }
 

@@ -40,9 +40,9 @@ struct WriterLoop {
 
     /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
     ///
-    /// Savepoints would cost each write a quarter of its time, and failures are rare: so a group does without, and only
-    /// when a write fails after others, or in a batch, the group is to be run once more, each batch in a savepoint: then nil
-    /// is answered.
+    /// Savepoints would cost each write a quarter of its time, and failures are rare. So a group
+    /// runs without. When a write fails after others, or in a batch, nil is answered, and the group
+    /// is run once more with each batch in a savepoint.
     private func transact(
         _ group: [any QueuedWrite],
         _ writer: SQLWriter,
@@ -84,8 +84,9 @@ struct WriterLoop {
         var blocked = 0
     }
 
-    /// Runs the writes of a group, those of one kind that follow each other as one batch; nil when one that failed cannot be
-    /// undone alone.
+    /// Runs the writes of a group, those of one kind that follow each other as one batch.
+    ///
+    /// Answers nil when a write failed that cannot be undone alone.
     private func running(
         _ group: [any QueuedWrite],
         _ writer: SQLWriter,

@@ -50,7 +50,7 @@ enum Monotonic {
 }
 
 enum Percentile {
-    /// Of sorted values; 0 of none.
+    /// The value at this part of a sorted list; 0 for an empty one.
     static func of<Value: FixedWidthInteger>(_ sorted: [Value], _ part: Double) -> Value {
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
     }

@@ -61,6 +61,28 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("every package declaration says what it is")
+    func packageDeclarationsAreDocumented() {
+        for file in Self.sources where !AllowedImports.undocumented.contains(where: { file.path.contains($0) }) {
+            for line in file.packageDeclarations where !file.hasComment("///", aboveLine: line) {
+                Issue.record("\(file.path):\(line) declares something package without a doc comment")
+            }
+        }
+    }
+
+    @Test(
+        "package declarations are told from what is none",
+        arguments: [
+            ("    package var name: String", true), ("package init(text: String) {", true),
+            ("    package private(set) var routes: [Route] = []", true), ("package final class Hub: Sendable {", true),
+            ("    @discardableResult package func run() -> Int {", true), ("package import TocsinCore", false),
+            ("package extension Hub {", false), ("    let package = 1", false), ("    // package var name", false),
+        ]
+    )
+    func packageLines(line: String, isDeclaration: Bool) {
+        #expect(SourceFile(path: "Sources/Any/File.swift", lines: [line]).packageDeclarations.isEmpty != isDeclaration)
+    }
+
     @Test(
         "import lines are read in every form",
         arguments: [

@@ -28,12 +28,37 @@ struct SourceFile: CustomTestStringConvertible {
         }
     }
 
-    /// Whether a comment ends on the line before this one, attributes not counted.
-    func hasComment(aboveLine number: Int) -> Bool {
+    /// Whether a comment that begins so ends on the line before this one, attributes not counted.
+    func hasComment(_ mark: String = "//", aboveLine number: Int) -> Bool {
         var index = number - 2
         while index >= 0, lines[index].trimmingCharacters(in: .whitespaces).hasPrefix("@") { index -= 1 }
-        return index >= 0 && lines[index].trimmingCharacters(in: .whitespaces).hasPrefix("//")
+        return index >= 0 && lines[index].trimmingCharacters(in: .whitespaces).hasPrefix(mark)
     }
+
+    /// The lines that declare something `package`, but for extensions and imports.
+    var packageDeclarations: [Int] {
+        code.filter { $0.text.contains("package ") && Self.declaresPackage($0.text) }.map(\.number)
+    }
+
+    /// Whether `package` stands among the words before the one that says what is declared.
+    private static func declaresPackage(_ line: String) -> Bool {
+        var isPackage = false
+        for word in line.split(separator: " ") where !word.hasPrefix("@") {
+            let name = String(word.prefix { $0.isLetter })
+            if name == "package" { isPackage = true }
+            if declarators.contains(name) { return isPackage }
+            guard modifiers.contains(name) else { return false }
+        }
+        return false
+    }
+
+    private static let declarators: Set<String> = [
+        "struct", "class", "enum", "protocol", "actor", "func", "var", "let", "init", "typealias", "subscript",
+    ]
+    private static let modifiers: Set<String> = [
+        "package", "public", "private", "fileprivate", "internal", "final", "static", "mutating", "indirect",
+        "nonisolated", "convenience", "lazy", "weak", "override", "required",
+    ]
 
     // `Regex` is Sendable in effect but not in its type, so each use makes its own.
     private static var importLine: Regex<(Substring, module: Substring)> {

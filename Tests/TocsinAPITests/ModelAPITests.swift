@@ -7,8 +7,8 @@ import TocsinCore
 struct ModelAPITests {
     private let bob = APIHarness.identity("bob")
 
-    @Test("the seeds' operations run as they stand")
-    func seeds() async throws {
+    @Test("operations written for an Amplify backend run as they stand")
+    func amplifyOperations() async throws {
         let api = try await APIHarness()
         let registered = try await api.run(
             "mutation RegisterPushToken($token: String!, $platform: String!) "

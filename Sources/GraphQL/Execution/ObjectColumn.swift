@@ -1,7 +1,8 @@
 /// Something an execution holds on to without knowing its type.
 ///
-/// It is cast back without a check: resolvers, context and objects of an `ExecutableSchema` come from one `ResolverMap`,
-/// whose type says what they are, and no other code makes or reads these boxes.
+/// It is cast back without a check. Resolvers, context and objects of an `ExecutableSchema` come
+/// from one `ResolverMap`, whose type says what they are, and no other code makes or reads these
+/// boxes.
 @usableFromInline
 typealias Shared = AnyObject & Sendable
 

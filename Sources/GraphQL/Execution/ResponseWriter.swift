@@ -2,8 +2,9 @@ import JSON
 
 /// The second half of execution: writes what was resolved, depth first, into one buffer (GraphQL §6.4.3, §6.4.4).
 ///
-/// Functions that write a value return `false` when a null stands where none may: then what they have written is
-/// worthless, and the nearest place that takes a null cuts the buffer back and writes it.
+/// A function that writes a value returns `false` when a null stands where none may. What it has
+/// written is worthless then: the nearest field that takes a null cuts the buffer back and writes
+/// null.
 struct ResponseWriter: ~Copyable {
     let request: PreparedRequest
     let steps: PlanSteps

@@ -1,7 +1,7 @@
 /// Turns bytes into tokens (GraphQL §2.1) and keeps the one under view.
 ///
-/// `mutating` means "consumes bytes". A token is a kind and a place; what it says stays in the source, and where it
-/// stands is counted in lines only when an error needs it.
+/// A token is a kind and an offset. Its text stays in the source, and lines are counted only when
+/// an error needs them.
 struct Lexer {
     // Unsafe, because this loop sees every byte: the parser keeps the buffer alive for as long as the lexer.
     let bytes: UnsafeBufferPointer<UInt8>

@@ -1,7 +1,8 @@
 /// A node of a syntax tree as the passes over a document see it: a few words on the stack, nothing to retain.
 struct NodeView {
-    // Unsafe, because validation and planning read millions of nodes a second: valid inside `withRoot` alone, where the
-    // parser's promise that `next` never leaves the tree makes each step safe.
+    // It is unsafe because validation and planning read millions of nodes a second. It is valid
+    // inside `withRoot` alone. Each step is safe there, because the parser promises that `next`
+    // never leaves the tree.
     private let nodes: UnsafePointer<SyntaxNode>
     private let source: UnsafePointer<UInt8>
     /// The node's number, by which facts about it are kept.

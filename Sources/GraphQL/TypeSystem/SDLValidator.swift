@@ -1,5 +1,7 @@
-/// The rules definitions keep among themselves before a schema is made of them: what is named exists, and nothing is
-/// defined or applied twice (graphql-js calls them the SDL rules).
+/// The rules that definitions keep among themselves before a schema is made of them (in graphql-js:
+/// the SDL rules).
+///
+/// What is named exists, and nothing is defined or applied twice.
 struct SDLValidator {
     let definitions: [Definition]
     /// The first definition of each type.

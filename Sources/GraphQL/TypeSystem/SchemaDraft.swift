@@ -1,6 +1,7 @@
 /// Definitions gathered from all documents, extensions merged, before anything refers to anything.
 ///
-/// Of what is defined twice the first stands, and what cannot be extended is not; `SDLValidator` tells of both.
+/// A second definition of one name, and an extension of something that cannot be extended, are left
+/// out; `SDLValidator` reports both.
 struct SchemaDraft {
     var schema: SchemaDefinition
     private(set) var types: [TypeDraft] = []

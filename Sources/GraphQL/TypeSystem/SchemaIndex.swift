@@ -1,7 +1,7 @@
 /// A schema as tables of numbers, for the passes that look at every node of a document.
 ///
-/// Names are found by their bytes, types and fields are told by number, so that nothing is retained on the way; the
-/// schema's own objects are asked only for an error's words.
+/// Names are found by their bytes, and types and fields are numbers, so nothing is retained on the
+/// way. Only an error asks the schema's objects, for its words.
 final class SchemaIndex: Sendable {
     struct TypeEntry: Sendable {
         var kind: Schema.NamedType.Kind

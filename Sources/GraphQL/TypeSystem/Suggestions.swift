@@ -95,8 +95,10 @@ private func number(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
     return digits.drop { $0 == UInt8(ascii: "0") }
 }
 
-/// How many letters must be added, removed, exchanged or swapped with their neighbour to make one name of another; a
-/// change of case alone counts as one.
+/// How many letters must be added, removed, exchanged or swapped with their neighbour to turn one
+/// name into another.
+///
+/// A change of case alone counts as one.
 private struct LexicalDistance {
     private let name: String
     private let lowercased: [Unicode.Scalar]

@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// Keeps web pages from sending requests in their reader's name (cross-site request forgery).
 ///
-/// A page can make a browser send a form, an image's address or a link without asking the server first. None of these
-/// can carry a header field of the page's choice, so a request must have one: a content type that forms do not have,
-/// credentials, or one of the named fields.
+/// A page can make a browser send a form, an image's address or a link without asking the server
+/// first. None of these can carry a header field of the page's choice. So a request must have one:
+/// a content type that forms do not have, credentials, or one of the named fields.
 public struct ForgeryProtection: Sendable, Hashable {
     /// Fields, in lower case, any of which shows that the sender chose its header.
     public var proofs: [String]

@@ -31,8 +31,8 @@ struct AcceptedTypes: Sendable, Hashable {
 
     /// No header and wildcards mean `application/json`.
     ///
-    /// Among types named with equal weight the one with the better status codes is taken; events are streamed only to
-    /// clients that name their type.
+    /// Among types of equal weight the one with the better status codes is taken. Events are
+    /// streamed only to clients that name their type.
     init(_ accept: String?) {
         // What most clients send is not taken apart each time.
         switch accept {

@@ -1,17 +1,20 @@
 /// Where the responses of one subscription go.
 ///
-/// Called from any thread, by one caller at a time for one subscription; never blocks and never fails: a peer that
-/// does not read is cut off by the transport, which then cancels the stream.
+/// It is called from any thread, by one caller at a time for one subscription. It never blocks and
+/// never fails: the transport cuts off a peer that does not read, and then cancels the stream.
 public protocol ResponseSink: AnyObject, Sendable {
     /// Hands over the next response.
     func next(_ response: SharedResponse)
     /// Says that no response follows; called once at most.
     func end(_ reason: StreamEnd)
-    /// Runs `body`, which hands over stored responses, when it is this sink's turn among all of its connection, and answers
-    /// what it answers; false, without running it, when nobody wants more.
+    /// Runs `body`, which hands over stored responses, when it is this sink's turn on its
+    /// connection.
     ///
-    /// Turns are given one at a time, in the order in which they were asked for, so that what is read for them is kept once
-    /// for a connection and not once for each of its replays. A turn within a turn would wait for ever.
+    /// Answers what `body` answers, or false without running it when nobody wants more.
+    ///
+    /// Turns are given one at a time, in the order in which they were asked for. So one page of
+    /// stored responses is in memory for a connection, however many replays it has. A turn within a
+    /// turn would wait for ever.
     func turn(_ body: () async -> Bool) async -> Bool
     /// Waits, in a turn, until this stored response may be handed over next, or nobody wants more.
     ///

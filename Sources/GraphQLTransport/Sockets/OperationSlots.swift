@@ -14,7 +14,7 @@ struct OperationSlots: Sendable {
     enum Fault: Error, Equatable {
         /// An operation of this id runs already.
         case idInUse
-        /// So many run already.
+        /// This many operations run already, which is the most.
         case full(Int)
     }
 

@@ -1,10 +1,11 @@
 import GraphQL
 import JSON
 
-/// Error objects in AppSync's shape: `errorType`, `errorInfo` and `data` at the root (appsync.md 2.3).
+/// Error objects in AppSync's shape: `errorType`, `errorInfo` and `data` at the root
+/// (`docs/appsync.md`).
 ///
-/// A resolver's error has all six members; one of the executor (null where none may be) or of the whole request has only
-/// path, locations and message. Our own `extensions.code` is beside them.
+/// A resolver's error has all six members; one of the executor (null where none may be) or of the
+/// whole request has only path, locations and message. Our own `extensions.code` is beside them.
 struct AppSyncErrorEncoding: Sendable {
     let schema: Schema
     private static let shownExtensions = ["code", "cost", "maximumCost", "cursor", "oldestCursor"]

@@ -1,7 +1,8 @@
 import GraphQL
 
-/// AppSync's words for requests that are refused before any resolver runs (appsync.md 2.3): clients tell errors apart by
-/// them.
+/// AppSync's words for requests that are refused before any resolver runs (`docs/appsync.md`).
+///
+/// Amplify's clients tell errors apart by these words.
 enum AppSyncWording {
     /// The errors with AppSync's words beside the engine's.
     static func worded(_ errors: RequestErrors, query: String) -> RequestErrors {

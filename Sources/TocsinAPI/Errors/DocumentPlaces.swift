@@ -1,6 +1,7 @@
 import GraphQL
 
-/// The path of field names that leads to a place in a document: `getTopic/name` (appsync.md 2.3).
+/// The path of field names that leads to a place in a document: `getTopic/name`, as AppSync's
+/// validation errors print it (`docs/appsync.md`).
 struct DocumentPlaces {
     private struct Place {
         var start: SourceLocation

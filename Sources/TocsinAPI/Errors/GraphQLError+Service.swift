@@ -43,7 +43,7 @@ extension GraphQLError {
     /// A member of `extensions` that is never sent.
     static let wording = "appSyncMessage"
 
-    /// The public form of a service's refusal (appsync.md 2.3).
+    /// The public form of a service's refusal.
     ///
     /// - Parameter data: a record as the mutation selected it.
     init(

@@ -1,6 +1,8 @@
 import JSON
 
-/// Input checks of AppSync's scalars (appsync.md 1.4): the text is kept as given, never normalised.
+/// Input checks of AppSync's scalars (`docs/appsync.md`).
+///
+/// The text is kept as given and never normalised.
 enum AWSScalars {
     /// The value to keep, or nil when it is not one of the scalar's.
     static func coerced(_ value: JSONValue, as scalar: String) -> JSONValue? {

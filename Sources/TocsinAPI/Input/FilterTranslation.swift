@@ -1,12 +1,13 @@
 import JSON
 import TocsinCore
 
-/// Translates filter, condition and key-condition inputs into predicates (appsync.md 2.7).
+/// Translates filter, condition and key-condition inputs into predicates (`docs/appsync.md`).
 struct FilterTranslation {
     let model: ModelType
     private let limits: ServiceLimits
     private let caller: Identity
-    /// Subscription filters join several operators on one field by OR, all others by AND (appsync.md 4.7).
+    /// AppSync joins several operators on one field by OR in subscription filters, and by AND in
+    /// all others.
     private let joinsOperatorsByOr: Bool
     private var parts = 0
 

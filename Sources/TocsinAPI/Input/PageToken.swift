@@ -1,7 +1,7 @@
 import JSON
 import TocsinCore
 
-/// Page tokens: where a page ended, sealed for one field, its arguments and one caller (appsync.md 2.6).
+/// Page tokens: where a page ended, sealed for one field, its arguments and one caller.
 struct PageToken {
     let sealer: any Sealer
     /// What the token is good for: field, arguments without `limit` and `nextToken`, caller.

@@ -1,8 +1,9 @@
 import JSON
 import TocsinCore
 
-/// AppSync's limits of subscription filters (appsync.md 4.7), in the words by which clients know them: they go on
-/// without a filter then.
+/// AppSync's limits of subscription filters (`docs/appsync.md`).
+///
+/// The texts are AppSync's own: a client that reads one of them subscribes again without a filter.
 enum SubscriptionFilterLimits {
     /// Filters joined by OR, after everything has been multiplied out.
     static let combinations = 10

@@ -2,8 +2,10 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-/// One subscriber to deliveries, served at its own pace: of a delivery that changes again before it was handed over only the
-/// newest state is kept, so that a fan-out to many devices neither fills the connection's queue nor waits for the reader.
+/// One subscriber to deliveries, served at its own pace.
+///
+/// If a delivery changes again before it was handed over, only its newest state is kept. So a
+/// fan-out to many devices neither fills the connection's queue nor waits for the reader.
 final class DeliveryMember: RenewableListener, Sendable {
     /// What a delivery is known by.
     struct Key: Hashable, Sendable {

@@ -5,7 +5,7 @@ struct FeedStart: Sendable {
     var scope: FeedScope
     /// It hears of messages after this place.
     var after: Int64
-    /// Of the message at that place, where one is known.
+    /// The mark of the message at that position, where one is known.
     var mark: MessageMark?
     /// Whether there may be stored ones among them.
     var replays: Bool
@@ -18,8 +18,9 @@ struct FeedOpening {
 
     /// The start in the feed of the topic named, or of all the caller's topics; nil where there is no one feed of these.
     ///
-    /// A cursor that cannot be honoured is refused together with the oldest one that can be: what lies between is missed
-    /// only by those who decide to. An empty one stands before the first message that is kept.
+    /// A cursor that cannot be honoured is refused, together with the oldest one that can be. So a
+    /// client misses what lies between only if it decides to. An empty cursor stands before the
+    /// first message that is kept.
     func start(topic: TopicID?, cursor text: String?) async throws(ServiceError) -> FeedStart? {
         guard let scope = topic.map(FeedScope.topic) ?? services.feeds.ownFeed(of: caller) else {
             if text == nil { return nil }

@@ -1,7 +1,9 @@
 import TocsinCore
 
-/// What owners and their groups are still to hear, in order of commit: owners take turns, and their groups in these, so that
-/// an owner with thousands of groups, or with filters that take their time, keeps nobody else waiting.
+/// Events that owners and their groups are still to hear, in order of commit.
+///
+/// Owners take turns, and so do the groups of one owner. So an owner with thousands of groups, or
+/// with slow filters, keeps nobody else waiting.
 ///
 /// An event waits once for an owner until it was judged for which groups it is, then once for each of these.
 package struct LiveBacklog {

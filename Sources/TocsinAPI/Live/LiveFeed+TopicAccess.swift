@@ -7,8 +7,8 @@ import TocsinCore
 extension LiveFeed {
     /// Ends the subscriptions of those who may no longer read the topic that was changed or deleted.
     ///
-    /// Of a deleted topic they hear first what was committed before: the end waits for its turn behind that. Who has lost
-    /// the right to read hears nothing more.
+    /// Members of a deleted topic first hear what was committed before: the end waits for its turn.
+    /// A member who may not read the topic any more hears nothing more.
     func endWithoutAccess(_ change: RecordChange, of topic: Record, _ commit: Int) {
         let groups = groups(following: TopicID(topic.id))
         guard change == .deleted else {
@@ -30,8 +30,9 @@ extension LiveFeed {
         for owner in full { endGroups(of: owner) }
     }
 
-    /// Ends a member with the words of the refusal that a new subscription would get, for what may not be read is as what
-    /// does not exist, and where it stood.
+    /// Ends a member whose topic they may not read any more, with its cursor.
+    ///
+    /// The words are those that a new subscription would be refused with.
     func failWithoutAccess(_ member: LiveMember, in group: LiveGroup) {
         let place = FieldPlace(parentType: "Subscription", fieldName: group.fieldName)
         let error = GraphQLError(.unauthorized, at: place, report: { $0 })

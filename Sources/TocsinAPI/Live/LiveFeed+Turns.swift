@@ -5,12 +5,14 @@ import TocsinCore
 
 // From a commit to the couriers: events find their owners, owners take turns, in which events find groups and these theirs.
 extension LiveFeed {
-    /// No more is handed over at once.
+    /// Bytes of responses that are handed over at once, at most.
     private static let turnBytes = 262_144
-    /// No more is made into responses in one turn, but for the last event's.
+    /// Bytes of records that become responses in one turn, at most, but for the last event's.
     private static let turnRecordBytes = 1_048_576
-    /// Handing over to so many takes a good part of a millisecond of a core, and their readers want the others: first
-    /// those who published get their answers.
+    /// Members from which on a group counts as large.
+    ///
+    /// Handing over to so many takes a good part of a millisecond of a core. Those who published
+    /// get their answers first.
     private static let largeGroup = 32
 
     /// Finds the owners whom the event may concern and lets it wait for their turns: cheap, so that commits never pile up.
@@ -90,8 +92,10 @@ extension LiveFeed {
         return next.map { LiveJudging($0, among: $1) }
     }
 
-    /// Makes the responses of the group's next events and hands them over together, unless much of what was handed over
-    /// before is still under way: then they wait, become more, and cost less each.
+    /// Makes the responses of the group's next events and hands them over together.
+    ///
+    /// While much of what was handed over before is under way, events wait, become more, and cost
+    /// less each.
     private func takeTurn(_ group: LiveGroup) async {
         state.withLock { $0.backlog.park(group) }
         let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }

@@ -6,14 +6,16 @@ package import TocsinCore
 
 /// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
 package final class LiveFeed: Sendable {
-    /// How much may wait to be sorted, which takes microseconds an event; beyond it subscribers are ended, to resume by
-    /// cursor, and publishers go on.
+    /// How much may wait to be sorted, which takes microseconds an event.
+    ///
+    /// Beyond it subscribers are ended, to resume by cursor, and publishers go on.
     package struct CommitBound: Sendable {
+        /// Commits that may wait to be sorted.
         package var commits: Int
         /// Bytes of their records, but for the last commit's.
         package var bytes: Int
 
-        /// What is ample for any who have a processor.
+        /// A bound that only a server without processor time reaches.
         package init(commits: Int = 65_536, bytes: Int = 67_108_864) {
             self.commits = commits
             self.bytes = bytes
@@ -64,7 +66,7 @@ package final class LiveFeed: Sendable {
     /// Rings when an owner may have a turn.
     let turns: AsyncStream<Void>
     let bell: AsyncStream<Void>.Continuation
-    /// So long a group of many rests before each of its turns.
+    /// How long a large group rests before each of its turns.
     let restTime: Duration
     let state: Mutex<State>
     /// Whether there are groups: read without the lock, for while there are none a commit is nothing to wait for.

@@ -112,8 +112,10 @@ struct LiveIndex {
 }
 
 extension LiveGroup {
-    /// Today's owner text and the two older forms, each of which may stand in a row; where others than the one owner may
-    /// listen, every row of the model.
+    /// The keys under which events for this caller are found.
+    ///
+    /// They are today's owner text and the two older forms, each of which may be in a row. Where
+    /// people other than the owner may listen, the key is every row of the model.
     fileprivate var interestKeys: [InterestKey] {
         let model = interest.model
         let rules = model.rules.filter { $0.covers(.listen) }

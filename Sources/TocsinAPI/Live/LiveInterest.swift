@@ -28,7 +28,7 @@ struct LiveInterest: Sendable {
     var change: RecordChange
     /// Visibility and topic together.
     var predicate: Predicate
-    /// The subscriber's own filter: it compares with owners as clients see them (appsync.md 2.1).
+    /// The subscriber's own filter: it compares with owners as clients see them (`ShownOwner`).
     var filter = Predicate.always
     /// Filters of the same bytes are the same filter.
     var filterBytes: [UInt8] = []

@@ -1,6 +1,8 @@
 import TocsinCore
 
-/// An event on its way to one owner's groups: their filters are judged a part at a time, each once for all groups that have it.
+/// An event on its way to one owner's groups.
+///
+/// Their filters are judged a part at a time, equal filters once for all groups that have them.
 package struct LiveJudging {
     /// How much text the filters of one owner may search.
     package struct Bound: Sendable {

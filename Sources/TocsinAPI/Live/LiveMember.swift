@@ -2,12 +2,14 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-/// One subscriber in a group: catches up with stored messages first if it named a cursor, then goes live, so that nothing
-/// is missed and nothing comes twice.
+/// One subscriber in a group.
 ///
-/// What it was handed last and where it therefore stands change together, under one lock and with the sink's call inside
-/// it, or under that of the group's order, so that the cursor a subscription ends with is that of the last response before
-/// the end, whoever ends it.
+/// If it named a cursor it first gets the stored messages after it, then live ones. Nothing is
+/// missed, and nothing comes twice.
+///
+/// Its position changes under the lock that hands a response over, the sink's call included, or
+/// under the lock of the group's order. So the cursor that a subscription ends with is that of its
+/// last response, whatever ends it.
 final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
@@ -22,7 +24,7 @@ final class LiveMember: RenewableListener, Sendable {
         var stage: Stage
         /// The place of what was handed over last, or behind which the member began; no meaning without a feed.
         var last: Int64
-        /// Of the message there, where one is known.
+        /// The mark of the message there, where one is known.
         var mark: MessageMark?
         var replay: Task<Void, Never>?
         var leave: (@Sendable () -> Void)?

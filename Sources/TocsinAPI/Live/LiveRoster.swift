@@ -11,7 +11,7 @@ struct LiveEvent: Sendable {
     var record: Record
     /// Where it stands in the group's feed, once it is known which group's.
     var place: Int64?
-    /// Of the record, where it is a message.
+    /// The mark of the record, where it is a message.
     var mark: MessageMark?
     /// The group's topic was deleted: what came before is still told, nothing after it.
     var endsAccess = false

@@ -27,11 +27,12 @@ private enum FNV {
     }
 }
 
-/// Where a client stands: in a topic's feed, in the feed of all its messages, or in both; signed, so that a changed one is
-/// noticed (ops-promises P11).
+/// Where a client stands: in a topic's feed, in the feed of all its messages, or in both.
 ///
-/// Any client can take a signed text apart, if not make one. So the place in an owner's feed, which counts all of the owner's
-/// messages, is only in the cursors of that owner's own.
+/// It is signed, so that a changed cursor is refused (BAD_CURSOR) instead of skipping messages.
+///
+/// Any client can take a signed text apart, if not make one. So the place in an owner's feed, which
+/// counts all of the owner's messages, is only in the cursors of that owner's own.
 package struct MessageCursor: Hashable {
     struct InTopic: Hashable {
         var topicID: TopicID
@@ -46,7 +47,7 @@ package struct MessageCursor: Hashable {
 
     var inTopic: InTopic?
     var inOwnFeed: InOwnFeed?
-    /// Of the message that stands there, where one is known.
+    /// The mark of the message that stands there, where one is known.
     var mark: MessageMark?
 
     /// A message's place in its topic; nil for a record that is no message.

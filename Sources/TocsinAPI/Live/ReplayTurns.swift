@@ -20,7 +20,7 @@ final class ReplayTurns: Sendable {
     private let state = Mutex(State())
     private let maximum: Int
 
-    /// So many replays of one owner take turns at the same time.
+    /// Gives turns to this many replays of one owner at the same time.
     init(maximum: Int = 16) { self.maximum = maximum }
 
     /// Runs `body` when it is the turn of one of the owner's; false, without running it, when the task is cancelled before.

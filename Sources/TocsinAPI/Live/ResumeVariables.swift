@@ -4,8 +4,9 @@ enum ResumeVariables {
 
     /// Variables that the text declares and then uses once, as `after:`.
     ///
-    /// The text is not parsed: what stands in comments and strings counts as a use too, so that a variable is rather missing
-    /// here than here for nothing. Then its subscribers share less.
+    /// The text is not parsed: a name in a comment or string counts as a use too. So a variable may
+    /// be missing here that could be listed, and its subscribers share less; the other way round
+    /// would be wrong.
     static func names(in text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         var uses: [String: Int] = [:]

@@ -40,9 +40,11 @@ extension TocsinGraphQL {
         return (interest, start)
     }
 
-    /// `topicId` narrows a subscription to new messages to one feed; `after` resumes that feed, or that of all the caller's
-    /// topics, and so does what a client that comes again has seen last: it is where the client stands, wherever it first
-    /// began.
+    /// Narrows a subscription to one feed.
+    ///
+    /// `topicId` names the feed of a topic. `after` resumes that feed, or the feed of all the
+    /// caller's topics. What a client that comes again has seen last takes the place of `after`,
+    /// wherever the client first began.
     private func restrictToFeed(
         _ interest: inout LiveInterest,
         _ field: SubscriptionSource,

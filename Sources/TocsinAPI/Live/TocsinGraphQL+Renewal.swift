@@ -4,12 +4,16 @@ package import TocsinCore
 
 // Callers over time: a newer token, and rights that end.
 extension TocsinGraphQL {
+    /// Whether both are tokens of one user, so that the newer may take the older one's place on a
+    /// socket.
     package func isSameUser(_ caller: Identity, as other: Identity) -> Bool {
         caller.owner == other.owner && caller.provider == other.provider
     }
 
-    /// A subscription's visibility was decided when it began: it goes on by a token that gives the same rights, and ends with
-    /// one that gives others, to be begun again.
+    /// Lets a subscription go on under a newer token, or ends it.
+    ///
+    /// What a subscription shows was decided when it began. It goes on with a token of the same
+    /// rights and ends with any other, for the client to begin again.
     package func renew(_ stream: any StreamHandle, caller: Identity) {
         guard let listener = stream as? any RenewableListener else { return }
         guard rights(of: listener.caller) == rights(of: caller) else {

@@ -5,6 +5,7 @@ package import TocsinCore
 
 // Subscribing: to records here, to deliveries in its own file.
 extension TocsinGraphQL {
+    /// Begins a subscription; every event that commits after this returns reaches `sink`.
     package func subscribe(
         _ request: GraphQLRequest,
         caller: Identity,

@@ -3,8 +3,8 @@ package import TocsinCore
 
 /// What a resolver hands on: the source of the fields below it.
 ///
-/// Records are on the hot path: the large cases are indirect, so that copying one costs two references and not the size
-/// of the largest case.
+/// Records are copied often, so the large cases are indirect: copying a record costs two references
+/// and not the size of the largest case.
 package enum APIObject: Sendable {
     case root
     case record(Record)
@@ -35,25 +35,33 @@ package enum APIObject: Sendable {
 
 /// A page of records and the token of the next one.
 package struct PageResult: Sendable {
+    /// The records that the caller may read and asked for.
     package var records: [Record]
+    /// Where the next page begins; nil on the last page.
     package var nextToken: String?
-    /// Of `sync` alone, in milliseconds (appsync.md 2.6, 2.9).
+    /// When a sync began, in milliseconds since 1970; nil for lists and queries.
     package var startedAt: Int64?
 }
 
 /// What registering or unregistering a token answers.
 package struct RegistrationResult: Sendable {
+    /// Whose devices they are.
     package var userID: UserID
+    /// The tokens of all the caller's devices.
     package var tokens: [String]
+    /// The device that was registered; nil after unregistering.
     package var device: Device?
 }
 
 /// What every resolver may use for one request.
 package struct RequestContext: Sendable {
+    /// Who asks.
     package let caller: Identity
+    /// The services of the server.
     package let services: Services
     private let held: HeldRecords
 
+    /// A context of one request, which holds no records yet.
     package init(caller: Identity, services: Services) {
         self.caller = caller
         self.services = services
@@ -66,26 +74,38 @@ package struct RequestContext: Sendable {
 
 /// The services behind the API, made once.
 package final class Services: Sendable {
+    /// Records of any model.
     package let models: ModelService
+    /// Creates topics.
     package let topics: TopicService
+    /// Creates messages.
     package let messages: MessageService
+    /// Replays messages.
     package let feeds: FeedService
+    /// Registers devices.
     package let devices: DeviceService
+    /// Joins and leaves topics.
     package let memberships: MembershipService
+    /// Tells what became of pushes.
     package let deliveries: DeliveryService
+    /// Pushes to users and devices without a topic of theirs.
     package let directPushes: DirectPushService
+    /// How far people have read.
     package let readMarks: ReadMarkService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
     let watchers = TopicWatchers()
+    /// Checks of input that no schema can state.
     package let checks: InputChecks
     /// What requests hold in memory.
     let recordBudget: RecordBudget
+    /// Seals page tokens and signs cursors.
     package let sealer: any Sealer
     /// Writes an internal failure to the log and answers the id under which it stands there.
     package let report: @Sendable (String) -> String
 
+    /// Makes every service over one environment; `report` writes failures to the log.
     package init(
         environment: ServiceEnvironment,
         schema: APISchema,

@@ -2,7 +2,7 @@ import GraphQL
 import JSON
 import TocsinCore
 
-/// Pages of one model: lists, queries by an index, and sync (appsync.md 2.6, 2.9).
+/// Pages of one model: lists, queries by an index, and sync (`docs/appsync.md`).
 struct ModelPages {
     let model: ModelType
     let invocation: FieldInvocation<RequestContext>

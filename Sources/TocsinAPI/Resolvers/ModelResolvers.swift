@@ -108,7 +108,7 @@ struct ModelResolvers {
         )
     }
 
-    /// Refuses to remove what the type requires, before anything is written (appsync.md 2.8).
+    /// Refuses a null for a field that the type requires, before anything is written.
     private func checkRemovals(_ input: RecordInput, of model: ModelType, path: String) throws(ServiceError) {
         for field in model.fields where field.isRequired && input[field.name] == .null {
             throw .badRequest(

@@ -2,9 +2,9 @@ import GraphQL
 import JSON
 import TocsinCore
 
-/// Owners as clients see them: the part after the last `::` (appsync.md 2.1).
+/// Owners as clients see them: of the stored `<sub>::<username>`, the part after the last `::`.
 enum ShownOwner {
-    /// Of a single owner or a list of them.
+    /// The shown form of a single owner, or of a list of them.
     static func value(_ stored: FieldValue) -> FieldValue {
         switch stored {
         case .text(let owner): .text(text(owner))
@@ -17,7 +17,7 @@ enum ShownOwner {
         value.stringValue.map { .string(text($0)) } ?? value
     }
 
-    /// Of a single owner.
+    /// The shown form of a single owner.
     static func text(_ owner: String) -> String {
         guard let colon = owner.utf8.lastIndex(of: UInt8(ascii: ":")), colon > owner.startIndex,
             owner.utf8[owner.utf8.index(before: colon)] == UInt8(ascii: ":")
@@ -26,7 +26,7 @@ enum ShownOwner {
     }
 }
 
-/// A record as the `data` of an error: what the mutation selected of it, relations as null (appsync.md 2.3).
+/// A record as the `data` of an error: what the mutation selected of it, relations as null.
 struct RecordProjection {
     let caller: Identity
 

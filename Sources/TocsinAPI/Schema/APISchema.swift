@@ -3,9 +3,13 @@ package import TocsinCore
 
 /// The executable API: models read from the model file, expanded, with Tocsin's own part added.
 package struct APISchema: Sendable {
+    /// The whole schema as the engine knows it.
     package let schema: Schema
+    /// All models of the model file.
     package let models: [ModelType]
+    /// The model `Topic`.
     package let topics: ModelType
+    /// The model `Message`.
     package let messages: ModelType
     /// What each generated root field does, by coordinate (`Query.getTopic`).
     let operations: [String: ModelOperation]

@@ -19,6 +19,7 @@ package struct CategoryReading {
         return CategoryReading(EmbeddedSchema.files.first { $0.name == name }?.text ?? "", file: name)
     }
 
+    /// Reads the text of a categories file; `file` is its name in problems.
     package init(_ text: String, file: String) {
         self.file = file
         let root: JSONValue

@@ -4,15 +4,21 @@ package import TocsinCore
 package struct ModelDeclaration: Sendable {
     /// A field as clients see it; relations included.
     package struct Field: Sendable {
+        /// The field's name.
         package var name: String
         /// `String!`, `[ID!]`….
         package var typeText: String
+        /// The type's name without list and non-null marks.
         package var namedType: String
+        /// Whether the type is a list.
         package var isList: Bool
+        /// Whether the type is non-null.
         package var isRequired: Bool
+        /// The text above it in the file; nil: none.
         package var description: String?
         /// Set for fields that lead to other models.
         package var relation: Relation?
+        /// Whether the named type is an enum.
         package var isEnum: Bool
         /// Whether its values are objects of a type without `@model`.
         package var isEmbedded = false
@@ -20,34 +26,46 @@ package struct ModelDeclaration: Sendable {
         package var defaultValue: FieldValue?
         /// The field's own `@auth`, in place of the model's.
         package var rules: [AccessRule]?
+        /// Where it stands in the file, from 1.
         package var line: Int
     }
 
     /// `@hasOne`, `@hasMany` or `@belongsTo` as written.
     package struct Relation: Sendable {
+        /// Which directive it is.
         package enum Kind: String, Sendable { case hasOne, hasMany, belongsTo }
 
+        /// The directive that was written.
         package var kind: Kind
         /// `fields`, or `references` of `@belongsTo`.
         package var fields: [String]
         /// `references` of `@hasMany`: fields of the target.
         package var references: [String]
+        /// `indexName` of `@hasMany`; nil: the index is found or made.
         package var indexName: String?
+        /// Where it stands in the file, from 1.
         package var line: Int
     }
 
+    /// The type's name.
     package var name: String
-    /// Of list and sync operations.
+    /// The plural of list and sync operations.
     package var plural: String
+    /// The text above it in the file; nil: none.
     package var description: String?
+    /// All fields as declared, relations included.
     package var fields: [Field]
+    /// Its `@index` directives, and indexes that relations need.
     package var indexes: [ModelIndex]
+    /// Its `@auth` rules, never empty.
     package var rules: [AccessRule]
+    /// The names of its root fields.
     package var operations: OperationNames
     /// `id`, or the fields of `@primaryKey`.
     package var keyFields = ["id"]
     /// What the relations come to, once all models are known.
     package var relations: [ModelRelation] = []
+    /// Where it stands in the file, from 1.
     package var line: Int
 
     /// The fields that hold values: all but relations.
@@ -59,8 +77,10 @@ package struct ModelDeclaration: Sendable {
     /// Whether records are named by `id` alone.
     package var hasSimpleKey: Bool { keyFields == ["id"] }
 
+    /// Whether the file declares a field of this name.
     package func declares(_ fieldName: String) -> Bool { fields.contains { $0.name == fieldName } }
 
+    /// The declared field of this name; nil: there is none.
     package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
 
     /// Owner fields that the rules name and the model does not declare: the server alone writes them.

@@ -3,9 +3,13 @@ import TocsinCore
 
 /// A type without `@model`: its objects are kept inside the records whose fields have it.
 package struct EmbeddedType: Sendable {
+    /// The type's name.
     package var name: String
+    /// The text above it in the file; nil: none.
     package var description: String?
+    /// Its fields, none of which is a relation.
     package var fields: [ModelDeclaration.Field]
+    /// Where it stands in the file, from 1.
     package var line: Int
 
     /// The name of its input type.

@@ -1,4 +1,4 @@
-/// The part of the schema that is the same for every model (appsync.md 1.1, 1.4).
+/// The part of the schema that is the same for every model (`docs/appsync.md`).
 enum OperatorTypes {
     static let sdl = """
         "`YYYY-MM-DD` with an optional offset."

@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// Expands a model into the SDL that Amplify's transformer generates for it (appsync.md 1.1 to 1.3).
+/// Expands a model into the SDL that Amplify's transformer generates for it (`docs/appsync.md`).
 struct SchemaExpansion {
     let model: ModelDeclaration
     /// All models, for the arguments of `@hasMany` fields.
@@ -55,7 +55,7 @@ struct SchemaExpansion {
         let owners = SubscriptionArguments.owners(of: model.rules).map { ", \($0): String" }.joined()
         let operations = model.operations
         return (operations.onCreate + operations.onUpdate + operations.onDelete).map { field in
-            // `topicId` and `after` resume a feed (product.md 5); they exist where messages are created.
+            // `topicId` and `after` resume a feed: only messages have one.
             let feed = field == "onCreateMessage" ? ", topicId: ID, after: String" : ""
             return "\(field)(filter: ModelSubscription\(stem)FilterInput\(owners)\(feed)): \(name)"
         }

@@ -39,6 +39,7 @@ package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
         self.secret = secret
     }
 
+    /// Always `HS256`.
     package var algorithm: String { SignatureAlgorithm.hs256.rawValue }
 
     /// The kind of key only.
@@ -47,6 +48,7 @@ package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
     /// Shows nothing.
     package var customMirror: Mirror { Mirror(self, children: []) }
 
+    /// HMAC-SHA256 of the bytes, 32 bytes.
     package func signature(for bytes: [UInt8]) -> [UInt8] { Digest.hmacSHA256(bytes, key: secret) }
 
     /// Whether `signature` is this key's for `bytes`, in constant time.

@@ -19,6 +19,7 @@ package struct KeySealer: Sealer {
         signingKey = serverKey.derived(for: .signing)
     }
 
+    /// Encrypts the bytes for a scope, under a key of its own for each text.
     package func seal(_ bytes: [UInt8], scope: String) -> String {
         let salt = RandomBytes.make(Self.saltCount)
         do throws(KeyError) {
@@ -28,16 +29,19 @@ package struct KeySealer: Sealer {
         }
     }
 
+    /// What `seal` was given for this scope; nil for any other text.
     package func open(_ text: String, scope: String) -> [UInt8]? {
         guard let sealed = Self.decoded(text), sealed.count >= Self.saltCount else { return nil }
         let salt = Array(sealed.prefix(Self.saltCount))
         return cipher(salt).opened(Array(sealed.dropFirst(Self.saltCount)), for: Array(scope.utf8))
     }
 
+    /// The bytes with a proof that this server made them for the scope.
     package func sign(_ bytes: [UInt8], scope: String) -> String {
         Base64URL.encoded(bytes + proof(of: bytes, scope: scope))
     }
 
+    /// What `sign` was given for this scope; nil for any other text.
     package func verified(_ text: String, scope: String) -> [UInt8]? {
         guard let signed = Self.decoded(text), signed.count >= Self.proofCount else { return nil }
         let bytes = Array(signed.dropLast(Self.proofCount))

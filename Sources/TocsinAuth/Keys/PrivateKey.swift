@@ -24,6 +24,7 @@ package struct PrivateKey: Signer, CustomStringConvertible {
         kind = try handle.algorithm()
     }
 
+    /// `ES256` or `RS256`, by the kind of the key.
     package var algorithm: String { kind.rawValue }
 
     /// The kind of key only.

@@ -16,6 +16,7 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// The file's name in the data directory.
     package static let fileName = "server.key"
+    /// The shortest secret that is taken, in bytes.
     package static let minimumBytes = 32
 
     private let secret: [UInt8]

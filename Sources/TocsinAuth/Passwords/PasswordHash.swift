@@ -5,6 +5,7 @@ package import TocsinCore
 ///
 /// Making or checking one takes about 0.1 s and 32 MiB: never do it on the cooperative pool.
 package enum PasswordHash {
+    /// The longest password that is taken, in bytes of UTF-8.
     package static let maximumPasswordBytes = 1024
     private static let costs = Costs(logN: 15, r: 8, p: 1)
 

@@ -51,27 +51,31 @@ struct ClaimRules: Sendable {
     }
 }
 
-/// The claims that name an owner (appsync.md 2.1).
+/// The claims that name an owner: `sub`, and `username` or `cognito:username`.
 package enum OwnerClaims {
     /// Longer names are refused.
     package static let maximumCharacters = 256
 
-    /// The claims that may hold the name people see, the first that is there counting: Cognito's access and ID tokens,
-    /// then what other providers send.
+    /// The claims that may hold the name people see; the first one present counts.
+    ///
+    /// Cognito's access and ID tokens come first, then what other providers send.
     package static let usernameClaims = ["username", "cognito:username", "preferred_username", "email"]
 
-    /// Whether `text` can be one half of an owner: 1 to 256 printable characters, without the `::` that separates the
-    /// halves, and not beginning or ending with a colon, so that two callers never have the same owner text.
+    /// Whether `text` can be one half of an owner: 1 to 256 printable characters.
+    ///
+    /// It must not contain `::`, which separates the halves, nor begin or end with a colon. So two
+    /// callers never have the same owner text.
     package static func isValid(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         guard (1...maximumCharacters).contains(scalars.count), scalars.allSatisfy(isPrintable) else { return false }
         return !text.hasPrefix(":") && !text.hasSuffix(":") && !text.contains("::")
     }
 
-    /// Subject and user name, which is empty when no claim has it; throws when one of them is no valid text.
+    /// Subject and user name, which is empty when no claim has it; throws when one of them is no
+    /// valid text.
     ///
-    /// Who has no user name owns nothing, and reads what older rows name by the subject alone (appsync.md 2.1). A token
-    /// without a subject says not for whom it is, and is refused.
+    /// A token without a user name owns nothing; it may read older rows whose owner is the subject
+    /// alone. A token without a subject is refused.
     static func read(
         _ claims: JSONObject,
         usernameClaims: [String] = usernameClaims

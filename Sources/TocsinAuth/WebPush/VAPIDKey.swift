@@ -38,8 +38,10 @@ package struct VAPIDKey: Signer, CustomStringConvertible, CustomReflectable {
     /// The private half, to be written into settings once.
     package func privateText() throws(KeyError) -> String { Base64URL.encoded(try pair.scalar()) }
 
+    /// Always `ES256`.
     package var algorithm: String { signer.algorithm }
 
+    /// An ES256 signature: r‖s, 64 bytes.
     package func signature(for bytes: [UInt8]) throws(KeyError) -> [UInt8] { try signer.signature(for: bytes) }
 
     /// The kind of key only.

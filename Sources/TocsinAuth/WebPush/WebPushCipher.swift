@@ -7,8 +7,10 @@ package struct WebPushCipher: WebPushCrypto {
     /// As large as RFC 8291 §4 allows a push to be, so that one record holds any.
     private static let recordSize: UInt32 = 4096
 
+    /// A cipher; it keeps nothing between calls.
     package init() {}
 
+    /// The keys of a browser's subscription; nil unless they are a point on P-256 and 16 bytes.
     package func receiver(p256dh: String, auth: String) -> WebPushReceiver? {
         guard let point = Self.decoded(p256dh), let secret = Self.decoded(auth), secret.count == Self.authSecretCount,
             (try? PublicKey(point: point)) != nil
@@ -16,6 +18,7 @@ package struct WebPushCipher: WebPushCrypto {
         return WebPushReceiver(publicKey: point, authSecret: secret)
     }
 
+    /// The body of a push, under a new pair of keys and a new salt.
     package func encrypted(_ plaintext: [UInt8], for receiver: WebPushReceiver) throws(KeyError) -> [UInt8] {
         try encrypted(plaintext, for: receiver, sender: P256Key.make(), salt: RandomBytes.make(Self.saltCount))
     }

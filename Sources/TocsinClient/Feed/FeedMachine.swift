@@ -3,9 +3,9 @@ import JSON
 
 /// Follows one topic over one connection after another: what a server says comes in, what to do goes out.
 ///
-/// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and "now" must be a place
-/// that survives the loss of the first connection. So the topic is asked first where its feed stands, and the
-/// subscription names that cursor: the feed begins after it, however often the connection breaks.
+/// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and
+/// "now" must survive the loss of the first connection. So the client first asks the topic where
+/// its feed stands, and subscribes with that cursor, however often the connection breaks.
 ///
 /// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is met by asking again
 /// after the last cursor. A hole that is still there then is the server's own (messages that are not kept any more).

@@ -5,15 +5,20 @@ package struct APIKey: Sendable, Hashable {
     /// What every key's text begins with, as AppSync's do; no token begins so.
     package static let prefix = "da2-"
 
+    /// Names the key to operators, in lists and when it is revoked; no secret.
     package var id: TokenID
     /// What people call it.
     package var name: String
     /// SHA-256 of the text, in hexadecimal; unique.
     package var digest: String
+    /// When the key was made.
     package var createdAt: Timestamp
+    /// The moment from which the key is refused.
     package var expiresAt: Timestamp
+    /// When an operator revoked the key; nil while it was not.
     package var revokedAt: Timestamp?
 
+    /// A key from its stored values; nothing is checked here.
     package init(
         id: TokenID,
         name: String,

@@ -28,11 +28,14 @@ package struct AccessRule: Sendable, Hashable {
     /// The claim that names a caller's groups by default.
     package static let groupClaim = "cognito:groups"
 
+    /// Whom the rule is for.
     package var grantee: Grantee
     /// Whose tokens count.
     package var provider: Identity.Provider
+    /// What the rule allows; `covers` says what each of them includes.
     package var operations: Set<Operation>
 
+    /// A rule from its parts; without `operations` it allows all that writes and reads.
     package init(
         _ grantee: Grantee,
         provider: Identity.Provider = .userPools,

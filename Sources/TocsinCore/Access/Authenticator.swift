@@ -21,7 +21,7 @@ extension Authenticator {
 /// What came of a token.
 package enum AuthenticationResult: Sendable, Hashable {
     case identity(Identity)
-    /// The reason is safe to show: it says nothing of the inside (appsync.md 3.4 has the texts).
+    /// The reason may be shown to the client: it tells nothing about the server's inside.
     case refused(AuthenticationRefusal)
     /// The keys or the store cannot be read just now.
     case unavailable(reason: String)

@@ -54,6 +54,7 @@ package struct Identity: Sendable {
 
     private var verified: Verified
 
+    /// A caller whose credentials have been verified; `claims` has those that rules may name.
     package init(
         userID: UserID,
         username: String,
@@ -87,10 +88,12 @@ package struct Identity: Sendable {
         get { verified.facts.userID }
         set { set(\.userID, newValue) }
     }
+    /// `username`, or `cognito:username`; empty when the token has neither.
     package var username: String {
         get { verified.facts.username }
         set { set(\.username, newValue) }
     }
+    /// What the token may do; `full` for tokens of other issuers.
     package var scope: Scope {
         get { verified.facts.scope }
         set { set(\.scope, newValue) }
@@ -100,10 +103,12 @@ package struct Identity: Sendable {
         get { verified.facts.tokenID }
         set { set(\.tokenID, newValue) }
     }
+    /// When the credentials run out, which ends their sockets too; nil: never.
     package var expiresAt: Timestamp? {
         get { verified.facts.expiresAt }
         set { set(\.expiresAt, newValue) }
     }
+    /// Who vouched for the caller.
     package var provider: Provider {
         get { verified.facts.provider }
         set { set(\.provider, newValue) }
@@ -114,10 +119,12 @@ package struct Identity: Sendable {
         set { set(\.claims, newValue) }
     }
 
-    /// The owner text stored with a row: `<sub>::<username>` (appsync.md 2.1).
+    /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
     package var owner: String { verified.owner }
-    /// The stored owner texts that are this caller's: today's form and the older ones, the subject or the name alone
-    /// (`OwnerText` tells which of the two a text can be).
+    /// The stored owner texts that are this caller's.
+    ///
+    /// They are today's form and the older ones, the subject or the name alone. `OwnerText` tells
+    /// which of the two a text can be.
     package var ownerForms: [String] { verified.ownerForms }
     /// What the rules of models were found to give to the caller.
     var decisions: DecisionMemory { verified.decisions }
@@ -129,20 +136,24 @@ extension Identity {
 }
 
 extension Identity: Hashable {
+    /// Whether both were given the same facts, by whatever requests.
     package static func == (left: Self, right: Self) -> Bool {
         left.verified === right.verified || left.verified.facts == right.verified.facts
     }
 
+    /// Hashes the facts that `==` compares.
     package func hash(into hasher: inout Hasher) { hasher.combine(verified.facts) }
 }
 
 extension Identity {
-    /// Whether the token named both subject and user: one alone is enough to read what older rows name by it, and for
-    /// nothing else (appsync.md 2.1).
+    /// Whether the token named both subject and user.
+    ///
+    /// One of them alone only permits reading older rows whose owner is that one claim.
     package var isComplete: Bool { !userID.text.isEmpty && !username.isEmpty }
 
-    /// Whether the caller can own things, be a member of topics and have devices: API keys stand for nobody, and a token
-    /// without a subject says not for whom.
+    /// Whether the caller can own things, be a member of topics and have devices.
+    ///
+    /// An API key stands for nobody, and a token without a subject names nobody.
     package var isPerson: Bool { provider != .apiKey && !userID.text.isEmpty }
 
     /// Whether rules for this provider are about the caller.
@@ -163,8 +174,9 @@ extension Identity {
         }
     }
 
-    /// The owner texts that are this caller's by a claim, the one to store first: of `a::b` both values joined, then each.
+    /// The owner texts that are this caller's by a claim; the first of them is the one to store.
     ///
+    /// For a claim `a::b` they are both values joined, then each value alone.
     /// Empty when the token lacks a part of the claim: such a caller owns nothing.
     package func ownerForms(of claim: String) -> [String] {
         guard provider != .apiKey else { return [] }
@@ -179,8 +191,9 @@ extension Identity {
         return [first + "::" + second] + alone
     }
 
-    /// Whether a text that the caller wrote as an owner means the caller: any part of the claim will do, since nothing is
-    /// shown for it that the rules do not show.
+    /// Whether a text that the caller wrote as an owner means the caller.
+    ///
+    /// Any part of the claim will do: the rules alone decide what is shown for it.
     package func isMeant(by owner: String, claim: String) -> Bool {
         guard provider != .apiKey else { return false }
         return ownerForms(of: claim).contains(owner)

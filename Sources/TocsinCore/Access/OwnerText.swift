@@ -1,8 +1,10 @@
-/// What a text of one part means where an owner stands: rows of older Amplify versions, imports, and lists such as
-/// `editors` that clients write.
+/// What an owner text of one part means.
 ///
-/// A text of the form of a UUID is a subject (`sub`) and nothing else; any other is a user name. So nobody is taken for
-/// another by choosing a name that is the other's subject, or by having a subject that is the other's name.
+/// Such texts are in rows of older Amplify versions, in imports, and in lists such as `editors`
+/// that clients write.
+///
+/// A text of the form of a UUID is a subject (`sub`) and nothing else; any other is a user name. So
+/// nobody can pass for another person by choosing that person's subject as a name.
 package enum OwnerText {
     /// The subject as an owner text by itself; nil where it would read as a name.
     static func subject(_ text: String) -> String? { isSubject(text) ? text : nil }

@@ -1,7 +1,10 @@
-/// Whether people may still have the pushes of topics that they are members of: a push is judged as if its receiver read
-/// the message now.
+/// Whether people may still get the pushes of topics that they are members of.
+///
+/// A push is judged as if its receiver read the message at this moment.
 package struct PushRights: Sendable {
+    /// The model of topics, whose rules of reading a receiver must pass.
     package let topics: ModelType
+    /// The model of messages, whose rules of reading a receiver must pass.
     package let messages: ModelType
     /// Whether people get pushes only while a token of theirs is good.
     package let requiresSignIn: Bool
@@ -15,6 +18,7 @@ package struct PushRights: Sendable {
     /// How long claimed groups count after a token last named them.
     package static let groupSeconds = 7.0 * 86_400
 
+    /// Collects the claims that the rules of both models, and of the fields a push shows, name.
     package init(topics: ModelType, messages: ModelType, requiresSignIn: Bool = false) {
         self.topics = topics
         self.messages = messages
@@ -37,15 +41,19 @@ package struct PushRights: Sendable {
 
         /// What counts of an account.
         package struct LocalAccount: Sendable, Hashable {
+            /// The account's unique name, which becomes the receiver's user name.
             package var name: String
+            /// Whether the account gets no pushes at all.
             package var isDisabled: Bool
 
+            /// The part of a stored account that counts for pushes.
             package init(name: String, isDisabled: Bool) {
                 self.name = name
                 self.isDisabled = isDisabled
             }
         }
 
+        /// What is known of a user; without arguments, nothing.
         package init(account: LocalAccount? = nil, facts: UserFacts? = nil, hasToken: Bool = false) {
             self.account = account
             self.facts = facts

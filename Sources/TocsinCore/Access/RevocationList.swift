@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Local tokens, API keys and users whose access has ended: asked for every operation of a socket, whose token was checked
-/// long ago.
+/// Local tokens, API keys and users whose access has ended.
+///
+/// Every operation of a socket asks here, for the socket's token was checked when it connected.
 package final class RevocationList: Sendable {
     private struct State {
         var tokens: Set<TokenID> = []
@@ -10,6 +11,7 @@ package final class RevocationList: Sendable {
 
     private let state = Mutex(State())
 
+    /// A list that covers nobody, until the first `replace`.
     package init() {}
 
     /// Whether a caller who was let in before has lost access since.
@@ -20,8 +22,10 @@ package final class RevocationList: Sendable {
         }
     }
 
-    /// Takes what the store says now; answers events for each access that has ended since the last time, and for the pushes
-    /// of disabled users that somebody may have in hand.
+    /// Takes what the store says now, and answers the events to publish.
+    ///
+    /// There is one for each access that has ended since the last call, and one for the pushes of
+    /// each newly disabled user that are already on their way.
     package func replace(tokens: [IssuedToken], accounts: [Account], keys: [APIKey] = []) -> [DomainEvent] {
         let revoked =
             tokens.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.userID) }

@@ -1,14 +1,19 @@
-/// What the last token of a person said of them: what is needed to judge a push to them while they are not here.
+/// What a person's last token said about them, kept to judge pushes to them while they are away.
 ///
-/// Only people of a sign-in provider have them. What is true of a local user stands in their account.
+/// Only people of a sign-in provider have facts. For local users the account says the same.
 package struct UserFacts: Sendable, Hashable {
+    /// The `sub` of the token.
     package var userID: UserID
+    /// The user name in the token; part of the owner text.
     package var username: String
+    /// Who vouched for the person.
     package var provider: Identity.Provider
     /// The claims that the rules of topics and messages name.
     package var claims: [String: [String]]
+    /// When the token was shown last; facts grow old by it.
     package var seenAt: Timestamp
 
+    /// Facts from their stored values.
     package init(
         userID: UserID,
         username: String,
@@ -23,7 +28,9 @@ package struct UserFacts: Sendable, Hashable {
         self.seenAt = seenAt
     }
 
-    /// Of a caller, with those of their claims that are asked for; nil for local users and for who is no person.
+    /// The facts of a caller, with those of their claims that are asked for.
+    ///
+    /// Nil for local users, and for callers who are no person.
     package init?(of caller: Identity, naming claims: Set<String>, at now: Timestamp) {
         guard caller.isPerson, caller.tokenID == nil else { return nil }
         self.init(

@@ -1,4 +1,4 @@
-/// States of one message for one device (ops-promises section 2).
+/// States of one message for one device (`docs/promises.md`).
 package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
     case waiting, sending, accepted, failed, ended, expired, skipped
 }
@@ -9,23 +9,32 @@ package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
 package struct Delivery: Sendable, Hashable {
     /// Lower-case UUID derived from message and device, so that a repeated page sends the same `apns-id`.
     package var id: DeliveryID
+    /// The message that is pushed.
     package var messageID: MessageID
+    /// The device, or what `DeviceID.missing(of:)` makes for a member without one.
     package var deviceID: DeviceID
     /// Nil: the member has no device.
     package var platform: PushPlatform?
+    /// Where the delivery stands.
     package var status: DeliveryStatus
     /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`….
     package var reason: String?
+    /// Answers and broken requests so far that say something of this delivery; at most 50.
     package var attempts: Int
+    /// When the delivery is due, while it waits; nil in all other states.
     package var nextAttemptAt: Timestamp?
+    /// Until when its holder may send it, while it is `sending`; nil in all other states.
     package var leaseUntil: Timestamp?
+    /// The provider's own id of the accepted push (`apns-id`, FCM's name); nil before that.
     package var providerID: String?
+    /// When the row was last written.
     package var updatedAt: Timestamp
     /// When somebody asked for it again by hand: its life time begins anew then.
     ///
     /// Written by `redrive` only.
     package var redrivenAt: Timestamp?
 
+    /// A delivery from its stored values; by default one that no attempt has been made for.
     package init(
         id: DeliveryID,
         messageID: MessageID,
@@ -57,8 +66,10 @@ package struct Delivery: Sendable, Hashable {
 
 /// Counts of a message's deliveries by state; `sending` counts as waiting.
 package struct DeliverySummary: Sendable, Hashable {
+    /// How many deliveries are in each state; a state without deliveries may be missing.
     package var counts: [DeliveryStatus: Int]
 
+    /// A summary of counts; without an argument, of no delivery.
     package init(counts: [DeliveryStatus: Int] = [:]) {
         self.counts = counts
     }
@@ -102,20 +113,26 @@ extension Identifier where Kind == DeviceKind {
 
 /// A message's way to its topic's devices: a range of device ids still to be served, claimed with a lease.
 package struct Fanout: Sendable, Hashable {
+    /// The message that is to be pushed.
     package var messageID: MessageID
+    /// The topic whose members' devices are to get it.
     package var topicID: TopicID
     /// The range is `firstDevice..<lastDevice` by bytes of the id; an empty `lastDevice` has no end.
     package var firstDevice: String
+    /// The end of the range, itself not part of it; empty: the range has no end.
     package var lastDevice: String
     /// Devices with an id greater than this are still to be served; empty at the start.
     package var nextDevice: String
+    /// Until when `node` holds the fan-out; nil: nobody does.
     package var leaseUntil: Timestamp?
+    /// The node that holds it; nil: nobody does.
     package var node: String?
     /// When the message was committed: only devices registered by then are served.
     package var createdAt: Timestamp
     /// Whether it goes before those that are not: a message of priority 5.
     package var isUrgent: Bool
 
+    /// A fan-out from its stored values; by default over all devices, held by nobody.
     package init(
         messageID: MessageID,
         topicID: TopicID,

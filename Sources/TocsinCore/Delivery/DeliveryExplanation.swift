@@ -6,7 +6,9 @@ package struct DeliveryExplanation: Sendable, Hashable {
         case deviceActive, deviceFresh, provider, lane, delivery
     }
 
+    /// One condition, and whether it is met.
     package struct Gate: Sendable, Hashable {
+        /// Which condition it is.
         package var name: GateName
         /// Nil: not decided yet.
         package var passed: Bool?
@@ -18,9 +20,13 @@ package struct DeliveryExplanation: Sendable, Hashable {
         package var device: Device?
     }
 
+    /// The message that was asked about.
     package var messageID: MessageID
+    /// The user who was asked about.
     package var userID: UserID
+    /// All conditions, in the order in which a push meets them.
     package var gates: [Gate]
+    /// The user's rows in the ledger for this message.
     package var deliveries: [DeliveryService.Entry]
 
     /// One sentence: what became of it, or what is in the way.

@@ -1,21 +1,31 @@
 /// What is known of a message and a user, from which the gates between them are judged.
 package struct DeliveryFacts: Sendable {
+    /// The message that was asked about.
     package var message: Record
+    /// Its topic; nil when it was deleted.
     package var topic: Record?
+    /// The user who was asked about.
     package var userID: UserID
+    /// The user's membership of the topic; nil: not a member.
     package var membership: Membership?
+    /// Whether the user has switched all pushes off.
     package var isMuted: Bool
     /// Whether the user may have the message's push by their account and the rules of reading, as they are now.
     package var mayReceive = true
     /// Whether the message was never meant for the user, of whom nothing is told then.
     package var isStranger: Bool
+    /// All devices of the user, active or not.
     package var devices: [Device]
+    /// The user's rows in the ledger for this message.
     package var deliveries: [Delivery]
     /// Whether the message is still on its way to devices.
     package var isFanningOut: Bool
+    /// The moment that the facts are judged at.
     package var now: Timestamp
+    /// What the outbox of this node knows; nil where none runs.
     package var forecast: (any PushForecast)?
 
+    /// Facts as one snapshot of the store gave them.
     package init(
         message: Record,
         topic: Record?,
@@ -110,7 +120,7 @@ package struct DeliveryFacts: Sendable {
         return Gate(name: .membership, passed: true, sentence: "The user has been a member since \(since).")
     }
 
-    /// Of a direct push, which goes to whom it names.
+    /// The gate of a direct push, which goes to the users and devices it names.
     private var addressGate: Gate {
         Gate(name: .membership, passed: false, sentence: "The push was not addressed to this user.")
     }

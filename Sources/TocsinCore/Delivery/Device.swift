@@ -12,14 +12,17 @@ package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
 package enum PushTokenKind: String, Sendable, Hashable, CaseIterable {
     /// A registration or device token.
     case token
-    /// A Firebase installation id (push-providers section 5).
+    /// A Firebase installation id: the target `fid` of FCM's HTTP v1 API, which replaces tokens.
     case fid
 }
 
 /// One installed app that push can reach.
 package struct Device: Sendable, Hashable {
+    /// The device's id, made by the server when it is first registered.
     package var id: DeviceID
+    /// Whose device it is; a token that another user registers moves to that user.
     package var userID: UserID
+    /// Which kind of provider reaches it.
     package var platform: PushPlatform
     /// iOS only; nil: the server's default side.
     package var environment: PushEnvironment?
@@ -29,11 +32,17 @@ package struct Device: Sendable, Hashable {
     ///
     /// Never logged.
     package var token: String
+    /// What kind of name `token` is.
     package var kind: PushTokenKind
+    /// What its owner calls it; nil: nothing.
     package var name: String?
+    /// Whether pushes go to it; false once it was unregistered or a provider refused it for good.
     package var isActive: Bool
+    /// Why it is not active: the provider's reason or a `DeliveryReason`; nil while it is active.
     package var disabledReason: String?
+    /// When its present token was registered; a refusal of older date does not end it.
     package var registeredAt: Timestamp
+    /// When its app last registered, in whatever state it was before.
     package var lastSeenAt: Timestamp
     /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
     package var isMuted = false
@@ -44,6 +53,7 @@ package struct Device: Sendable, Hashable {
     /// How many messages its owner has not read, as of when it was read for a push; nil where nobody counts.
     package var unread: Int64?
 
+    /// A device from its stored values; the marks of a single push are set afterwards.
     package init(
         id: DeviceID,
         userID: UserID,
@@ -75,11 +85,16 @@ package struct Device: Sendable, Hashable {
 
 /// A person's tie to a topic: whether their devices get its pushes.
 package struct Membership: Sendable, Hashable {
+    /// The topic that the person is a member of.
     package var topicID: TopicID
+    /// The member.
     package var userID: UserID
+    /// Whether the member's devices get the topic's pushes; false: the topic is muted.
     package var push: Bool
+    /// When the membership began; later memberships get no older messages pushed.
     package var createdAt: Timestamp
 
+    /// A membership from its stored values.
     package init(topicID: TopicID, userID: UserID, push: Bool, createdAt: Timestamp) {
         self.topicID = topicID
         self.userID = userID

@@ -7,6 +7,7 @@ package struct NotificationCategory: Sendable, Hashable {
     /// What is shown in place of the text where previews are hidden.
     package var hiddenPreview: String?
 
+    /// A category from the categories file, which has been checked.
     package init(id: String, actions: [NotificationAction], hiddenPreview: String? = nil) {
         self.id = id
         self.actions = actions
@@ -28,22 +29,30 @@ package struct NotificationAction: Sendable, Hashable {
 
     /// A field for an answer, opened by the button.
     package struct TextInput: Sendable, Hashable {
+        /// The words on the button that sends the answer.
         package var buttonTitle: String
+        /// What the empty field shows.
         package var placeholder: String
 
+        /// A field with its words, in the language of the file.
         package init(buttonTitle: String, placeholder: String) {
             self.buttonTitle = buttonTitle
             self.placeholder = placeholder
         }
     }
 
+    /// What the app is told when the button is pressed; unique in its category.
     package var id: String
+    /// The words on the button.
     package var title: String
+    /// How the button behaves.
     package var options: Set<Option>
+    /// The field for an answer; nil: the button only acts.
     package var textInput: TextInput?
     /// What it opens; of actions that a message brings with it.
     package var url: String?
 
+    /// A button; by default one that acts in the background and takes no answer.
     package init(
         id: String,
         title: String,

@@ -1,7 +1,10 @@
 /// Keys of a message's `data` that cannot reach every phone.
 package enum PushDataKeys {
-    /// Whether Firebase keeps a key for itself: `from`, `message_type`, and all that begin with `google.` or `gcm`
-    /// (push-providers sections 5 and 7); a message with such a key would be refused as a whole.
+    /// Whether Firebase keeps a key for itself: `from`, `message_type`, and all that begin with
+    /// `google.` or `gcm`.
+    ///
+    /// FCM refuses the whole message because of one such key (Firebase: REST Resource
+    /// projects.messages, `data`).
     package static func isReserved(_ key: String) -> Bool {
         key.isEmpty || key == "from" || key == "message_type" || key.hasPrefix("google.") || key.hasPrefix("gcm")
     }

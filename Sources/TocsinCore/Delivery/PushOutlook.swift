@@ -6,8 +6,10 @@ package enum PushOutlook: Sendable, Hashable {
         package var service: String
         /// The bundle id, or the app's id in the settings; empty for the default app.
         package var app: String
+        /// Apple's side; nil for all other services.
         package var environment: PushEnvironment?
 
+        /// The way that a device's pushes go, named as operators know it.
         package init(service: String, app: String, environment: PushEnvironment?) {
             self.service = service
             self.app = app

@@ -4,8 +4,9 @@ import Synchronization
 ///
 /// Publishing never waits. A commit without anything of the kinds that a listener wants costs it nothing.
 package final class EventHub: Sendable {
-    /// Receives the events of one commit or of several that follow each other, all of them, on the store's thread: must
-    /// return at once.
+    /// Receives all events of one commit, or of several commits in order.
+    ///
+    /// It is called on the store's thread and must return at once.
     package typealias Listener = @Sendable ([DomainEvent]) -> Void
 
     private struct Entry: Sendable {
@@ -15,6 +16,7 @@ package final class EventHub: Sendable {
 
     private let entries = Mutex([Entry]())
 
+    /// A hub without listeners.
     package init() {}
 
     /// Adds a listener for the life of the hub, to be called when there are events of these kinds among others.

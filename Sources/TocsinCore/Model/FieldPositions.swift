@@ -6,7 +6,7 @@ struct FieldPositions: Sendable {
     /// Positions, where their names' mixes led; below zero where nothing is.
     private let slots: [Int]
 
-    /// Of several fields with one name the first counts.
+    /// The positions of these names; the first of several equal names counts.
     init(_ names: [String]) {
         self.names = names
         var size = 8

@@ -8,10 +8,12 @@ package enum FieldValue: Sendable, Hashable {
     /// A list or object, as JSON text.
     case json(String)
 
+    /// The text of a `text` value; nil for every other kind, JSON included.
     package var text: String? {
         if case .text(let value) = self { value } else { nil }
     }
 
+    /// The number of an `int` value; nil for every other kind.
     package var int: Int64? {
         if case .int(let value) = self { value } else { nil }
     }
@@ -24,6 +26,7 @@ package enum FieldValue: Sendable, Hashable {
         }
     }
 
+    /// Whether it is null.
     package var isNull: Bool {
         if case .null = self { true } else { false }
     }

@@ -8,8 +8,9 @@ enum JSONObjectText {
         var value: String
     }
 
-    /// The stored object with what it lacks taken from the given one (appsync.md 2.8, AUTOMERGE): objects inside are merged
-    /// in turn, lists joined, all else stays.
+    /// The stored object with what it lacks taken from the given one, as AppSync's AUTOMERGE does.
+    ///
+    /// Objects inside are merged in turn, lists are joined, and all else stays.
     static func merged(_ stored: String, _ given: String) -> String {
         var members = members(of: stored)
         for addition in Self.members(of: given) {

@@ -2,17 +2,22 @@
 ///
 /// A class, so that records share one by reference.
 package final class ModelType: Sendable {
+    /// The GraphQL type's name.
     package let name: String
     /// `Topics` for `Topic`: the plural of list and sync operations.
     package let plural: String
+    /// Where its records are stored.
     package let table: ModelTable
     /// Declared fields, then generated ones (`createdAt`, `updatedAt`, `_version`, `_deleted`, `_lastChangedAt`,
     /// `owner`), then ours (`number`, `priority`…).
     ///
     /// A record's values stand in this order.
     package let fields: [ModelField]
+    /// Its `@index` directives.
     package let indexes: [ModelIndex]
+    /// Its `@hasOne`, `@belongsTo` and `@hasMany` fields.
     package let relations: [ModelRelation]
+    /// Its `@auth` rules; `ModelReader` refuses a model without any.
     package let rules: [AccessRule]
     /// Rules of single fields, by position, in place of the model's.
     package let fieldRules: [Int: [AccessRule]]
@@ -22,8 +27,9 @@ package final class ModelType: Sendable {
     package let timestamps: Timestamps
     /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
     package let keyPosition: Int?
-    /// Position of the number that the server gives a message in its topic; nil for other models, whose fields of that name
-    /// are the client's.
+    /// Position of the number that the server gives a message in its topic.
+    ///
+    /// It is nil for other models: a field of that name is the client's there.
     package let numberPosition: Int?
     /// The claim whose first form the server writes into `owner`; nil where clients write that field, or rules disagree.
     ///
@@ -41,9 +47,12 @@ package final class ModelType: Sendable {
 
     /// The names of the fields with the times of making and of the last change.
     package struct Timestamps: Sendable, Hashable {
+        /// The name of the field with the time of making.
         package var created: String
+        /// The name of the field with the time of the last change.
         package var updated: String
 
+        /// The names that `@model(timestamps:)` gives, or Amplify's own.
         package init(created: String = "createdAt", updated: String = "updatedAt") {
             self.created = created
             self.updated = updated
@@ -60,7 +69,7 @@ package final class ModelType: Sendable {
         var updated: Int?
         var making: Int?
         var id: Int?
-        /// Of messages.
+        /// Fields of messages: topic, key and priority; nil for other models.
         var topic: Int?
         var key: Int?
         var priority: Int?
@@ -77,6 +86,7 @@ package final class ModelType: Sendable {
     /// The hidden field with a message's place among all of its owner's; null where no text says whose it is.
     package static let feedPosition = "_position"
 
+    /// Builds a model of parts that `ModelTypeFactory` has checked against each other.
     package init(
         name: String,
         plural: String,
@@ -180,10 +190,12 @@ package final class ModelType: Sendable {
 
 /// Where records of a model live.
 package struct ModelTable: Sendable, Hashable {
+    /// The table's name in the database.
     package var name: String
     /// Set for tables that hold several models (`records`): the value of the `model` column.
     package var discriminator: String?
 
+    /// A table; with a `discriminator` when it holds several models.
     package init(name: String, discriminator: String? = nil) {
         self.name = name
         self.discriminator = discriminator
@@ -196,10 +208,15 @@ package struct ModelField: Sendable, Hashable {
     package var name: String
     /// The GraphQL named type: `ID`, `String`, `Int`, `Float`, `Boolean`, `AWS…`, or an enum or nested type.
     package var typeName: String
+    /// How its values are kept and compared; lists and objects are `json`.
     package var kind: Kind
+    /// Whether it is a list.
     package var isList: Bool
+    /// Whether the type declares it non-null.
     package var isRequired: Bool
+    /// Where its values are stored.
     package var storage: Storage
+    /// Who writes it.
     package var role: Role
     /// What a create stores when the client leaves the field out: `@default`.
     package var defaultValue: FieldValue?
@@ -207,6 +224,7 @@ package struct ModelField: Sendable, Hashable {
     /// How a value is kept and compared.
     package enum Kind: Sendable, Hashable { case text, int, double, bool, json }
 
+    /// Where the values of a field are stored.
     package enum Storage: Sendable, Hashable {
         case column(String)
         /// A member of this name in the row's JSON column `extra`.
@@ -221,6 +239,7 @@ package struct ModelField: Sendable, Hashable {
         case generated
     }
 
+    /// A field; by default a nullable one that clients write and that has a column of its name.
     package init(
         name: String,
         typeName: String,
@@ -244,11 +263,16 @@ package struct ModelField: Sendable, Hashable {
 
 /// An `@index`: a query by key, and an index of the database.
 package struct ModelIndex: Sendable, Hashable {
+    /// The index's name in the model file, or one made of its fields.
     package var name: String
+    /// The field whose value the query must give.
     package var partitionField: String
+    /// The fields that order the rows of one partition; may be empty.
     package var sortFields: [String]
+    /// The root field that queries it; nil: none.
     package var queryField: String?
 
+    /// An index of fields that the model has.
     package init(name: String, partitionField: String, sortFields: [String], queryField: String?) {
         self.name = name
         self.partitionField = partitionField
@@ -259,6 +283,7 @@ package struct ModelIndex: Sendable, Hashable {
 
 /// A field that leads to another model.
 package struct ModelRelation: Sendable, Hashable {
+    /// What a relation leads to, and by which fields.
     package enum Kind: Sendable, Hashable {
         /// `@hasOne`, `@belongsTo`: the fields of this model that hold the target's key.
         case one(keyFields: [String])
@@ -267,12 +292,16 @@ package struct ModelRelation: Sendable, Hashable {
         case many(field: String, index: ModelIndex)
     }
 
+    /// The GraphQL field.
     package var fieldName: String
+    /// The name of the model that it leads to.
     package var target: String
+    /// One record or many.
     package var kind: Kind
     /// Who may follow it, in place of the model's rules; the target's rules hold for what it leads to.
     package var rules: [AccessRule]?
 
+    /// A relation that `RelationLinker` has found both ends of.
     package init(fieldName: String, target: String, kind: Kind, rules: [AccessRule]? = nil) {
         self.fieldName = fieldName
         self.target = target

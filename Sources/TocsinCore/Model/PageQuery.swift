@@ -1,7 +1,7 @@
 /// A page of one model: rows that an index gives in order, each of which is judged.
 ///
-/// A page ends, short, once it has examined as much as `ExaminationLimits` says: what it costs does not depend on how many
-/// rows there are.
+/// A page ends early once it has examined as much as `ExaminationLimits` allows, so its cost does
+/// not depend on how many rows there are.
 package struct PageQuery: Sendable {
     /// The rows to examine: a range that an index serves, its order and place; its limit is that of the page.
     package var rows: ModelQuery
@@ -40,7 +40,8 @@ package struct PageQuery: Sendable {
         self.fields = fields
     }
 
-    /// Whether all its rows are the caller's or none: those of somebody else's topic, however many, are answered as none.
+    /// Whether the caller may see either all of its rows or none, as with the messages of one
+    /// topic.
     package var isOfOneOwner: Bool {
         let places = rows.model.places
         guard let topic = places.topic, let owner = places.owner, visible.positions == [owner] else { return false }
@@ -59,18 +60,21 @@ package struct ExaminationLimits: Sendable, Hashable {
     /// Bytes of text of all pages that are read at once.
     package var totalBytes = 16 * 1024 * 1024
 
+    /// The documented defaults.
     package init() {}
 }
 
 /// Records of one page.
 package struct RecordPage: Sendable, Hashable {
+    /// The records that matched, in the order of the query.
     package var records: [Record]
-    /// The order's values of the last row that was examined or is in the page: where the next page goes on; nil where there
-    /// is none.
+    /// Where the next page begins: the order's values of the last row that was examined or is in
+    /// the page; nil when there is no next page.
     package var end: [FieldValue]?
     /// Bytes of text of its records.
     package var bytes: Int
 
+    /// A page; without `end` it is the last one.
     package init(records: [Record], end: [FieldValue]? = nil, bytes: Int = 0) {
         (self.records, self.end, self.bytes) = (records, end, bytes)
     }

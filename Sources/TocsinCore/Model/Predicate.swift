@@ -18,10 +18,10 @@ package indirect enum Predicate: Sendable, Hashable {
     }
 }
 
-/// The operators of appsync.md 2.7.
+/// The operators of AppSync's filters and conditions (`docs/appsync.md`).
 ///
-/// Text compares by bytes of UTF-8, case-sensitive; numbers by value; a missing value satisfies only `notEqual`,
-/// `notContains`, `exists(false)` and `equal(.null)`.
+/// Text compares by bytes of UTF-8, case-sensitive; numbers by value; a missing value satisfies
+/// only `notEqual`, `notContains`, `exists(false)` and `equal(.null)`.
 package enum Comparison: Sendable, Hashable {
     case equal(FieldValue)
     case notEqual(FieldValue)

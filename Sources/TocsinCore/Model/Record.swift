@@ -1,8 +1,11 @@
 /// One row of a model: values in the order of `model.fields`.
 package struct Record: Sendable, Hashable {
+    /// The model that gives the values their positions.
     package let model: ModelType
+    /// One value for each field of the model; null where there is none.
     package var values: [FieldValue]
 
+    /// A record of as many values as the model has fields.
     package init(model: ModelType, values: [FieldValue]) {
         self.model = model
         self.values = values
@@ -27,8 +30,11 @@ package struct Record: Sendable, Hashable {
 
     /// The text that names the row: `id`, or the joined values of a `@primaryKey`.
     package var id: String { text(at: model.keyPosition) ?? "" }
+    /// The stored owner text; nil where the model has no owner or the row none.
     package var owner: String? { text(at: model.places.owner) }
+    /// `_version`: 1 when made, one more with each change; 0 where the model has none.
     package var version: Int64 { model.places.version.flatMap { values[$0].int } ?? 0 }
+    /// Whether it is a tombstone: `_deleted`.
     package var isDeleted: Bool { model.places.deleted.map { values[$0] == .bool(true) } ?? false }
     /// Milliseconds since 1970.
     package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
@@ -49,10 +55,12 @@ package struct Record: Sendable, Hashable {
 
     private func text(at position: Int?) -> String? { position.flatMap { values[$0].text } }
 
+    /// Whether both are of the same model and have the same values.
     package static func == (left: Self, right: Self) -> Bool {
         left.model === right.model && left.values == right.values
     }
 
+    /// Hashes what `==` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(model))
         hasher.combine(values)

@@ -69,20 +69,24 @@ package struct RecordInput: Sendable {
 }
 
 extension RecordInput: Sequence {
+    /// Walks the given values in the order in which they were given.
     package struct Iterator: IteratorProtocol {
         private var entries: IndexingIterator<[Entry]>
 
         fileprivate init(_ entries: [Entry]) { self.entries = entries.makeIterator() }
 
+        /// The next field with its value; nil at the end.
         package mutating func next() -> (key: String, value: FieldValue)? {
             entries.next().map { ($0.name, $0.value) }
         }
     }
 
+    /// An iterator at the first value.
     package func makeIterator() -> Iterator { Iterator(entries) }
 }
 
 extension RecordInput: ExpressibleByDictionaryLiteral {
+    /// An input of these values; a name given twice stands twice.
     package init(dictionaryLiteral values: (String, FieldValue)...) {
         self.init()
         for (name, value) in values { self[name] = value }

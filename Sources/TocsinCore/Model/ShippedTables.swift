@@ -1,7 +1,7 @@
 /// Tables with columns of their own, and the GraphQL fields that live in them.
 ///
-/// Fields that a model declares beyond these live in the row's `extra` column; models without a table of their own live in
-/// `records` (design section 3).
+/// Fields that a model declares beyond these live in the row's `extra` column; models without a
+/// table of their own live in `records`.
 package enum ShippedTables {
     /// The table and field-to-column map of a model.
     package static func layout(of modelName: String) -> (table: ModelTable, columns: [String: String]) {

@@ -1,18 +1,26 @@
 import Synchronization
 
-/// The database's time: the system's, moved by the difference that was measured to the clock of the database.
+/// The database's time: the system's, moved by the difference that was measured to the clock of the
+/// database.
 ///
-/// Nodes compare times in rows that others wrote (leases, due times), and the times of a topic's messages must not go back
-/// whichever node makes them. So all of them go by one clock, wrong though it may be. A measurement is a question and its
-/// answer: the database's clock was read somewhere between, so it errs by at most half of that time. Of the last few the
-/// one that took the shortest counts; on one network that is a fraction of a millisecond, where a lease has seconds to spare.
+/// Nodes compare times that other nodes wrote (leases, due times), and the times of a topic's
+/// messages must never go back, whichever node makes them. So all nodes use one clock, even if it
+/// is wrong.
+///
+/// A measurement is a question and its answer. The database read its clock at some moment between
+/// the two, so the error is at most half of that time. Of the last few measurements the shortest
+/// counts. On one network that is a fraction of a millisecond, and leases have seconds to spare.
 package final class DatabaseTime: TimeSource {
     /// The database said `time` when our own clock was between the two moments.
     package struct Measurement: Sendable, Hashable {
+        /// Our own clock when the question was sent.
         package var asked: Timestamp
+        /// The database's clock when it answered.
         package var database: Timestamp
+        /// Our own clock when the answer came.
         package var answered: Timestamp
 
+        /// One question and its answer.
         package init(asked: Timestamp, database: Timestamp, answered: Timestamp) {
             self.asked = asked
             self.database = database
@@ -40,6 +48,7 @@ package final class DatabaseTime: TimeSource {
     /// The node's own clock, which measurements are told in.
     package func ownNow() -> Timestamp { base.now() }
 
+    /// Takes a measurement into account, unless our own clock was set back during it.
     package func note(_ measurement: Measurement) {
         // Our own clock was set meanwhile: nothing can be learnt from it.
         guard measurement.width >= 0 else { return }
@@ -58,6 +67,7 @@ package final class DatabaseTime: TimeSource {
     /// How far the database's clock is ahead of this node's, in milliseconds.
     package var difference: Int64 { state.withLock { $0.difference } }
 
+    /// The database's time, in milliseconds, as far as it is known.
     package func now() -> Timestamp { Timestamp(milliseconds: base.now().milliseconds + difference) }
 
     /// Sleeps until `now()` says so, though a measurement on the way has moved the clock back a little.

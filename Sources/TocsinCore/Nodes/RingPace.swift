@@ -4,14 +4,15 @@ package enum RingHaste: Int, Sendable, Hashable, Comparable {
     case soon
     case atOnce
 
+    /// Orders `soon` before `atOnce`.
     package static func < (left: RingHaste, right: RingHaste) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// When rings are answered: those of a stream together, each that comes alone at once.
 ///
-/// The first ring after silence is answered at once, whichever it is. An answer to rings of a stream is followed by a rest;
-/// what of the stream rings meanwhile is answered at its end. So whoever answers wakes by itself when the rest is over, and
-/// no ring of a stream needs to wake it; the last one is answered all the same, at most a rest after it.
+/// The first ring after silence is answered at once. A rest follows each answer to a stream; rings
+/// of the stream that come during the rest are answered at its end. The answering task wakes by
+/// itself then, so no ring of a stream has to wake it, and the last one waits for one rest at most.
 package struct RingPace: Sendable {
     /// Streams are answered no more often.
     package static let rest = Duration.milliseconds(5)
@@ -22,6 +23,7 @@ package struct RingPace: Sendable {
     /// When whoever answers wakes by itself; nil while it need not.
     package private(set) var restEnd: ContinuousClock.Instant?
 
+    /// Nothing waits, and no rest is under way.
     package init() {}
 
     /// Takes a ring; answers whether whoever answers must be woken for it.

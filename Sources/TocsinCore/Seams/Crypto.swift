@@ -1,7 +1,9 @@
 /// Why a key could not be read or a signature not be made; the text says what to do.
 package struct KeyError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong with the key and what to do about it, without the key itself.
     package let description: String
 
+    /// An error with this sentence.
     package init(_ description: String) {
         self.description = description
     }
@@ -14,8 +16,10 @@ package protocol Signer: Sendable {
     func signature(for bytes: [UInt8]) throws(KeyError) -> [UInt8]
 }
 
-/// Protects small values handed to clients, so that a changed or foreign one is noticed: page tokens are sealed, since they
-/// hold what is stored; cursors, which hold only places that their readers may know, are signed.
+/// Protects small values handed to clients, so that a changed or foreign one is noticed.
+///
+/// Page tokens are sealed, for they contain stored values. Cursors are signed: they contain only
+/// positions that their readers may know.
 package protocol Sealer: Sendable {
     /// Text safe in URLs that carries `bytes`, which nobody else can read, for this scope.
     func seal(_ bytes: [UInt8], scope: String) -> String
@@ -34,6 +38,7 @@ package struct WebPushReceiver: Sendable, Hashable {
     /// 16 bytes that the browser shares with us alone.
     package var authSecret: [UInt8]
 
+    /// Keys that `WebPushCrypto.receiver` has checked.
     package init(publicKey: [UInt8], authSecret: [UInt8]) {
         self.publicKey = publicKey
         self.authSecret = authSecret

@@ -1,11 +1,13 @@
 /// Wakes the other nodes of a database when one of them has committed something.
 ///
-/// Only ever a hint, without content and without a promise: what was committed stands in the database's journal, and every
-/// node looks there a few times a second by itself. A ring that is lost costs that time and never an event; one too many
-/// costs a look.
+/// A ring is a hint without content. What was committed stands in the database's journal, and every
+/// node looks there a few times a second by itself. So a lost ring delays events by that time and
+/// never loses one, and an unneeded ring costs one look.
 package protocol Doorbell: Sendable {
-    /// Wakes the others; returns at once. Rings that come while one is under way gather into one, and those of a stream may
-    /// wait for each other (`RingPace`).
+    /// Wakes the others; returns at once.
+    ///
+    /// Rings that come while one is under way become one, and those of a stream may wait for each
+    /// other (`RingPace`).
     func ring(_ haste: RingHaste)
     /// Lets the others know that this node is there, and wakes them; about every five seconds.
     func greet()
@@ -33,6 +35,7 @@ package struct DoorbellState: Sendable, Hashable {
     /// Rings of others heard.
     package var heard = 0
 
+    /// A line that has carried nothing so far.
     package init(carrier: String, trouble: String? = nil) {
         self.carrier = carrier
         self.trouble = trouble

@@ -1,8 +1,10 @@
+/// What a read may ask about the nodes of the database.
 package protocol NodeReading {
     /// Nodes that were heard of since the moment.
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
 }
 
+/// What a write may do about nodes, their leases and the journal.
 package protocol NodeWriting {
     /// Inserts or replaces by instance.
     func save(_ node: NodeEntry) throws(StoreError)
@@ -28,11 +30,14 @@ package struct NodeEntry: Sendable, Hashable {
     package var keyMark: String
     /// Whether somebody there listens to deliveries.
     package var wantsDeliveries: Bool
+    /// When this run began.
     package var startedAt: Timestamp
+    /// When it last wrote its entry.
     package var seenAt: Timestamp
     /// A node that was not heard of for longer is taken to be gone.
     package static let lifeSeconds = 20.0
 
+    /// An entry of a run that begins now and listens to nothing.
     package init(instance: String, name: String, keyMark: String, startedAt: Timestamp) {
         self.instance = instance
         self.name = name

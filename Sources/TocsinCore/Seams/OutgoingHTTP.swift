@@ -2,13 +2,20 @@
 ///
 /// Never pushes.
 package struct OutgoingRequest: Sendable {
+    /// The method, in upper case.
     package var method: String
+    /// An absolute address, `https` unless the settings allow another.
     package var url: String
+    /// Header fields in the order in which they are sent.
     package var headers: [(name: String, value: String)]
+    /// The body; empty: none is sent.
     package var body: [UInt8]
+    /// How long the whole call may take, in seconds.
     package var timeoutSeconds: Double
+    /// How many bytes of the answer's body are read before the call fails.
     package var maximumBodyBytes: Int
 
+    /// A call; `send` makes it.
     package init(
         method: String = "GET",
         url: String,

@@ -12,15 +12,16 @@ package protocol QueuedWrite: AnyObject, Sendable {
     func fail(_ error: StoreError)
 }
 
-/// The task that waits for a write's answer, and where it goes on.
+/// The task that waits for a write's answer, and its continuation.
 ///
-/// It must be answered once, after which the store asks it nothing. A checked continuation and a cancellation handler would
-/// say the same with several allocations for every write.
+/// It must be answered exactly once, and never asked anything afterwards. A checked continuation
+/// with a cancellation handler would do the same with several allocations for every write.
 package struct WaitingCaller<Value: Sendable>: Sendable {
+    /// What a write answers its caller: a value, or why the store could not do it.
     package typealias Answer = Result<Value, StoreError>
 
-    /// The address of the task, whose reference is not counted: it is there while it waits, and what an `async let` has
-    /// made is gone, count and all, when it has gone on.
+    /// The task's address, not retained: the task exists while it waits, and the task of an
+    /// `async let` is freed once it goes on, whatever retains it.
     private let task: UInt?
     private let continuation: UnsafeContinuation<Answer, Never>
 

@@ -5,6 +5,7 @@ package struct MessageRetention: Sendable, Hashable {
     /// So many of the last numbers of a topic stay.
     package var keptPerTopic: Int?
 
+    /// Limits in seconds and in messages of a topic; without arguments, none.
     package init(keptSeconds: Double? = nil, keptPerTopic: Int? = nil) {
         self.keptSeconds = keptSeconds
         self.keptPerTopic = keptPerTopic
@@ -21,9 +22,12 @@ package struct MessageRetention: Sendable, Hashable {
 
 /// Which messages may go: those that either bound leaves out.
 package struct PruningBounds: Sendable, Hashable {
+    /// Messages that the server took before this may go; nil: age alone removes none.
     package var madeBefore: Timestamp?
+    /// How many of a topic's last messages stay; nil: number alone removes none.
     package var keptPerTopic: Int?
 
+    /// Bounds as of one moment.
     package init(madeBefore: Timestamp?, keptPerTopic: Int?) {
         self.madeBefore = madeBefore
         self.keptPerTopic = keptPerTopic
@@ -32,14 +36,18 @@ package struct PruningBounds: Sendable, Hashable {
 
 /// What one step of pruning a topic did.
 package struct PruningStep: Sendable, Hashable {
+    /// Messages removed.
     package var messages = 0
+    /// Deliveries removed, those of messages that stay for the next step included.
     package var deliveries = 0
     /// Whether there is nothing left to do in the topic for now.
     package var isDone = false
 
+    /// A step that did nothing.
     package init() {}
 }
 
+/// What a read may ask about messages whose time is over.
 package protocol RetentionReading {
     /// Looks at the next topics after one by id, those that are gone but have messages included: which have a message that the
     /// bounds leave out, and the last one looked at; nil behind the last of all.
@@ -57,6 +65,7 @@ package protocol RetentionReading {
     ) throws(StoreError) -> [MessageID]
 }
 
+/// How messages whose time is over are removed.
 package protocol RetentionWriting {
     /// Removes a topic's first messages, given by `messagesToPrune`, with their settled deliveries; of both together at most
     /// `limit`. One that is on its way to somebody again ends the step. What is left are the last numbers of the topic, and
@@ -66,9 +75,12 @@ package protocol RetentionWriting {
 
 /// What upkeep of the ledger's parts did.
 package struct PartitionUpkeep: Sendable, Hashable {
+    /// Parts made.
     package var made = 0
+    /// Parts dropped.
     package var dropped = 0
 
+    /// Upkeep that did nothing.
     package init() {}
 }
 
@@ -82,6 +94,7 @@ package protocol PartitionReading {
     ) throws(StoreError) -> (areDue: Bool, old: [String])
 }
 
+/// How parts of the ledger are made and dropped.
 package protocol PartitionWriting {
     /// Makes parts for the span of so many days that is now and the next two, and drops these old ones unless something in
     /// them has opened again.

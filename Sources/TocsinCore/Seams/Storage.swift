@@ -4,6 +4,7 @@ package struct StoragePlace: Sendable, Hashable {
     package var table: ModelTable
     /// Time of making and id of the last row that was added.
     package var madeAt: Int64
+    /// The id of the last row that was added; empty at the beginning of a table.
     package var id: String
 
     /// The beginning of a table.
@@ -14,6 +15,7 @@ package struct StoragePlace: Sendable, Hashable {
     }
 }
 
+/// What a read may ask about how much an owner has stored.
 package protocol StorageReading {
     /// Adds up the next rows of an owner in one table; answers their bytes, and where to go on, nil behind the last.
     func storedBytes(

@@ -60,6 +60,7 @@ extension StoreWriter {
     package func note(_ event: DomainEvent) { note([event]) }
 }
 
+/// What a read may ask about records of any model, and about feeds.
 package protocol ModelReading {
     /// The records with these ids that satisfy the predicate, in no promised order.
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record]
@@ -90,6 +91,7 @@ package struct FeedBounds: Hashable, Sendable {
     /// The highest place handed out so far; `first - 1` in a feed that holds nothing.
     package var last: Int64
 
+    /// Bounds of a feed; by default of one that never held anything.
     package init(first: Int64 = 1, last: Int64 = 0) {
         self.first = first
         self.last = last
@@ -98,9 +100,12 @@ package struct FeedBounds: Hashable, Sendable {
 
 /// The caller's dedupe key of a message, in its topic.
 package struct MessageKey: Sendable, Hashable {
+    /// The topic that the key belongs to.
     package var topicID: TopicID
+    /// The key as the client gave it, up to 256 bytes.
     package var key: String
 
+    /// The key of a message in a topic.
     package init(topicID: TopicID, key: String) {
         self.topicID = topicID
         self.key = key
@@ -111,12 +116,14 @@ package struct MessageKey: Sendable, Hashable {
         left.topicID == right.topicID && left.key.hasBytes(of: right.key)
     }
 
+    /// Hashes the bytes that `==` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(topicID)
         for byte in key.utf8 { hasher.combine(byte) }
     }
 }
 
+/// How records of any model are written, and numbers are handed out.
 package protocol ModelWriting {
     /// Inserts the record unless its id is taken, in which case the stored record is returned and nothing is written.
     ///
@@ -164,6 +171,7 @@ package struct PlaceQuestions: Sendable {
     /// When the messages are made, by the clock of who asks; they get the time of those before them where that is later.
     package var now: Timestamp
 
+    /// Questions about the topics of one write group.
     package init(topics: ModelType, fewMembers: Int, now: Timestamp) {
         (self.topics, self.fewMembers, self.now) = (topics, fewMembers, now)
     }
@@ -184,6 +192,7 @@ package struct TakenPlaces: Sendable {
     /// makes all changes.
     package var topics: [TopicID: Record] = [:]
 
+    /// What was handed out; the rest is set where it was asked for.
     package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {
         self.firstPositions = firstPositions
         self.firstNumbers = firstNumbers
@@ -197,6 +206,7 @@ extension ModelWriting {
     }
 }
 
+/// What a read may ask about memberships.
 package protocol MembershipReading {
     func memberships(of user: UserID) throws(StoreError) -> [Membership]
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership?
@@ -204,12 +214,14 @@ package protocol MembershipReading {
     func members(of topic: TopicID, after user: UserID?, limit: Int) throws(StoreError) -> [Membership]
 }
 
+/// How memberships are written.
 package protocol MembershipWriting {
     func save(_ membership: Membership) throws(StoreError)
     /// Removes the membership; fan-outs that wait still answer its devices, ended.
     func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError)
 }
 
+/// What a read may ask about devices.
 package protocol DeviceReading {
     /// All devices of a user, active or not, by id.
     func devices(of user: UserID) throws(StoreError) -> [Device]
@@ -225,6 +237,7 @@ package protocol DeviceReading {
     func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }
 
+/// How devices are written; what ends with a device ends in the same transaction.
 package protocol DeviceWriting {
     /// Inserts the device or replaces the one with its id.
     func save(_ device: Device) throws(StoreError)
@@ -249,6 +262,7 @@ package protocol DeviceWriting {
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }
 
+/// What a read may ask about deliveries and fan-outs.
 package protocol DeliveryReading {
     /// Deliveries of a message after a device id, by device id, at most `limit`; all states when `status` is nil.
     ///
@@ -293,6 +307,7 @@ package protocol DeliveryReading {
     func nextDue() throws(StoreError) -> Timestamp?
 }
 
+/// How fan-outs and deliveries are made, claimed, settled and removed.
 package protocol DeliveryWriting {
     func addFanouts(_ fanouts: [Fanout]) throws(StoreError)
     /// Takes fan-outs that nobody holds (no lease, or one that has run out), oldest first, and leases them to the node.
@@ -340,6 +355,7 @@ package protocol DeliveryWriting {
 }
 
 extension DeliveryWriting {
+    /// Adds one fan-out.
     package func addFanout(_ fanout: Fanout) throws(StoreError) { try addFanouts([fanout]) }
 
     /// Takes fan-outs whatever their urgency.
@@ -353,6 +369,7 @@ extension DeliveryWriting {
     }
 }
 
+/// What a read may ask about accounts, tokens and API keys.
 package protocol AccountReading {
     func account(named name: String) throws(StoreError) -> Account?
     func account(_ id: UserID) throws(StoreError) -> Account?
@@ -375,6 +392,7 @@ package protocol AccountReading {
     func revokedAPIKeys() throws(StoreError) -> [APIKey]
 }
 
+/// How accounts, tokens and API keys are written.
 package protocol AccountWriting {
     /// Inserts or replaces by id.
     func save(_ account: Account) throws(StoreError)

@@ -4,11 +4,14 @@
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The database cannot be reached, is read-only or full; nothing was written. May succeed later.
     ///
-    /// `reason` is for anyone, clients too. `detail` (paths, statements, the library's words) is for the operator: what
-    /// opening a store throws and what its diagnostics are told carries it, what reads and writes throw does not.
+    /// `reason` is for anyone, clients included. `detail` (paths, statements, the library's words)
+    /// is for operators: opening a store throws it and diagnostics get it, reads and writes leave
+    /// it out.
     case unavailable(reason: String, detail: String = "")
-    /// Another transaction was faster or in the way; nothing was written. The store runs the writes again and throws this
-    /// to nobody: `isWhole` says that the transaction failed as a whole and not by one statement.
+    /// Another transaction was faster or in the way; nothing was written.
+    ///
+    /// The store runs such writes again and throws this to nobody. `isWhole` says that the
+    /// transaction failed, and not only one statement.
     case overtaken(isWhole: Bool, code: Int, message: String, sql: String)
     /// The database went away in the middle of a commit: what was written may be stored or not. To repeat it under the same
     /// id or key is safe.
@@ -22,6 +25,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server is stopping, or the caller's task was cancelled before its turn; nothing was written.
     case stopped
 
+    /// The whole error for the operator's log, with details that clients must not see.
     package var description: String {
         switch self {
         case .unavailable(let reason, let detail):

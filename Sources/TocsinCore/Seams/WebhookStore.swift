@@ -1,3 +1,4 @@
+/// What a read may ask about events for webhooks.
 package protocol WebhookReading {
     /// When the earliest waiting event of a webhook, or lease on one, is due; nil when there is none.
     func nextWebhookEventDue(of webhook: String) throws(StoreError) -> Timestamp?
@@ -5,6 +6,7 @@ package protocol WebhookReading {
     func webhookEvents(status: WebhookEvent.Status?, limit: Int) throws(StoreError) -> [WebhookEvent]
 }
 
+/// How events for webhooks are made, claimed, settled and removed.
 package protocol WebhookWriting {
     func add(_ events: [WebhookEvent]) throws(StoreError)
     /// Takes due events of a webhook (`waiting`, or `sending` under a lease that ran out), due first, and leases them.

@@ -2,12 +2,15 @@
 package struct AccountService: Sendable {
     private let environment: ServiceEnvironment
 
+    /// A service over the store of `environment`.
     package init(environment: ServiceEnvironment) {
         self.environment = environment
     }
 
-    /// Adds a user; the name is 1 to 64 characters without spaces, control characters or `::`, and not of the form of a
-    /// UUID, as ids are (`OwnerText`).
+    /// Adds a user.
+    ///
+    /// The name is 1 to 64 characters without spaces, control characters or `::`. It must not look
+    /// like a UUID, as ids do (`OwnerText`).
     package func add(name: String, passwordHash: String?) async throws(ServiceError) -> Account {
         let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
         guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !Self.containsSeparator(name) else {
@@ -33,6 +36,7 @@ package struct AccountService: Sendable {
         }
     }
 
+    /// All accounts, disabled ones too; throws `unavailable` when the store cannot read.
     package func accounts() async throws(ServiceError) -> [Account] {
         try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.accounts() }
     }
@@ -46,8 +50,10 @@ package struct AccountService: Sendable {
         return found
     }
 
-    /// Disables a user: none of their tokens is accepted any more, nor one of a sign-in provider that names their id; their
-    /// devices' pushes end, those that wait too.
+    /// Disables a user.
+    ///
+    /// Their tokens are refused from now on, those of a sign-in provider that name the user's id
+    /// included. Pushes to their devices end, waiting ones too.
     package func disable(name: String) async throws(ServiceError) { try await set(isDisabled: true, name: name) }
 
     /// Enables a disabled user again: tokens that are neither revoked nor over are accepted as before, and later messages
@@ -96,6 +102,7 @@ package struct AccountService: Sendable {
         return token
     }
 
+    /// The tokens of a user, or of everybody for nil, revoked ones too.
     package func tokens(of user: UserID?) async throws(ServiceError) -> [IssuedToken] {
         try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.tokens(of: user) }
     }

@@ -1,10 +1,11 @@
-/// Removes settled deliveries whose time is over, in small batches, so that no writer waits for long (ops-promises
-/// section 2).
+/// Removes settled deliveries whose time is over, in small batches, so that no writer waits for
+/// long.
 ///
-/// They are found by a walk through the ledger in its own order: an index of their times would cost every push. Where the
-/// ledger stands in parts by time (PostgreSQL), each part goes as a whole, once all of it is over; they span as long as
-/// deliveries are kept, at most thirty days. Runs, which stand for deliveries that were never written, are found by their
-/// topics, each of which has its oldest first.
+/// They are found by a walk through the ledger in its own order: an index of their times would cost
+/// every push. Where the ledger stands in parts by time (PostgreSQL), each part goes as a whole,
+/// once all of it is over; they span as long as deliveries are kept, at most thirty days. Runs,
+/// which stand for deliveries that were never written, are found by their topics, each of which has
+/// its oldest first.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
@@ -92,9 +93,12 @@ package struct DeliveryReaper: Sendable {
 
 /// Where a delivery stands in the ledger, which is in order of message, then device.
 package struct DeliveryPlace: Sendable, Hashable {
+    /// The message: the first part of the ledger's order.
     package var message: MessageID
+    /// The device: the second part of the ledger's order.
     package var device: DeviceID
 
+    /// The position of one delivery, which need not exist.
     package init(message: MessageID, device: DeviceID) {
         self.message = message
         self.device = device

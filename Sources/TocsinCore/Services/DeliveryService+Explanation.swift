@@ -38,7 +38,7 @@ extension DeliveryService {
         let (userID, membership) = try member(user, of: topicID, reader)
         var devices = try reader.devices(of: userID)
         let rows = try reader.deliveries(of: message, to: devices.map(\.id) + [.missing(of: userID)])
-        // Of people who never joined, nothing is told but what the message's own rows tell.
+        // About people who never joined, only the message's own rows are told.
         let isKnown = isAboutSelf || membership != nil
         if !isKnown { devices.removeAll { device in !rows.contains { $0.deviceID == device.id } } }
         let isStranger = !isKnown && rows.isEmpty

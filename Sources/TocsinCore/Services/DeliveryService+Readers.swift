@@ -1,5 +1,7 @@
-/// What those learn of a message's pushes who may read it and not create it: what became of their own, as if there were no
-/// others. Who else gets a message, and on how many devices, is between them and its owner.
+/// What somebody learns of a message's pushes who may read the message but not create it.
+///
+/// They learn what became of their own pushes, as if there were no others. Who else gets a message,
+/// and on how many devices, is between those people and the message's owner.
 extension DeliveryService {
     /// The messages of which the caller learns what became of every push, under any scope: those they may create.
     package func creatable(by caller: Identity) -> Predicate? {

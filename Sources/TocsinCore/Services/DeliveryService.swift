@@ -8,6 +8,8 @@ package struct DeliveryService: Sendable {
     /// Rows of one redrive that listeners are told of at most; the outbox tells of what becomes of them.
     private static let toldRedrives = 1000
 
+    /// A service for the messages and topics of one schema; without `forecast` it cannot tell of
+    /// pauses.
     package init(
         environment: ServiceEnvironment,
         messages: ModelType,
@@ -22,8 +24,11 @@ package struct DeliveryService: Sendable {
 
     /// A delivery with its device, which may be gone by now.
     package struct Entry: Sendable, Hashable {
+        /// The row of the ledger.
         package var delivery: Delivery
+        /// The device; nil when it is gone, or the member never had one.
         package var device: Device?
+        /// A delivery and its device as one snapshot gave them.
         package init(delivery: Delivery, device: Device?) {
             self.delivery = delivery
             self.device = device

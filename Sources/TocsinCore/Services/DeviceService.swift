@@ -5,6 +5,7 @@ package struct DeviceService: Sendable {
     /// The claims that are noted of who registers, to judge their pushes by.
     private let notedClaims: Set<String>
 
+    /// A service that notes these claims of people who register a device.
     package init(environment: ServiceEnvironment, notedClaims: Set<String> = []) {
         self.environment = environment
         self.notedClaims = notedClaims
@@ -13,15 +14,22 @@ package struct DeviceService: Sendable {
 
     /// What a client says of its device.
     package struct Registration: Sendable, Hashable {
+        /// The provider's token as the client gave it; browsers give their subscription as JSON.
         package var token: String
+        /// What kind of name `token` is.
         package var kind: PushTokenKind
+        /// Which kind of provider reaches the device.
         package var platform: PushPlatform
+        /// Apple's side, where the client said it; nil: learnt from the provider.
         package var environment: PushEnvironment?
+        /// The bundle id or project, where the client said it; empty: the server's default app.
         package var appID: String
         /// The id the client got before; its row is kept when only the token changed.
         package var deviceID: DeviceID?
+        /// What its owner calls the device; nil: nothing.
         package var name: String?
 
+        /// A registration as a client sends it; it is checked by `register`.
         package init(
             token: String,
             platform: PushPlatform,
@@ -41,8 +49,11 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Registers a token for the caller: idempotent, revives a retired one, and moves one that another user had, whose
-    /// waiting pushes to it end in the same transaction.
+    /// Registers a token for the caller.
+    ///
+    /// Repeating it changes nothing, and a retired device is active again. A token that another
+    /// user had moves to the caller; in the same transaction the other user's waiting pushes to it
+    /// end.
     ///
     /// Answers the device and all the caller's devices.
     package func register(
@@ -209,8 +220,11 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// The row this registration continues: the one with its token, else the caller's with the id it names, else the
-    /// caller's of the same installation; and the other rows of the same phone, which it replaces.
+    /// The row this registration continues, and the other rows of the same phone, which it
+    /// replaces.
+    ///
+    /// It continues the row with its token, else the caller's row with the id it names, else the
+    /// caller's row of the same installation.
     private func predecessors(
         _ registration: Registration,
         of user: UserID,
@@ -226,8 +240,11 @@ package struct DeviceService: Sendable {
         return (previous, others)
     }
 
-    /// The row with this token and app; and those with the token under other names of apps: somebody else's always, for a
-    /// phone is one person's, the user's own where one of the names is missing, for then it may be the same app.
+    /// The row with this token and app, and those with the token under other app names that count
+    /// as the same phone.
+    ///
+    /// Somebody else's rows always count, for a phone belongs to one person. The user's own count
+    /// where one of the app names is missing, for then it may be the same app.
     private func sameToken(
         _ registration: Registration,
         of user: UserID,

@@ -7,6 +7,7 @@ package struct DirectPushService: Sendable {
     /// Tokens of one push.
     package static let maximumTokens = 500
 
+    /// A service that keeps direct pushes as messages of these models.
     package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
         self.messages = messages
@@ -16,12 +17,16 @@ package struct DirectPushService: Sendable {
 
     /// What is to be pushed, and to whom.
     package struct Order: Sendable {
+        /// The user all of whose devices get the push; nil: only `tokens` do.
         package var userID: UserID?
+        /// Tokens of single devices that get the push, at most `maximumTokens`.
         package var tokens: [String]
+        /// The platforms of the user's devices that get the push; empty: all.
         package var platforms: Set<PushPlatform>
         /// A message's fields but its topic.
         package var input: RecordInput
 
+        /// An order as a client sends it; it is checked by `send`.
         package init(
             userID: UserID?,
             tokens: [String] = [],
@@ -37,8 +42,11 @@ package struct DirectPushService: Sendable {
 
     /// What was made durable.
     package struct Receipt: Sendable {
+        /// The stored message; that of the first call when this one repeats it.
         package var message: Record
+        /// How many devices the push goes to.
         package var devices: Int
+        /// How many of the tokens no device has that the caller may reach.
         package var unknownTokens: Int
     }
 

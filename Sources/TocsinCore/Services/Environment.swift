@@ -1,9 +1,14 @@
 /// What every service rests on.
 package struct ServiceEnvironment: Sendable {
+    /// Where everything is stored.
     package var store: any Store
+    /// The clock of all changes and deadlines.
     package var time: any TimeSource
+    /// Where new ids come from.
     package var identifiers: any IdentifierSource
+    /// What clients may store and ask for.
     package var limits: ServiceLimits
+    /// How versions, sync and tombstones behave.
     package var models: ModelSettings
     /// Nil: browsers register as they do at FCM alone.
     package var webPush: (any WebPushRegistering)?
@@ -19,6 +24,7 @@ package struct ServiceEnvironment: Sendable {
     package var storage: OwnerStorage?
     private let changes = ChangeClock()
 
+    /// An environment of these parts; what is optional is set afterwards.
     package init(
         store: any Store,
         time: any TimeSource,
@@ -49,19 +55,22 @@ package struct ServiceEnvironment: Sendable {
         (try? webPush?.canonicalToken(token)) ?? token
     }
 
-    /// Whether anybody is to be told of deliveries that are made; to be asked inside the write, so that who began to listen
-    /// before it misses nothing.
+    /// Whether anybody is to be told of deliveries that are made.
+    ///
+    /// It must be asked inside the write, so that a listener from before the write misses nothing.
     var notesDeliveries: Bool { deliveryListeners?.isAnybodyThere ?? true }
 
     /// The time of a change; to be read inside a write.
     package func changeTime() -> Timestamp { changes.now(time) }
 }
 
-/// Limits on what one owner may store (ops-promises section 5).
+/// Limits on what one owner may store (`docs/limits.md`).
 package struct ServiceLimits: Sendable, Hashable {
     /// Bytes of UTF-8.
     package var topicNameBytes = 256
+    /// Bytes of UTF-8 in a message's title.
     package var titleBytes = 1024
+    /// Bytes of UTF-8 in a message's body.
     package var bodyBytes = 256 * 1024
     /// Any other text field.
     package var textBytes = 64 * 1024
@@ -69,24 +78,33 @@ package struct ServiceLimits: Sendable, Hashable {
     package var idCharacters = 64
     /// Which ids clients may choose for topics and messages.
     package var clientIDs = ClientIDs.uuid
+    /// Bytes of UTF-8 in a message's dedupe key.
     package var keyBytes = 256
     /// All fields of a `@primaryKey` together.
     package var recordKeyBytes = 1024
+    /// Bytes of UTF-8 in a device's token.
     package var tokenBytes = 4096
+    /// Active devices that one user may have.
     package var devicesPerUser = 100
     /// Deleted ones are not counted.
     package var topicsPerOwner = 10_000
+    /// Rows of a page when the client names no limit.
     package var defaultPage = 100
+    /// Rows of a page at most; a larger limit is cut to this.
     package var maximumPage = 1000
     /// Nesting, comparisons, and characters of a text in a filter.
     package var filterDepth = 5
+    /// Comparisons in one filter.
     package var filterParts = 20
+    /// Characters of one text in a filter.
     package var filterCharacters = 256
     /// How much a page examines, and a request reads.
     package var examination = ExaminationLimits()
-    /// Bytes of a stored record that the condition of one write may search, so that no write keeps others waiting for more
-    /// than some milliseconds.
+    /// Bytes of a stored record that the condition of one write may search.
+    ///
+    /// Writes wait for each other; this bounds the wait to some milliseconds.
     package var conditionSearchBytes = 2 * 1024 * 1024
 
+    /// The documented defaults.
     package init() {}
 }

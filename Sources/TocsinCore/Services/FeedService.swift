@@ -5,7 +5,7 @@ package enum FeedScope: Hashable, Sendable {
     /// All messages of one owner, whatever their topics, by position.
     case owner(String)
 
-    /// Where a message that was read or heard stands in this feed; nil where it is none of its messages.
+    /// The position of a message in this feed; nil when the message is not part of it.
     package func place(of message: Record) -> Int64? {
         switch self {
         case .topic: message.number
@@ -16,7 +16,9 @@ package enum FeedScope: Hashable, Sendable {
 
 /// Some messages of a feed, in its order, and what the feed held when they were read: one snapshot.
 package struct FeedPage: Sendable {
+    /// The messages, by position in the feed.
     package var messages: [Record]
+    /// What the feed held when they were read.
     package var bounds: FeedBounds
     /// Whether nothing was left to read behind them.
     package var isRest: Bool
@@ -26,28 +28,31 @@ package struct FeedPage: Sendable {
 
 /// What a feed holds, and the message at one place in it, if it is there: one snapshot.
 package struct FeedStand: Sendable {
+    /// What the feed held.
     package var bounds: FeedBounds
+    /// The message at the position that was asked for; nil where none is there.
     package var message: Record?
 }
 
 /// Feeds as they are replayed: stored messages after a place.
 ///
-/// Messages that were deleted are not part of a feed any more; their numbers are missing in it, as clients can see.
+/// A deleted message leaves the feed, and its number stays missing there.
 package struct FeedService: Sendable {
     private let store: any Store
     private let messages: ModelType
     private let topics: ModelType
 
+    /// A service for the messages and topics of one schema.
     package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         store = environment.store
         self.messages = messages
         self.topics = topics
     }
 
-    /// The feed of everything that the caller may hear of; nil where that is not just what one owner has.
+    /// The feed of everything that the caller may read; nil unless that is what one owner has.
     ///
-    /// Places across topics exist within one owner's messages alone. Who hears of more, by a rule for groups or for all,
-    /// has a feed for each topic, and none over them.
+    /// Only the messages of one owner are ordered across topics. A caller who may read more, by a
+    /// rule for groups or for everybody, has a feed for each topic and none over all of them.
     package func ownFeed(of caller: Identity) -> FeedScope? {
         guard let owner = messages.feedOwner(of: caller), let position = messages.position(of: "owner"),
             let claim = messages.feedClaim,
@@ -57,8 +62,9 @@ package struct FeedService: Sendable {
         return .owner(owner)
     }
 
-    /// What the feed holds, and its message at a place, or its last; nil for a topic that is absent, deleted or somebody
-    /// else's.
+    /// What the feed holds, with its message at a position, or its last message.
+    ///
+    /// Nil for a topic that is absent, deleted or somebody else's.
     package func stand(
         of scope: FeedScope,
         at place: Int64? = nil,
@@ -84,8 +90,10 @@ package struct FeedService: Sendable {
         }
     }
 
-    /// Messages after a place: at most `limit`, and none behind the one with which their texts come to so many bytes; nil
-    /// where there is no such feed any more.
+    /// Messages after a position: at most `limit`, and no more once their texts reach the byte
+    /// limit.
+    ///
+    /// Nil when the feed is gone.
     package func page(
         of scope: FeedScope,
         after place: Int64,

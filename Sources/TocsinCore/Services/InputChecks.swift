@@ -1,7 +1,9 @@
 /// Checks of client input that no schema can state.
 package struct InputChecks: Sendable {
+    /// The limits that inputs are held to.
     package let limits: ServiceLimits
 
+    /// Checks against these limits.
     package init(limits: ServiceLimits) {
         self.limits = limits
     }
@@ -30,8 +32,9 @@ package struct InputChecks: Sendable {
         try checkID(id, field: field)
     }
 
-    /// Whether a text may be an id that the server or a client has given: all of these are ASCII, of which no two spellings
-    /// are equal.
+    /// Whether a text may be an id that the server or a client has given.
+    ///
+    /// All ids are ASCII, where no two spellings are equal.
     static func mayBeID(_ text: String) -> Bool { TextScan.isASCII(text) }
 
     /// At most this many bytes of UTF-8, without NUL.
@@ -57,7 +60,7 @@ package struct InputChecks: Sendable {
         do throws(ServiceError) {
             for place in 0..<input.count { try checkText(at: place, in: input, of: model) }
         } catch {
-            // Of several faults the first by name is told, whatever the order in which they were found.
+            // Whatever the order in which faults were found, the first by name is told.
             for place in (0..<input.count).sorted(by: { input.name(at: $0) < input.name(at: $1) }) {
                 try checkText(at: place, in: input, of: model)
             }

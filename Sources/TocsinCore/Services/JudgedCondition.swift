@@ -1,8 +1,9 @@
-/// A write's condition, and what became of it on the record as a reader saw it.
+/// A write's condition, and whether it held on the record as a reader saw it.
 ///
-/// To search long texts takes longer than all else a write does, and everybody waits for the one who writes: so that is done
-/// before, on a reader. Inside the write group the verdict stands where the fields compared have the same bytes still; where
-/// they have changed meanwhile they are searched again, within a bound.
+/// Searching long texts takes longer than all else a write does, and every other write waits
+/// meanwhile. So the search is done before the write, on a reader. Inside the write group its
+/// result still counts if the compared fields have the same bytes; if not, they are searched again,
+/// within `maximumBytes`.
 package struct JudgedCondition: Sendable {
     private let condition: Predicate
     private let searchedFields: [Int]
@@ -11,6 +12,8 @@ package struct JudgedCondition: Sendable {
     /// The fields compared as they were read, and whether the condition held.
     private var verdict: (values: [Int: FieldValue], holds: Bool)?
 
+    /// A condition that no record has been held against yet; `maximumBytes` bounds the text it may
+    /// search.
     package init(_ condition: Predicate, maximumBytes: Int) {
         self.condition = condition
         self.maximumBytes = maximumBytes

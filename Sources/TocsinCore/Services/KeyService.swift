@@ -5,6 +5,7 @@ package struct KeyService: Sendable {
 
     private let environment: ServiceEnvironment
 
+    /// A service over the store of `environment`.
     package init(environment: ServiceEnvironment) {
         self.environment = environment
     }

@@ -4,13 +4,15 @@ package struct MembershipService: Sendable {
     private let rights: PushRights
     private var topics: ModelType { rights.topics }
 
+    /// A service for the topics that `rights` knows.
     package init(environment: ServiceEnvironment, rights: PushRights) {
         self.environment = environment
         self.rights = rights
     }
 
-    /// Makes the caller a member of a topic that they may read; without push, deliveries to their devices are skipped, those
-    /// that wait already too.
+    /// Makes the caller a member of a topic that they may read.
+    ///
+    /// Without push, deliveries to their devices are skipped, waiting ones included.
     package func join(
         _ topicID: TopicID,
         push: Bool = true,
@@ -89,8 +91,9 @@ package struct MembershipService: Sendable {
         }
     }
 
-    /// Ends somebody's membership of a topic that the caller may change, and their pushes that wait; answers what it was,
-    /// with push off, or nil when there is none.
+    /// Ends somebody's membership of a topic that the caller may change, and their waiting pushes.
+    ///
+    /// Answers the membership as it was, with push off, or nil when there is none.
     package func remove(
         _ user: UserID,
         from topicID: TopicID,

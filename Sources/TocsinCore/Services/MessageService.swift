@@ -11,6 +11,7 @@ package struct MessageService: Sendable {
     /// A message stays in its topic, whose numbers have no holes.
     package static let lastingFields: Set<String> = ["topicId"]
 
+    /// A service for the messages and topics of one schema.
     package init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
         self.environment = environment
         self.messages = messages
@@ -62,7 +63,7 @@ package struct MessageService: Sendable {
         return stored
     }
 
-    /// The message to be created, checked in as far as that needs no look at what is stored.
+    /// The message to be created, with all checks done that need nothing from the store.
     private func draft(
         _ input: RecordInput,
         condition: Predicate,
@@ -82,7 +83,8 @@ package struct MessageService: Sendable {
         )
     }
 
-    /// A topic one may publish to is one that one may read; publish-only tokens see exactly theirs.
+    /// The topics that the caller may publish to are those they may read; a publish-only token sees
+    /// its own topic alone.
     private func publishableTopics(_ caller: Identity) -> AccessDecision {
         AccessPolicy.decision(.read, on: topics, for: caller)
     }

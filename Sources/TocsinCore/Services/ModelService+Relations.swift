@@ -1,18 +1,21 @@
 /// The records of a `@hasMany` field, for all parents of a level.
 package struct RelatedQuery: Sendable {
+    /// The model of the records that are asked for.
     package var model: ModelType
     /// Position of the field that holds the parents' values.
     package var field: Int
     /// What an index serves, and what is judged of each record.
     package var range: Predicate
+    /// What is judged of each record in the range.
     package var filter: Predicate
     /// A total order among the records of one parent.
     package var order: [ModelQuery.Order]
     /// Where the page before ended; for one parent only.
     package var after: [FieldValue]?
-    /// Of each parent.
+    /// Records of each parent, at most.
     package var limit: Int
 
+    /// A query of one page for each parent.
     package init(
         model: ModelType,
         field: Int,

@@ -1,13 +1,17 @@
-/// One page of `sync` that a client asks for (appsync.md 2.9).
+/// One page of `sync` that a client asks for (`docs/appsync.md`).
 package struct SyncRequest: Sendable {
+    /// The model that is synchronised.
     package var model: ModelType
+    /// What the client asks for beside what it may read.
     package var filter: Predicate
     /// `startedAt` of the client's sync before this one, in milliseconds; nil: everything.
     package var lastSync: Int64?
+    /// Records of a page at most.
     package var limit: Int
     /// Where the page before ended.
     package var position: SyncPosition?
 
+    /// A request; `position` is nil for the first page of a chain.
     package init(model: ModelType, filter: Predicate, lastSync: Int64?, limit: Int, position: SyncPosition?) {
         self.model = model
         self.filter = filter
@@ -28,6 +32,7 @@ package struct SyncPosition: Sendable, Hashable {
     /// Time and key of the last record; empty at the beginning of a run.
     package var after: [FieldValue]
 
+    /// A position in a chain; by default at the beginning of its first run.
     package init(startedAt: Int64, since: Int64?, isAmongRevised: Bool = false, after: [FieldValue] = []) {
         self.startedAt = startedAt
         self.since = since
@@ -38,7 +43,9 @@ package struct SyncPosition: Sendable, Hashable {
 
 /// One page of `sync`.
 package struct SyncPage: Sendable {
+    /// The records of the page, tombstones included.
     package var records: [Record]
+    /// When the chain began, in milliseconds since 1970; the same on every page.
     package var startedAt: Int64
     /// nil on the last page.
     package var next: SyncPosition?
@@ -64,9 +71,9 @@ extension ModelService {
 
     /// Decides what a new chain is about.
     ///
-    /// The time is read in a write of its own, behind a fence: all that is older has been committed when this returns, and
-    /// the pages are read after it. Where several nodes write, their clocks may differ: what is told is earlier by a margin,
-    /// so that a row may come twice, but none is missed.
+    /// The time is read in a write of its own, behind a fence: all earlier changes are committed
+    /// when this returns, and the pages are read after it. The clocks of several nodes may differ,
+    /// so the time told is earlier by a margin. A row may come twice, but none is missed.
     private func begin(_ lastSync: Int64?) async throws(ServiceError) -> SyncPosition {
         let environment = environment
         let now = try await environment.store.writing { writer throws(StoreError) in
@@ -84,8 +91,8 @@ extension ModelService {
 
 /// The statements of a sync: one for everything, or two for changes.
 ///
-/// A record that was made and never changed again is found by the time of its making, which lists are ordered by anyway;
-/// only records that were changed stand in an index of changes.
+/// A record that was never changed is found by the time it was made, which also orders lists. Only
+/// changed records are in the index of changes.
 private struct SyncRuns: Sendable {
     let model: ModelType
     let visible: Predicate

@@ -1,8 +1,10 @@
 /// Reads and writes records of any model: policy, store and events joined.
 package struct ModelService: Sendable {
+    /// What the service rests on.
     package let environment: ServiceEnvironment
     private let checks: InputChecks
 
+    /// A service for all models of the server.
     package init(environment: ServiceEnvironment) {
         self.environment = environment
         checks = InputChecks(limits: environment.limits)
@@ -136,7 +138,7 @@ package struct ModelService: Sendable {
         return key
     }
 
-    /// Changes a record; the order of checks is owner, version, condition (appsync.md 2.8).
+    /// Changes a record; the order of checks is owner, version, condition, as in AppSync.
     ///
     /// `lasting` names fields that keep their first value.
     package func update(
@@ -283,8 +285,10 @@ package struct WriteGuard: Sendable, Hashable {
     package var id: String
     /// The version that the caller knows; nil when none was sent.
     package var version: Int64?
+    /// What must hold of the stored record; `always` when the client gave no condition.
     package var condition: Predicate
 
+    /// A guard of the record with this key; without a version it is for version 0 (`expected`).
     package init(id: String, version: Int64? = nil, condition: Predicate = .always) {
         self.id = id
         self.version = version

@@ -1,4 +1,4 @@
-/// How versions, sync and tombstones behave (appsync.md 2.8, 2.9).
+/// How versions, sync and tombstones behave (`docs/appsync.md`).
 package struct ModelSettings: Sendable, Hashable {
     /// What becomes of an update that names another version than the stored one.
     package enum ConflictHandler: String, Sendable, Hashable, CaseIterable {
@@ -8,7 +8,7 @@ package struct ModelSettings: Sendable, Hashable {
         case optimisticConcurrency = "OPTIMISTIC_CONCURRENCY"
     }
 
-    /// Of models without a handler of their own.
+    /// The handler of models that have none of their own.
     package var conflictHandler = ConflictHandler.automerge
     /// By model name.
     package var conflictHandlers: [String: ConflictHandler] = [:]
@@ -29,6 +29,7 @@ package struct ModelSettings: Sendable, Hashable {
     /// Between two rounds of the reaper.
     package var reaperSeconds = 3600.0
 
+    /// Behaves as Amplify's backend, but for what the defaults above say.
     package init() {}
 
     /// The handler of a model.

@@ -2,10 +2,11 @@ import Synchronization
 
 /// How much each owner has stored, so that no owner fills the disk of all.
 ///
-/// It is measured, not counted: nothing of it is stored, and whatever removes rows need not know of it. An owner who begins to
-/// write is measured, by `run`, page after page in the order of an index; what this node writes for them since is added. Where
-/// that comes near the bound it is measured anew. So what other nodes write, and what was removed, counts with the next
-/// measure; an owner passes the bound by no more than is written during one.
+/// Storage is measured and not counted: nothing of it is stored, and code that removes rows need
+/// not know of it. `run` measures an owner who begins to write, page after page in the order of an
+/// index, and adds what this node writes since. Near the bound it measures again. What other nodes
+/// write, and what was removed, counts with the next measure. So an owner passes the bound by no
+/// more than is written during one measure.
 package final class OwnerStorage: Sendable {
     private struct Account {
         /// Nil before the first measure.
@@ -25,7 +26,7 @@ package final class OwnerStorage: Sendable {
     private let accounts = Mutex<[String: Account]>([:])
     private let asked: AsyncStream<String>
     private let asking: AsyncStream<String>.Continuation
-    /// So many owners are remembered at once.
+    /// Owners that are remembered at once.
     private static let maximumAccounts = 100_000
     /// Rows read at once; bodies are read with them.
     private static let rowsAtOnce = 64

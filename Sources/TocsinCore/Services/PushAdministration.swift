@@ -5,6 +5,7 @@ package struct PushAdministration: Sendable {
     /// Rows that are read at once.
     private static let pageSize = 500
 
+    /// A service over the store of `environment`, for the topics of one schema.
     package init(environment: ServiceEnvironment, topics: ModelType) {
         self.environment = environment
         self.topics = topics
@@ -12,13 +13,17 @@ package struct PushAdministration: Sendable {
 
     /// A device with its owner's name, where the owner has a local account.
     package struct OwnedDevice: Sendable, Hashable {
+        /// The device, active or not.
         package var device: Device
+        /// The owner's account name; nil for people of a sign-in provider.
         package var userName: String?
     }
 
     /// A member of a topic, with their name where they have a local account.
     package struct Member: Sendable, Hashable {
+        /// The membership, muted or not.
         package var membership: Membership
+        /// The member's account name; nil for people of a sign-in provider.
         package var userName: String?
     }
 

@@ -3,6 +3,7 @@ package struct ReadMarkService: Sendable {
     private let environment: ServiceEnvironment
     private let topics: ModelType
 
+    /// A service for the topics of one schema.
     package init(environment: ServiceEnvironment, topics: ModelType) {
         self.environment = environment
         self.topics = topics

@@ -1,10 +1,11 @@
 // What a create of an id or key answers that is taken.
 extension RecordFactory {
-    /// The stored record, if the create repeats it and is by its owner; else a conflict, which shows the stored record only
-    /// to who may read it.
+    /// The stored record if the create repeats it and is by its owner; else a conflict.
     ///
-    /// What a token's scope leaves out holds for both: the repeat is answered to who may create just that with this token,
-    /// the conflict shows what this token may read.
+    /// The conflict carries the stored record only if the caller may read it.
+    ///
+    /// A token's scope narrows both. A repeat is answered only if this token may create just that,
+    /// and a conflict shows only what this token may read.
     package func outcome(
         ofRepeating input: RecordInput,
         stored: Record,

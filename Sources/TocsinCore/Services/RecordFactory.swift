@@ -1,7 +1,9 @@
-/// Makes and changes records as AppSync does (appsync.md 2.4, 2.8).
+/// Makes and changes records as AppSync does (`docs/appsync.md`).
 package struct RecordFactory: Sendable {
+    /// The model whose records it makes.
     package let model: ModelType
 
+    /// A factory for one model.
     package init(model: ModelType) {
         self.model = model
     }
@@ -20,7 +22,7 @@ package struct RecordFactory: Sendable {
 
     /// What all new records of one owner begin with that are made at one time.
     struct Beginning {
-        /// Of all fields.
+        /// The values of all fields.
         fileprivate var values: [FieldValue]
     }
 
@@ -77,8 +79,10 @@ package struct RecordFactory: Sendable {
         return stepped(record, at: moment)
     }
 
-    /// The record with an update that was made to another version merged in (appsync.md 2.8, AUTOMERGE): stored values
-    /// stay, missing ones are taken, lists are joined, objects merged member by member.
+    /// The record with an update merged in that was made to another version (AppSync's AUTOMERGE).
+    ///
+    /// Stored values stay, missing ones are taken, lists are joined, objects merged member by
+    /// member.
     package func merged(_ record: Record, with input: RecordInput, at moment: Timestamp) -> Record {
         var record = record
         for (position, field) in model.fields.enumerated() where isChangeable(field) {
@@ -106,8 +110,9 @@ package struct RecordFactory: Sendable {
         return stepped(record, at: moment)
     }
 
-    /// Whether a repeated create carries the same content as the stored record: every declared field that the input
-    /// gives, or leaves out, is what is stored.
+    /// Whether a repeated create has the same content as the stored record.
+    ///
+    /// Every declared field must be what is stored, whether the input gives it or leaves it out.
     ///
     /// Timestamps made by the server do not count. Fields that are hidden from the caller are never compared: a create that
     /// gives one repeats nothing.

@@ -6,7 +6,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case unauthorized
     /// A value means nothing here (a platform, a token's form); the text says what is wrong and what to do.
     case badInput(String)
-    /// A value passes a limit of the server (ops-promises section 5), or a page or filter cannot be formed.
+    /// A value passes a limit of the server (`docs/limits.md`), or a page or filter cannot be
+    /// formed.
     case badRequest(String, BadRequestKind = .other)
     /// An `id` or `key` is taken by other content. Carries the stored record only for who may read it (`Record.shown`).
     case conflict(Record?)
@@ -34,6 +35,7 @@ package enum ServiceError: Error, Sendable, Hashable {
         case filter, arguments, pageSize, other
     }
 
+    /// The refusal that a store's error means; only `internal` keeps its details, for the log.
     package init(_ error: StoreError) {
         switch error {
         case .unavailable(let reason, _): self = .unavailable(reason)

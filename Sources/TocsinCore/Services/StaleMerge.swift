@@ -1,7 +1,10 @@
-/// An update that named another version than the stored one and was merged: what it said of fields that had a value is
-/// lost, and its sender was told of no error (appsync.md 2.8, AUTOMERGE).
+/// An update that named another version than the stored one and was merged (AppSync's AUTOMERGE).
+///
+/// What it said of fields that had a value is lost, and its sender saw no error.
 package struct StaleMerge: Sendable, Hashable {
+    /// The model's name.
     package var model: String
+    /// The record's key.
     package var id: String
     /// What the update named; 0 when it named none.
     package var namedVersion: Int64

@@ -3,6 +3,7 @@ package struct TombstoneReaper: Sendable {
     private let environment: ServiceEnvironment
     private let models: [ModelType]
 
+    /// A reaper of the tombstones of these models.
     package init(environment: ServiceEnvironment, models: [ModelType]) {
         self.environment = environment
         self.models = models

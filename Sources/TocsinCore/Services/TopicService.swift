@@ -1,9 +1,10 @@
-/// Topics: their creator is a member from the start, and they get an ARN when none is given.
+/// Creates topics; their creator becomes a member, and a topic without an ARN gets one.
 package struct TopicService: Sendable {
     private let environment: ServiceEnvironment
     private let model: ModelType
     private let checks: InputChecks
 
+    /// A service for the topics of one schema.
     package init(environment: ServiceEnvironment, model: ModelType) {
         self.environment = environment
         self.model = model

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Keeps what is known of people up to date with the tokens that they show, behind their requests.
 ///
-/// Only those have facts who once registered a device or joined a topic. Writes are bounded: for each person one an hour
-/// while nothing changes, and a few in some minutes where tokens that say different things are used in turn.
+/// Only people who once registered a device or joined a topic have facts. Writes are bounded: one
+/// an hour for each person while nothing changes, and a few in some minutes for tokens that differ.
 package final class UserFactsKeeper: Sendable {
     private struct Noted {
         var facts: UserFacts
@@ -21,12 +21,13 @@ package final class UserFactsKeeper: Sendable {
 
     /// How long what is known is good enough while tokens say the same.
     private static let renewalSeconds = 3600.0
-    /// So many changes of one person are written in so many seconds.
+    /// At most this many changes of one person are written in this many seconds.
     private static let changes = (count: 3, seconds: 180.0)
     /// People remembered, and writes that wait; beyond it all are forgotten, or nothing more is noted.
     private static let maximumPeople = 10_000
     private static let maximumWaiting = 1000
 
+    /// Keeps facts with the claims that `rights` needs; nothing is written before `run`.
     package init(store: any Store, time: any TimeSource, rights: PushRights) {
         (self.store, self.time, claims) = (store, time, rights.claims)
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))

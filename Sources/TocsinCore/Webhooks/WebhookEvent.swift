@@ -16,13 +16,17 @@ package enum WebhookOccurrence: Sendable, Hashable {
 
     /// What was asked for; never its texts.
     package struct PushRequest: Sendable, Hashable {
+        /// The message that is pushed.
         package var messageID: MessageID
+        /// The topic it was published to; nil for a direct push.
         package var topicID: TopicID?
         /// Who asked, or whose topic it is.
         package var owner: String?
         /// Whom it is for, when it is for one.
         package var userID: UserID?
+        /// Its number in the topic that holds it.
         package var number: MessageNumber?
+        /// Its priority, 1 to 5; nil where none is stored.
         package var priority: Int64?
         /// Devices that were named, when they were.
         package var tokenCount: Int?
@@ -46,20 +50,28 @@ package struct WebhookEvent: Sendable, Hashable {
         case dead
     }
 
+    /// The event's id, the same at each attempt: receivers drop repeats by it.
     package var id: WebhookEventID
     /// The webhook by its name in the settings.
     package var webhook: String
+    /// What the event tells of.
     package var type: WebhookEventType
     /// JSON, the same at each attempt.
     package var body: String
+    /// Whether the event still waits to be sent, is being sent, or was given up.
     package var status = Status.waiting
     /// Why the last attempt failed.
     package var reason: String?
+    /// Attempts so far.
     package var attempts = 0
+    /// When it is due, while it waits; nil in all other states.
     package var nextAttemptAt: Timestamp?
+    /// Until when its holder may send it; nil while nobody does.
     package var leaseUntil: Timestamp?
+    /// When what it tells of was committed.
     package var createdAt: Timestamp
 
+    /// An event that is due at once and was never tried.
     package init(id: WebhookEventID, webhook: String, type: WebhookEventType, body: String, createdAt: Timestamp) {
         self.id = id
         self.webhook = webhook
@@ -70,8 +82,10 @@ package struct WebhookEvent: Sendable, Hashable {
     }
 }
 
+/// Marks identifiers of events for webhooks.
 package enum WebhookEventKind {}
 
+/// Names an event for a webhook.
 package typealias WebhookEventID = Identifier<WebhookEventKind>
 
 /// Decides which webhooks are told of what, and in which words.

@@ -1,7 +1,7 @@
 /// Whose word on where a request came from is taken.
 struct TrustedProxies: Sendable {
     private let networks: [AddressNetwork]
-    /// So many hops are looked at; who has more proxies names none.
+    /// Hops that are looked at; a request through more proxies names no client.
     private static let maximumHops = 32
 
     init(_ networks: [AddressNetwork]) { self.networks = networks }
@@ -9,8 +9,9 @@ struct TrustedProxies: Sendable {
     /// Whether this is a proxy of ours.
     func trust(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
-    /// Who sent a request that a proxy passed on: the last hop that is no proxy of ours, else the first hop; `nil` when
-    /// none is named.
+    /// The client whose request a proxy passed on; nil when none is named.
+    ///
+    /// It is the last hop that is not a proxy of ours, else the first hop.
     ///
     /// `X-Forwarded-For` counts before `Forwarded` (RFC 7239): most proxies set the first and pass on the second as the
     /// client sent it.

@@ -32,7 +32,7 @@ final class ResponseBatch: Sendable {
 
     /// All responses, framed one after the other.
     ///
-    /// Of equal envelopes one becomes the other, so that to compare them again reads neither.
+    /// Equal envelopes become one object, so that comparing them again reads neither.
     func bytes(_ envelope: inout ResponseEnvelope, _ framing: Framing) -> ByteBuffer {
         made.withLock { made in
             if let kept = made.first(where: { $0.framing == framing && $0.envelope == envelope }) {

@@ -1,11 +1,13 @@
-/// Follows the frame of a body in chunks (RFC 9112 §7.1), so that its lines are bounded: the parser would read a size, an
-/// extension or a trailer without end.
+/// Follows the frame of a body in chunks (RFC 9112 §7.1), so that its lines are bounded.
+///
+/// The parser would read a size, an extension or a trailer without end.
 ///
 /// Extensions mean nothing here and are refused; what is inside trailers the parser judges.
 struct ChunkLines {
     /// What became of bytes.
     enum Outcome: Equatable {
-        /// So many belong to the body and its frame; fewer than there are when the body ends there.
+        /// This many bytes belong to the body and its frame; fewer than were given when the body
+        /// ends there.
         case taken(Int)
         case refused(String)
     }
@@ -15,7 +17,7 @@ struct ChunkLines {
         case sizeEnd(value: Int)
         case data(missing: Int)
         case dataEnd(missing: Int)
-        /// So many bytes of the trailers are in, so many of their present line.
+        /// How many bytes of the trailers have come, and how many of their present line.
         case trailers(bytes: Int, line: Int)
         case end
     }

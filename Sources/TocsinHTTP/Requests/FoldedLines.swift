@@ -3,8 +3,8 @@ import Synchronization
 
 /// Lines that anybody can cause, folded: of each kind and address one a second, which says how many it stands for.
 ///
-/// The first is written at once; those that follow within the second are counted, and told together by the first line after
-/// it or, where none comes, by `takeDue`.
+/// The first line is written at once. Those that follow within a second are counted, and the next
+/// line after it tells how many there were, or `takeDue` where none comes.
 final class FoldedLines: Sendable {
     /// What is folded together.
     struct Key: Hashable, Sendable {

@@ -11,11 +11,12 @@ struct BodyJudgement {
 
 // What is read, and how far.
 extension HTTPConnectionHandler {
-    /// So many bytes of answers may wait for the peer before its next request is looked at.
+    /// Bytes of answers that may wait for the peer before its next request is looked at.
     static var maximumWaitingBytes: Int { 65_536 }
-    /// So many requests may wait to be answered.
+    /// Requests that may wait to be answered.
     private static var maximumRequests: Int { 16 }
-    /// So many bytes may wait to be parsed; the system brings more than we asked for when the peer ends its output.
+    /// Bytes that may wait to be parsed; the system brings more than we asked for when the peer
+    /// ends its output.
     private static var maximumUnparsedBytes: Int { 131_072 }
 
     /// Whether the peer has taken enough of its answers for one more.

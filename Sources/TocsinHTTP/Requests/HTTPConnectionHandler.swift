@@ -160,8 +160,8 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     /// Nothing more is read.
     ///
-    /// A request that may have changed something is still answered; a client that asked only to read, or for nothing, or
-    /// that follows a stream counts as gone.
+    /// A request that may have changed something is still answered. A client that only reads, asks
+    /// for nothing or follows a stream counts as gone.
     private func inputEnded() {
         reader.refuse()
         if let running, !running.request.isRead, stream == nil { return }

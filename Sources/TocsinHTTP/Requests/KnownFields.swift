@@ -8,7 +8,7 @@ struct KnownFields: Sendable {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding, forwarded, forwardedFor
 
-        /// As it is written, in lower case.
+        /// The field's name as it is written, in lower case.
         private var text: StaticString {
             switch self {
             case .host: "host"
@@ -70,8 +70,8 @@ struct KnownFields: Sendable {
     private var places = SIMD16<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
-    /// The places of all values that are looked at whenever they come but for the body's length, by their bits; complete
-    /// when there are at most 64 fields.
+    /// One bit for each value that is looked at whenever it comes, but for the body's length;
+    /// complete for heads of up to 64 fields.
     private var looked: UInt64 = 0
     /// What names and values take in the head, in bytes.
     private(set) var bytes = 0
@@ -108,8 +108,10 @@ struct KnownFields: Sendable {
         return sent.filter { Name($0.name) == name }.map(\.value).joined(separator: ", ")
     }
 
-    /// Whether another head, of so many bytes at most, has fields of the same names in the same order, and the same values of
-    /// those that the server looks at but for the length of the body.
+    /// Whether what is known of these fields holds for another head, of so many bytes at most.
+    ///
+    /// It does if the head has the same names in the same order, and the same values of all fields
+    /// that the server looks at but the body's length.
     func cover(_ other: HTTPHeaders, maximumBytes: Int) -> Bool {
         guard other.count == sent.count, sent.count <= 64 else { return false }
         var room = maximumBytes

@@ -5,8 +5,9 @@ import Synchronization
 
 /// A request head that has passed all checks, and what follows from it alone.
 ///
-/// An object, because a connection keeps its last one: a client that stays sends nearly the same head each time, and what
-/// was found out of it once holds as long as the fields the server looks at are the same.
+/// It is an object because a connection keeps its last one. A client that stays sends nearly the
+/// same head each time, and what was found out once holds while the fields that the server looks at
+/// are the same.
 final class RequestHead: Sendable {
     /// Whose requests these are.
     struct Connection: Sendable {

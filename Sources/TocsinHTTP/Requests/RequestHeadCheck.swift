@@ -2,8 +2,8 @@ import GraphQLTransport
 import HTTPTypes
 import NIOHTTP1
 
-/// What is checked of a request head beyond what the parser refuses: nothing that two servers could read in two ways
-/// passes (RFC 9112 §3.2, §6.3, §11).
+/// Refuses request heads that the parser lets pass and two servers could read in two ways (RFC 9112
+/// §3.2, §6.3, §11).
 ///
 /// A class, because all connections share the one there is.
 final class RequestHeadCheck: Sendable {
@@ -45,8 +45,7 @@ final class RequestHeadCheck: Sendable {
         )
     }
 
-    /// How many bytes the body has that follows a head of these fields, or of fields that they cover; 0 where no length is
-    /// given.
+    /// The length of the body behind a head of these fields, in bytes; 0 where none is given.
     func bodyLength(_ fields: KnownFields, in headers: HTTPHeaders) throws(HTTPRefusal) -> Int {
         guard let length = fields.value(.contentLength, in: headers) else { return 0 }
         guard !fields.isRepeated(.contentLength), (1...18).contains(length.utf8.count) else {

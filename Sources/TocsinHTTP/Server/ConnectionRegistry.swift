@@ -150,7 +150,7 @@ final class ConnectionRegistry: Sendable {
 }
 
 extension ConnectionRegistry.State {
-    /// So many connections are looked at for one that can go.
+    /// Connections that are looked at for one that can go.
     private static var maximumLooks: Int { 1024 }
 
     fileprivate mutating func seat(_ channel: any Channel, _ address: IPAddress?) -> ConnectionPlace {

@@ -66,6 +66,7 @@ package struct HTTPServerSettings: Sendable {
     package var maximumSubscriptionsOfGroup = 2_000
     /// How many messages and control frames a client may send a second, 0 for any number, and how many at once.
     package var messagesPerSecond = 100.0
+    /// How many of these a client may send at once.
     package var messageBurst = 500
     /// How long a socket or an event stream lives, a tenth more or less; 0 for ever.
     package var lifetimeMilliseconds = 86_400_000

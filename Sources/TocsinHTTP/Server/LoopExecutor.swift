@@ -3,8 +3,8 @@ import Synchronization
 
 /// Runs tasks on an event loop, so that a request's code and its connection share one thread.
 ///
-/// There is one for all connections of a loop: what becomes ready between two turns of it, as all requests of a write group do
-/// at once, is one errand of the loop and not one each.
+/// All connections of a loop share one. What becomes ready between two turns of the loop, as all
+/// requests of a write group do at once, is then one piece of work and not one each.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
     /// What is ready to be run, in its order.

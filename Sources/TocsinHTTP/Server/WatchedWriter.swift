@@ -52,9 +52,10 @@ final class WatchedWriter {
 
     /// Gives the socket what it takes at once and answers whether that was all; the rest is to be written.
     ///
-    /// Answers and fan-outs are small writes, and the way through the channel, with its promise and its list of what waits,
-    /// costs a third of what the system's own part does. It is taken past only while nothing is on it, and until the channel is
-    /// inactive, which its handler is told in the same turn of the loop that closes the socket.
+    /// Answers and events are small writes. The way through the channel, with its promise and its
+    /// list of what waits, costs a third of what the system's own part does. So a write goes past
+    /// the channel while nothing else is on its way, until the channel is inactive. Its handler
+    /// learns that in the same turn of the loop that closes the socket.
     func writeAtOnce(_ buffer: inout ByteBuffer) -> Bool {
         guard let number = freeSocket else { return false }
         let taken = buffer.withUnsafeReadableBytes { Self.taken(of: $0, by: number) }

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// How long each socket and event stream may live: a tenth more or less, so that those opened at one time do not all come
-/// again at one time.
+/// How long each socket and event stream may live.
+///
+/// It is a tenth more or less, so that those opened at one time do not all come back at one time.
 final class SocketLifetimes: Sendable {
     private let milliseconds: Int64
     private let opened = Atomic(0)

@@ -35,18 +35,22 @@ package final class PostgresDoorbell: Doorbell {
         self.instance = instance
     }
 
+    /// How the listening connection is.
     package var state: DoorbellState { shared.withLock { $0.state } }
 
+    /// Wakes the thread to send a `NOTIFY`, unless no other node is there or the ring may wait.
     package func ring(_ haste: RingHaste) {
         let mustWake = shared.withLock { $0.pace.ring(haste) && $0.company.isThere }
         if mustWake { wakeup.signal() }
     }
 
+    /// Sends a `NOTIFY` whoever is there, so that other nodes learn of this one.
     package func greet() {
         shared.withLock { $0.isGreeting = true }
         wakeup.signal()
     }
 
+    /// Takes whether other nodes live, and sends what was rung while none did.
     package func note(othersLive: Bool) {
         let hasCome = shared.withLock { shared in
             let wasThere = shared.company.isThere
@@ -57,6 +61,8 @@ package final class PostgresDoorbell: Doorbell {
         if hasCome { wakeup.signal() }
     }
 
+    /// Listens on a thread of its own until the task is cancelled; returns at once where the system
+    /// has no thread to give.
     package func run(onRing: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             // A node without the thread polls, which its state says.

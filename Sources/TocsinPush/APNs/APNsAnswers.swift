@@ -39,7 +39,7 @@ enum APNsReason: String, CaseIterable, Sendable {
     case shutdown = "Shutdown"
 }
 
-/// What each of Apple's answers leads to (push-providers section 4, ops-promises section 3).
+/// What each of Apple's answers leads to (Apple: Handling notification responses from APNs).
 struct APNsAnswers: Sendable {
     let now: Timestamp
 

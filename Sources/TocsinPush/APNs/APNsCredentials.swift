@@ -1,8 +1,11 @@
 package import TocsinCore
 
-/// What is needed to push to Apple's devices with a key (push-providers section 2).
+/// What is needed to push to Apple's devices with a key (Apple: Establishing a
+/// token-based connection to APNs).
 package struct APNsCredentials: Sendable {
+    /// Ten characters: the `iss` of provider tokens.
     package var teamID: String
+    /// Ten characters: the `kid` of provider tokens.
     package var keyID: String
     /// The `.p8` key: ES256.
     package var signer: any Signer
@@ -19,6 +22,7 @@ package struct APNsCredentials: Sendable {
     /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
     package var mayBeCritical = false
 
+    /// Credentials of one app; `environments` says which of Apple's sides the key is for.
     package init(
         teamID: String,
         keyID: String,

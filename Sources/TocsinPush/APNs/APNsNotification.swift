@@ -1,7 +1,8 @@
 import JSON
 import TocsinCore
 
-/// A payload as Apple wants it: body and headers (push-providers sections 3 and 6).
+/// A payload as Apple wants it: body and headers (Apple: Sending
+/// notification requests to APNs).
 struct APNsNotification: Sendable {
     let template: BodyTemplate
     let priority: Int
@@ -83,8 +84,8 @@ private struct APNsDraft {
 
     /// The members of `aps`.
     ///
-    /// A silent correction is an alert that only sets the badge, because background pushes are held back by the phone;
-    /// where there is no badge to set, nothing else is left.
+    /// A silent correction is an alert that only sets the badge, because phones hold background
+    /// pushes back. Where there is no badge to set, a background push is all that is left.
     private func appendAps(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail, to template: inout BodyTemplate) {
         if type == .voip { return }
         if options.silent {

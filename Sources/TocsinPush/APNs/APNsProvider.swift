@@ -34,12 +34,15 @@ package struct APNsProvider: PushProvider {
             )
     }
 
+    /// Always `apns`.
     package var service: PushService { .apns }
 
+    /// Whether the key is for the lane's side of Apple's.
     package func serves(_ lane: PushLane) -> Bool {
         lane.environment.map(credentials.environments.contains) ?? false
     }
 
+    /// A lane by bundle id and side; nil when there is no bundle id, or it is not for messages.
     package func lane(of device: Device) -> PushLane? {
         let appID = device.appID.isEmpty ? credentials.bundleID ?? "" : device.appID
         guard Self.isBundleID(appID), pushType(of: appID).carriesMessages else { return nil }
@@ -55,6 +58,7 @@ package struct APNsProvider: PushProvider {
         APNsPushType(topic: topic, bundleID: credentials.bundleID)
     }
 
+    /// Sends an order; a malformed token retires its device without being sent.
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
         let good = order.targets.indices.filter { Self.isToken(order.targets[$0].token) }
         if good.count < order.targets.count {
@@ -153,7 +157,7 @@ package struct APNsProvider: PushProvider {
         PushHeader("apns-push-type", type.rawValue, repeats: true)
     }
 
-    /// Every header of a push but those that differ between devices (push-providers section 3).
+    /// Every header of a push but those that differ between devices.
     private func headers(_ notification: APNsNotification, _ order: PushOrder, token: String) -> [PushHeader] {
         var headers = [
             PushHeader(Self.authorization, Self.scheme + token, repeats: true),

@@ -1,4 +1,5 @@
-/// Apple's push types (push-providers section 3): what follows the bundle id in `apns-topic`, and the size limit.
+/// Apple's push types: what follows the bundle id in `apns-topic`, and the size limit (Apple:
+/// Sending notification requests to APNs).
 enum APNsPushType: String, Sendable, Hashable, CaseIterable {
     case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, widgets, controls
 

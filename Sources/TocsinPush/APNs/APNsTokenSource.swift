@@ -4,9 +4,10 @@ import Synchronization
 
 /// The provider token of one (team, key), shared by all connections.
 ///
-/// A token is used for 50 minutes. Apple refuses a second one within 20 minutes and any that is older than an hour, so
-/// the only early change is the one Apple asks for with `ExpiredProviderToken`, and that once in 20 minutes: if the new
-/// one is refused as well, more of them mend nothing.
+/// A token is used for 50 minutes. Apple refuses a second one within 20 minutes, and any that is
+/// older than an hour. So a token is only replaced early when Apple asks for it with
+/// `ExpiredProviderToken`, and once in 20 minutes: if the new one is refused too, more will not
+/// help.
 package final class APNsTokenSource: Sendable {
     private struct Issued {
         var text: String
@@ -33,6 +34,7 @@ package final class APNsTokenSource: Sendable {
     private let time: any TimeSource
     private let state = Mutex(State())
 
+    /// A source that makes its first token when one is asked for.
     package init(teamID: String, keyID: String, signer: any Signer, time: any TimeSource) {
         self.teamID = teamID
         self.keyID = keyID

@@ -8,6 +8,7 @@ package import TocsinCore
 package actor FCMAccessTokenSource {
     /// Why there is no token; every push of the project waits.
     package struct Trouble: Error, Sendable, Hashable {
+        /// What failed, for logs; never key material.
         package var reason: String
     }
 
@@ -28,6 +29,7 @@ package actor FCMAccessTokenSource {
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var failure: (trouble: Trouble, retryAt: Timestamp, backoffSeconds: Double)?
 
+    /// A source that fetches its first token when one is asked for.
     package init(credentials: FCMCredentials, http: any OutgoingHTTP, time: any TimeSource) {
         self.credentials = credentials
         self.http = http

@@ -13,7 +13,7 @@ enum FCMErrorCode: String, CaseIterable, Sendable {
     case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
 }
 
-/// What each of FCM's answers leads to (push-providers section 5, ops-promises section 3).
+/// What each of FCM's answers leads to (Firebase: FCM error codes).
 struct FCMAnswers: Sendable {
     let now: Timestamp
     private static let quotaSeconds = 60.0

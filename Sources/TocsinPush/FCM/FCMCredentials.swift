@@ -1,8 +1,10 @@
 package import TocsinCore
 
-/// A Firebase service account (push-providers section 5).
+/// A Firebase service account, as its JSON key file gives it.
 package struct FCMCredentials: Sendable {
+    /// The Firebase project that messages are sent through.
     package var projectID: String
+    /// The account's address: the `iss` of its requests for tokens.
     package var clientEmail: String
     /// `private_key_id`, sent as `kid`; optional.
     package var keyID: String?
@@ -13,6 +15,7 @@ package struct FCMCredentials: Sendable {
     /// `token_uri`.
     package var tokenURL: String
 
+    /// Credentials of one project; by default with Google's own addresses.
     package init(
         projectID: String,
         clientEmail: String,

@@ -1,9 +1,10 @@
 import JSON
 import TocsinCore
 
-/// A payload as FCM HTTP v1 wants it (push-providers sections 5 and 6).
+/// A payload as FCM HTTP v1 wants it (Firebase: REST Resource projects.messages).
 ///
-/// It has no `collapse_key`, because collapsible messages are throttled; on the screen the tag replaces.
+/// It has no `collapse_key`, because collapsible messages are throttled; on the screen the tag
+/// replaces.
 struct FCMMessage: Sendable {
     let template: BodyTemplate
 

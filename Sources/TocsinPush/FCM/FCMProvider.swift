@@ -9,6 +9,7 @@ package struct FCMProvider: PushProvider {
     private let timeoutSeconds: Double
     private static let scheme = "Bearer "
 
+    /// A provider of one project; `tokens` are fetched when the first push is sent.
     package init(
         credentials: FCMCredentials,
         transport: any PushTransport,
@@ -23,12 +24,15 @@ package struct FCMProvider: PushProvider {
         tokens = FCMAccessTokenSource(credentials: credentials, http: http, time: time)
     }
 
+    /// Always `fcm`.
     package var service: PushService { .fcm }
 
+    /// A lane by platform; one project serves all its devices.
     package func lane(of device: Device) -> PushLane? {
         PushLane(service: .fcm, platform: device.platform, appID: credentials.projectID, environment: nil)
     }
 
+    /// Sends an order under the project's access token.
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
         let time = time
         await rounds.run(

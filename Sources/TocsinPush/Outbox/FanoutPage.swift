@@ -41,8 +41,10 @@ struct FanoutPage: Sendable {
         flight.end()
     }
 
-    /// Waits until a page of a large fan-out may go by its project's quota, without keeping places; false for other pages,
-    /// in which what may not go yet is put off.
+    /// Waits until the project's quota lets a page of a large fan-out go, without reserving
+    /// anything meanwhile.
+    ///
+    /// Answers false for other pages, in which pushes that may not go yet are put off one by one.
     private func paced(_ reading: Reading) async -> Bool {
         guard jobs.count == 1, !jobs[0].isFresh, !jobs[0].fanout.isUrgent, let lane = reading.entries.first?.lane,
             context.quotas.limits(lane), reading.entries.allSatisfy({ $0.lane == lane })

@@ -1,10 +1,11 @@
 import Synchronization
 import TocsinCore
 
-/// Counts pushes under way, so that neither the node, a provider, a browser's push service nor an owner takes more than a
-/// share (P8, P9).
+/// Counts pushes under way, so that neither the node, a provider, a browser's push service nor an
+/// owner takes more than a share.
 ///
-/// A push that has had no answer for a while is stalled: whoever has stalled pushes gets a smaller share.
+/// A push that has had no answer for a while is stalled: whoever has stalled pushes gets a smaller
+/// share.
 final class FlightControl: Sendable {
     private struct Load: Sendable {
         var underWay = 0

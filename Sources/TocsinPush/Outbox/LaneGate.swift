@@ -75,8 +75,8 @@ struct LaneGate: Sendable, Hashable {
 
     /// Decides which of these owners' pushes may go.
     ///
-    /// Until three owners were stuck a pause may be about one owner's devices, and must not hold up others (P9): so a push
-    /// of an owner who was not stuck may go as a probe of its own, one a second.
+    /// Until three owners were stuck, a pause may be about one owner's devices and must not hold up
+    /// others. So a push of an owner who was not stuck may go as a probe of its own, one a second.
     mutating func admit(_ owners: [UserID], now: Timestamp) -> Admission {
         if isOpen { return Admission(places: owners.indices, othersWaitUntil: now) }
         let other = owners.firstIndex { !stuckOwners.contains($0) }

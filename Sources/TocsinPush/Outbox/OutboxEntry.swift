@@ -3,7 +3,7 @@ import TocsinCore
 /// A delivery on its way through a flight.
 struct OutboxEntry: Sendable {
     var device: Device
-    /// As it stands in the store, or would stand if it had been written.
+    /// The delivery as it stands in the store, or would stand if it had been written.
     var delivery: Delivery
     /// Nil when nothing can be sent to the device.
     var lane: PushLane?

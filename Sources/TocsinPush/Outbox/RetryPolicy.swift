@@ -1,11 +1,13 @@
-/// When a delivery is tried again: a pure function of what failed and how often (ops-promises section 4).
+/// When a delivery is tried again: a pure function of what failed and how often.
 package struct RetryPolicy: Sendable, Hashable {
     /// Pauses in seconds before each retry, after the last of which a delivery has failed; empty: the built-in schedule.
     package var replacement: [Double] = []
+    /// Counted attempts after which a delivery has failed.
     package var maximumAttempts = 50
     /// A delivery is given up this long after its message.
     package var lifetimeSeconds = 21_600.0
 
+    /// The built-in schedule.
     package init() {}
 
     private static let afterAnswer = [10.0, 10, 20, 40, 80, 160, 320, 600]

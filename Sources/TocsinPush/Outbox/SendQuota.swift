@@ -1,9 +1,11 @@
 import Synchronization
 import TocsinCore
 
-/// How fast a project may be sent to: evenly within its quota, and slower while a burst begins (push-providers section 5).
+/// How fast a project may be sent to: evenly within its quota, and slower while a burst begins
+/// (Firebase: Throttling and quotas).
 ///
-/// A burst begins at a tenth of the quota and has all of it after the ramp; a quiet time as long as the ramp ends it.
+/// A burst begins at a tenth of the quota and has all of it after the ramp; a quiet time as long as
+/// the ramp ends it.
 struct SendQuota: Sendable, Hashable {
     private static let firstShare = 0.1
     /// Unused time that may be made up for at once.

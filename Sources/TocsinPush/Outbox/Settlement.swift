@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// Turns fates into rows: the one place that moves deliveries between states (ops-promises sections 2 and 3).
+/// Turns fates into rows: the one place that moves deliveries between states.
 struct Settlement: Sendable {
     let now: Timestamp
     let policy: RetryPolicy

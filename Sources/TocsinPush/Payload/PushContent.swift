@@ -6,10 +6,12 @@ package struct PushContent: Sendable {
     package var categories: [String: NotificationCategory]
     /// Shown in place of an encrypted message, which the app alone can read.
     package var placeholderTitle = "New message"
+    /// The text beneath `placeholderTitle`.
     package var placeholderBody = "Open the app to read it."
     /// The cursor of a message, as clients get it from the API; nil: pushes carry none.
     package var cursor: (@Sendable (Record) -> String?)?
 
+    /// What the server adds to pushes; by default nothing.
     package init(
         categories: [NotificationCategory] = [],
         cursor: (@Sendable (Record) -> String?)? = nil

@@ -3,6 +3,7 @@ package import TocsinCore
 
 /// What a publisher may say about how a push is shown (`PushInput` of the schema).
 package struct PushOptions: Sendable, Hashable {
+    /// A second line under the title, shown by Apple's devices.
     package var subtitle: String?
     /// Address of a picture.
     package var image: String?
@@ -10,11 +11,15 @@ package struct PushOptions: Sendable, Hashable {
     package var sound: String?
     /// How loud a critical alert sounds, 0 to 1.
     package var volume: Double?
+    /// The number on the app's icon; nil: the count of unread messages, where it is known.
     package var badge: Int64?
     /// Nothing is shown: the badge alone changes, or the app alone learns of it.
     package var silent = false
+    /// Whether the app's extension may change the notification before it is shown.
     package var mutableContent = false
+    /// What Apple's devices group notifications by; nil: the topic.
     package var threadID: String?
+    /// Android's notification channel; nil: the app's default channel.
     package var channelID: String?
     /// Apple's word: `passive`, `active`, `time-sensitive` or `critical`.
     package var interruptionLevel: String?
@@ -27,6 +32,7 @@ package struct PushOptions: Sendable, Hashable {
     /// Whether a later message with the same key replaces this one on the screen.
     package var collapse = true
 
+    /// Shows a push in the usual way.
     package init() {}
 
     /// Reads the stored JSON; what is absent or unreadable keeps its default, because it was checked when it came in.

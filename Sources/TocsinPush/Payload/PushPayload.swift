@@ -3,26 +3,37 @@ package import TocsinCore
 
 /// What every provider's notification is built from: one message, read once for a page of devices.
 package struct PushPayload: Sendable, Hashable {
+    /// The message's id, by which apps find it.
     package var messageID: MessageID
+    /// The topic's id; of a direct push the sender's own topic.
     package var topicID: TopicID
+    /// The topic's name; empty when the topic is gone.
     package var topicName: String
+    /// The message's number in its topic.
     package var number: MessageNumber
+    /// The message's type, as the publisher gave it.
     package var type: Int64
+    /// The title, at most as much as any provider could carry.
     package var title: String
     /// At most as much as any provider could carry; the stored message may be longer.
     package var body: String
     /// 1 (least) to 5 (critical).
     package var priority: Int
+    /// What a tap opens; nil: the app.
     package var url: String?
     /// The publisher's own values for the app.
     package var data: JSONObject
+    /// The kind of notification, whose buttons apps know; nil: none.
     package var category: String?
+    /// The publisher's dedupe key; nil: none.
     package var key: String?
     /// As the publisher gave it.
     package var createdAt: String
     /// When the message became durable, by the server's clock.
     package var committedAt: Timestamp
+    /// After this the message is not pushed; nil: its life time alone counts.
     package var expiresAt: Timestamp?
+    /// How the push is to be shown.
     package var options: PushOptions
     /// Buttons: the message's own, else those of its category where the server knows it.
     package var actions: [NotificationAction]
@@ -33,7 +44,9 @@ package struct PushPayload: Sendable, Hashable {
 
     /// Texts that give nothing away.
     package struct Placeholder: Sendable, Hashable {
+        /// Shown in place of the title.
         package var title: String
+        /// Shown in place of the body.
         package var body: String
     }
 

@@ -1,4 +1,5 @@
-/// Finds the longest texts that fit a provider's size limit (ops-promises section 4: body before title).
+/// Finds the longest texts that fit a provider's size limit: the body is
+/// cut before the title.
 enum TextFitting {
     /// Texts of a notification, possibly shortened.
     struct Texts {
@@ -13,8 +14,10 @@ enum TextFitting {
         case idsOnly
     }
 
-    /// The first template within the size of: all of it, a shortened body, no body and a shortened title; the same with less
-    /// detail; nil if even an empty one is too large.
+    /// The first template that fits the size; nil if even an empty one is too large.
+    ///
+    /// Tried in order: everything, a shortened body, no body and a shortened title, then the same
+    /// with less detail.
     ///
     /// Ciphertext may not be cut, and the texts shown in its place are not what is long: all of it or less detail.
     static func fit(

@@ -1,4 +1,4 @@
-/// What a message's priority means to each provider (push-providers section 6): the one table.
+/// What a message's priority means to each provider: the one table.
 struct Urgency: Sendable {
     /// Apple's `interruption-level`; `critical` is asked for only where the app may.
     let interruptionLevel: String

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Numbers a provider's pools, so that one is replaced once, however many of its pushes ask for it.
 ///
-/// A connection carries one token only: Apple refuses a second one within 20 minutes on the same connection, and keeps a
-/// connection stuck that has seen an expired one.
+/// A connection carries one token only. Apple refuses a second token within 20 minutes on the same
+/// connection, and a connection that has seen an expired token stays stuck.
 final class PoolGenerations: Sendable {
     private struct Current {
         var generation = 0

@@ -19,9 +19,13 @@ package enum PushService: String, Sendable, Hashable, CaseIterable, CustomString
     }
 }
 
-/// What pushes must have in common to share a payload, a connection and their luck: a lane is paused as a whole.
+/// What pushes must have in common to share a payload, a connection and a pause.
+///
+/// When a provider is in trouble, a lane is paused as a whole.
 package struct PushLane: Sendable, Hashable {
+    /// The push service that carries the lane's pushes.
     package var service: PushService
+    /// The platform of the lane's devices.
     package var platform: PushPlatform
     /// The bundle id at APNs, the project at FCM, the origin of a browser's push service.
     package var appID: String
@@ -30,6 +34,7 @@ package struct PushLane: Sendable, Hashable {
     /// Whose credentials: the app's id in the settings; empty for the default app.
     package var app = ""
 
+    /// A lane of the default app; `app` names another.
     package init(service: PushService, platform: PushPlatform, appID: String, environment: PushEnvironment?) {
         self.service = service
         self.platform = platform
@@ -42,6 +47,7 @@ package struct PushLane: Sendable, Hashable {
 package struct PushTarget: Sendable, Hashable {
     /// The provider's token of the device; never logged.
     package var token: String
+    /// The delivery's id, which the provider is sent too.
     package var deliveryID: DeliveryID
     /// What kind of name the token is.
     package var kind = PushTokenKind.token
@@ -50,6 +56,7 @@ package struct PushTarget: Sendable, Hashable {
     /// How many messages the device's owner has not read; nil where nobody counts.
     package var badge: Int64?
 
+    /// A target; `kind` is a token unless it is set otherwise.
     package init(token: String, deliveryID: DeliveryID, isEnvironmentAssumed: Bool = false, badge: Int64? = nil) {
         self.token = token
         self.deliveryID = deliveryID
@@ -60,14 +67,18 @@ package struct PushTarget: Sendable, Hashable {
 
 /// One message to many devices of a lane.
 package struct PushOrder: Sendable {
+    /// What is to be shown.
     package var payload: PushPayload
+    /// What all targets have in common.
     package var lane: PushLane
+    /// The devices, in any order.
     package var targets: [PushTarget]
     /// The provider should forget what it could not hand over by then.
     package var deadline: Timestamp
     /// Why a target, by its index, is not to be sent to any more; asked as late as can be, nil where all still are.
     package var withdrawal: (@Sendable (_ index: Int) -> DeliveryReason?)?
 
+    /// An order; `withdrawal` is set where pushes may be called back.
     package init(payload: PushPayload, lane: PushLane, targets: [PushTarget], deadline: Timestamp) {
         self.payload = payload
         self.lane = lane
@@ -111,13 +122,16 @@ package struct PushRetry: Sendable, Hashable {
         case notProcessed
     }
 
+    /// What failed.
     package var cause: Cause
+    /// The provider's reason or ours, for the ledger.
     package var reason: String
     /// The provider's wish (Retry-After), or the least pause for this answer.
     package var afterSeconds: Double?
     /// Whether the attempt says something of this delivery.
     package var countsAttempt: Bool
 
+    /// A retry; by default it counts as an attempt and waits as the schedule says.
     package init(_ cause: Cause, reason: String, afterSeconds: Double? = nil, countsAttempt: Bool = true) {
         self.cause = cause
         self.reason = reason

@@ -8,10 +8,12 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
         package var id: String
         /// Other names by which devices may mean it, such as a bundle id or a project.
         package var aliases: Set<String>
+        /// The app's providers; several of one service serve different sides.
         package var providers: [any PushProvider]
         /// Services through which it also reaches devices of apps that nobody knows.
         package var adopts: Set<PushService>
 
+        /// An app with its providers; by default without other names.
         package init(
             id: String = "",
             aliases: Set<String> = [],
@@ -56,6 +58,7 @@ package struct PushProviders: Sendable, ExpressibleByArrayLiteral {
         )
     }
 
+    /// One app with these providers, which every device is of.
     package init(arrayLiteral providers: any PushProvider...) {
         self.init(providers)
     }

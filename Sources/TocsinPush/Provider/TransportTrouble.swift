@@ -1,4 +1,4 @@
-/// What it leads to when no answer came (ops-promises section 3): the same for every provider.
+/// What it leads to when no answer came: the same for every provider.
 enum TransportTrouble {
     static func verdict(_ answer: PushAnswer) -> Verdict {
         switch answer {

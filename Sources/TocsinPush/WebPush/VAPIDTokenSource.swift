@@ -19,6 +19,7 @@ package final class VAPIDTokenSource: Sendable {
     private let time: any TimeSource
     private let tokens = Mutex<[String: Issued]>([:])
 
+    /// A source without tokens, which makes one for each service that is asked for.
     package init(credentials: WebPushCredentials, time: any TimeSource) {
         self.credentials = credentials
         self.time = time

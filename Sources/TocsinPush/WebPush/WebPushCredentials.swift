@@ -9,6 +9,7 @@ package struct WebPushCredentials: Sendable {
     /// Whom a push service may turn to: `mailto:…` or `https://…`.
     package var subject: String
 
+    /// The server's pair of keys and its contact address.
     package init(signer: any Signer, publicKey: String, subject: String) {
         self.signer = signer
         self.publicKey = publicKey

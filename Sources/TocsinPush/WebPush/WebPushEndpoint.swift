@@ -49,15 +49,17 @@ struct WebPushEndpoint: Sendable, Hashable {
     }
 }
 
-/// Which hosts pushes to browsers may go to: people name them when they register, so they are not to be trusted.
+/// Which hosts pushes to browsers may go to; clients name these hosts, so they are not trusted.
 ///
-/// The transport looks at the addresses behind the names once more, when it connects (`PushPool.refusesPrivateAddresses`).
+/// The transport looks at the addresses behind the names once more, when it connects
+/// (`PushPool.refusesPrivateAddresses`).
 package struct WebPushAddressRules: Sendable, Hashable {
     /// Whether loopback, private and link-local addresses are taken, for tests.
     package var allowsPrivateAddresses: Bool
     /// If any is given, only these hosts and those below them.
     package var hosts: [String]
 
+    /// Rules; by default every public host will do.
     package init(allowsPrivateAddresses: Bool = false, hosts: [String] = []) {
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.hosts = hosts.map { $0.lowercased() }

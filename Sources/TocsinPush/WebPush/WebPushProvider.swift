@@ -12,6 +12,7 @@ package struct WebPushProvider: PushProvider {
     private let time: any TimeSource
     private let timeoutSeconds: Double
 
+    /// A provider for all browsers; `rules` are asked again for each push.
     package init(
         credentials: WebPushCredentials,
         crypto: any WebPushCrypto,
@@ -30,14 +31,18 @@ package struct WebPushProvider: PushProvider {
         pools = RecentPools()
     }
 
+    /// Always `webPush`.
     package var service: PushService { .webPush }
 
+    /// A lane by the origin of the push service that the subscription names.
     package func lane(of device: Device) -> PushLane? {
         // What cannot be read is told apart when it is sent.
         let origin = (try? subscription(device.token))?.endpoint.origin
         return PushLane(service: .webPush, platform: device.platform, appID: origin ?? "", environment: nil)
     }
 
+    /// Sends an order, each push encrypted for its browser; one whose subscription the settings no
+    /// longer allow is skipped.
     package func send(_ order: PushOrder, settled: @escaping @Sendable (Int, PushResult) -> Void) async {
         var readable: [(index: Int, subscription: WebPushSubscription)] = []
         for (index, target) in order.targets.enumerated() {

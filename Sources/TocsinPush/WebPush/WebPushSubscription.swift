@@ -48,6 +48,7 @@ struct WebPushSubscription: Sendable, Hashable {
 
 /// What a server does with browsers' subscriptions when they are registered.
 package struct WebPushRegistrar: WebPushRegistering {
+    /// The public key that browsers subscribe with; nil when Web Push is not set up.
     package let applicationServerKey: String?
     private let crypto: any WebPushCrypto
     private let rules: WebPushAddressRules
@@ -59,6 +60,7 @@ package struct WebPushRegistrar: WebPushRegistering {
         self.rules = rules
     }
 
+    /// The one text of a subscription; throws `badInput` for one that cannot be pushed to.
     package func canonicalToken(_ token: String) throws(ServiceError) -> String {
         guard WebPushSubscription.isOne(token) else { return token }
         do throws(WebPushSubscription.Problem) {

@@ -4,13 +4,16 @@ package import TocsinCore
 package struct Webhook: Sendable {
     /// Its name in settings, rows and logs.
     package var name: String
+    /// The address that events are posted to.
     package var url: String
     /// HS256 with the secret that the receiver knows.
     package var signer: any Signer
+    /// The events that it is told of.
     package var types: Set<WebhookEventType>
     /// Whether it is told whole device tokens.
     package var includesTokens: Bool
 
+    /// A webhook from the settings, which have been checked.
     package init(
         name: String,
         url: String,

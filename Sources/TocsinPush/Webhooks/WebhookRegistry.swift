@@ -8,11 +8,13 @@ package struct WebhookRegistry: WebhookRaising {
     /// As much of a token as its owner sees in lists.
     private static let shownCharacters = 8
 
+    /// A registry of the settings' webhooks.
     package init(webhooks: [Webhook], identifiers: any IdentifierSource) {
         self.webhooks = webhooks
         self.identifiers = identifiers
     }
 
+    /// One event, with its body, for each webhook that wants to know of the occurrence.
     package func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent] {
         let type = Self.type(of: occurrence)
         return webhooks.filter { $0.types.contains(type) }.map { webhook in

@@ -6,6 +6,7 @@ import JSON
 package struct Route: Sendable {
     /// The method, in upper case.
     package let method: String
+    /// The path, from the first slash on; a slash at its end makes no difference.
     package let path: String
     /// The document's text: one query or mutation.
     package let document: String

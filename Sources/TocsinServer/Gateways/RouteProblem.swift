@@ -10,6 +10,7 @@ package struct RouteProblems: Error, Sendable, CustomStringConvertible {
     /// One sentence each: file, route, what is wrong and what to do.
     package let problems: [String]
 
+    /// All problems with what to do, one a line.
     package var description: String {
         "The routes cannot be served. Correct them, or take the file out of TOCSIN_ROUTES:\n"
             + problems.map { "  - " + $0 }.joined(separator: "\n")

@@ -9,9 +9,11 @@ package struct RouteReading {
 
     private let file: String
     private let check: DocumentCheck
+    /// The routes without problems, in the order of the file.
     package private(set) var routes: [Route] = []
     /// By the names under which variables ask for them.
     private(set) var searches: [String: RouteSearch]
+    /// Sentences that name the file and the route.
     package private(set) var problems: [String] = []
 
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]

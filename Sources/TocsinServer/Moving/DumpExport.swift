@@ -5,16 +5,22 @@ import TocsinStore
 
 /// How many rows of which table have passed.
 package struct MovingProgress: Sendable, Hashable {
+    /// The table that is being moved.
     package var table: String
+    /// Its rows that have passed.
     package var rows: Int
+    /// Its rows in all.
     package var allRows: Int
 }
 
 /// How large a chunk may grow; what ends first ends it.
 package struct ChunkLimits: Sendable, Hashable {
+    /// Rows of a chunk at most.
     package var rows = 1000
+    /// Bytes of a chunk, about.
     package var bytes = 1 << 20
 
+    /// The documented defaults.
     package init() {}
 }
 

@@ -70,8 +70,9 @@ struct DumpLineReader {
 
 /// Writes a dump to a file that only its owner can read, or to standard output.
 ///
-/// The file is always a new one. One that is to replace another is written beside it and takes the name when it is complete,
-/// so that neither the mode of what was there nor where a link led matters, and what was there stays until then.
+/// The file is always a new one. If it is to replace another, it is written beside it and takes the
+/// name when it is complete. So the old file stays until then, and neither its mode nor the target
+/// of a link matters.
 struct DumpOutput {
     private let descriptor: Int32
     /// What is written to.
@@ -91,7 +92,7 @@ struct DumpOutput {
         }
         self.path = replaces ? path + ".\(getpid()).part" : path
         name = replaces ? path : nil
-        // Of a run that was killed, in a container under the same number.
+        // The file may be left from a run that was killed, in a container under the same number.
         if replaces { unlink(self.path) }
         descriptor = open(self.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

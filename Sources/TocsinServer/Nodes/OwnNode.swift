@@ -50,10 +50,13 @@ package final class CommitBell: Sendable {
 
     private let state = Mutex(State())
 
+    /// Rings nobody until somebody is connected.
     package init() {}
 
+    /// Calls whoever is connected; returns at once.
     package func ring(_ haste: RingHaste) { state.withLock { $0.listener }?(haste) }
 
+    /// Sets who is called from now on, on the store's thread.
     package func connect(_ listener: @escaping @Sendable (RingHaste) -> Void) {
         state.withLock { $0.listener = listener }
     }

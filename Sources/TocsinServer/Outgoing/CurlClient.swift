@@ -20,6 +20,7 @@ package final class CurlClient: OutgoingHTTP {
         loop.stop()
     }
 
+    /// Makes the call on the client's thread; cancelling the task gives it up.
     package func send(_ request: OutgoingRequest) async -> OutgoingAnswer {
         let transfer = CurlTransfer(request)
         return await withTaskCancellationHandler {

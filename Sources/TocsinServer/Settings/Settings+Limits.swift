@@ -1,7 +1,7 @@
 import TocsinCore
 
 extension Settings {
-    /// What the server takes from outside, by size, count and time (ops-promises section 5).
+    /// What the server takes from outside, by size, count and time (`docs/limits.md`).
     package struct Limits: Sendable, Hashable {
         // HTTP
         /// Bytes of a request's body.

@@ -6,7 +6,9 @@ package import TocsinCore
 ///
 /// What it is given must hold no secret and no text of a message; client-given text is escaped by JSON.
 package struct JSONLogHandler: LogHandler {
+    /// Members that every line has.
     package var metadata: Logger.Metadata = [:]
+    /// Lines below this level are not written.
     package var logLevel: Logger.Level
     private let time: any TimeSource
     private let output: LogOutput
@@ -30,11 +32,13 @@ package struct JSONLogHandler: LogHandler {
         }
     }
 
+    /// One of the members that every line has.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes one line; never waits for the output.
     package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         output.write(Self.line(event.level, event.message.description, all, at: time.now()))

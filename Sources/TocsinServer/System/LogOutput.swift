@@ -1,8 +1,9 @@
 import Glibc
 import TocsinStore
 
-/// Where the log's lines go: a bounded buffer, emptied by a thread of its own, so that nobody who writes a line waits for
-/// whoever reads the log.
+/// Where the log's lines go: a bounded buffer, which a thread of its own empties.
+///
+/// So nobody who writes a line waits for whoever reads the log.
 ///
 /// What finds the buffer full is dropped and counted; a line says how many were, once the reader has taken what came before.
 package final class LogOutput: Sendable {

@@ -30,10 +30,12 @@ package struct SystemIdentifiers: IdentifierSource {
     private let state = State()
     private let time: any TimeSource
 
+    /// A source whose ids begin with the time of this clock.
     package init(time: any TimeSource) {
         self.time = time
     }
 
+    /// A UUID of version 7, in lower case; later ones of this process are greater.
     package func makeID() -> String {
         let now = time.now().milliseconds
         // Method 1 of RFC 9562 §6.2: a 12-bit counter in rand_a keeps ids of one millisecond in order.
@@ -54,11 +56,13 @@ package struct SystemIdentifiers: IdentifierSource {
         return Self.text(high, low)
     }
 
+    /// Random bytes that nobody can guess.
     package func randomBytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
+    /// A random number in 0..<1.
     package func randomUnit() -> Double { Double.random(in: 0..<1) }
 
     private static func text(_ high: UInt64, _ low: UInt64) -> String {

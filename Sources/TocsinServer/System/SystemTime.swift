@@ -4,8 +4,8 @@ package import TocsinCore
 
 /// The machine's wall clock, which never goes back within this process, and real sleeping.
 ///
-/// When the wall clock is set back, time goes on from where it was at the pace of the boot clock, so that what is due
-/// later still becomes due; when it is ahead, it is followed.
+/// When the wall clock is set back, time goes on from where it was, at the pace of the boot clock.
+/// So what is due later still becomes due. When the wall clock is ahead, it is followed.
 package struct SystemTime: TimeSource {
     private final class Latest: Sendable {
         let clock = Mutex(SteadyClock())
@@ -13,13 +13,16 @@ package struct SystemTime: TimeSource {
 
     private let latest = Latest()
 
+    /// The clock, of which copies share the latest time told.
     package init() {}
 
+    /// The time now, never earlier than it was told before.
     package func now() -> Timestamp {
         let (wall, boot) = (Self.read(CLOCK_REALTIME), Self.read(CLOCK_BOOTTIME))
         return Timestamp(milliseconds: latest.clock.withLock { $0.read(wall: wall, boot: boot) })
     }
 
+    /// Sleeps until `now()` has reached the moment; throws when the task is cancelled.
     package func sleep(until moment: Timestamp) async throws {
         let milliseconds = moment.milliseconds - now().milliseconds
         guard milliseconds > 0 else { return try Task.checkCancellation() }
@@ -37,6 +40,7 @@ package struct SystemTime: TimeSource {
 package struct SteadyClock: Sendable {
     private var last: (time: Int64, boot: Int64)?
 
+    /// A clock that has told no time yet.
     package init() {}
 
     /// The time, given what the wall clock and the boot clock read.

@@ -74,6 +74,6 @@ struct PushRecord: Sendable {
         ]
     }
 
-    /// As it was sent; null when it is no JSON.
+    /// The payload as it was sent; null when it is not JSON.
     private var payload: JSONValue { (try? JSONParser.parse(body)) ?? .null }
 }

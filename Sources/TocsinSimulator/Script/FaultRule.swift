@@ -7,7 +7,7 @@ struct FaultRule: Sendable {
     let effect: ScriptEffect
     /// How a device token must begin.
     var tokenPrefix = ""
-    /// Of the pushes it is for, the share that meets the fault, 0 to 1.
+    /// The share of its pushes that meet the fault, 0 to 1.
     var share = 1.0
     /// Matching pushes that are let through first.
     var skip = 0

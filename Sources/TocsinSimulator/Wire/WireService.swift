@@ -62,7 +62,7 @@ struct WireConnection: Sendable {
         var keyID: String
         /// The apps known when the connection was bound; later ones need a new connection.
         var bundleIDs: [String]
-        /// Of the token last used here, and since when it is used.
+        /// The `iat` of the token last used here, and since when it is used.
         var issuedAt: Int64
         var sinceMilliseconds: Int64
     }

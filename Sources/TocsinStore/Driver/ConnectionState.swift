@@ -11,6 +11,7 @@ package struct ConnectionTrouble: Sendable, Hashable {
     /// Until the next attempt may be made.
     package var retryMilliseconds: Int
 
+    /// What is known of a database that is away.
     package init(reason: String, awayMilliseconds: Int, attempts: Int, retryMilliseconds: Int) {
         self.reason = reason
         self.awayMilliseconds = awayMilliseconds

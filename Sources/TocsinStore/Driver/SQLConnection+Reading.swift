@@ -57,9 +57,12 @@ extension SQLConnection {
 }
 
 extension SQLRow {
+    /// A text; nil where the column is null.
     package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
 
+    /// Milliseconds since 1970 as a moment; 0 where the column is null.
     package func moment(_ column: Int) -> Timestamp { Timestamp(milliseconds: int(column)) }
 
+    /// Milliseconds since 1970 as a moment; nil where the column is null.
     package func optionalMoment(_ column: Int) -> Timestamp? { isNull(column) ? nil : moment(column) }
 }

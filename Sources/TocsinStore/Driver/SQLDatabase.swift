@@ -16,8 +16,10 @@ package protocol SQLDatabase: Sendable {
 }
 
 extension SQLDatabase {
+    /// A database in this machine's file has no connections to lose.
     package var trouble: ConnectionTrouble? { nil }
 
+    /// A database belongs to one server unless its driver says otherwise.
     package var isShared: Bool { false }
 }
 
@@ -91,6 +93,7 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+    /// Runs the query to its end; rows behind the last wanted one are read and dropped.
     package func read(
         _ sql: String,
         _ bindings: [SQLValue],
@@ -100,20 +103,25 @@ extension SQLConnection {
         _ = try run(sql, bindings) { if isWanted { isWanted = row($0) } }
     }
 
+    /// Does nothing: a driver whose `COMMIT` always answers needs no proof.
     package func prove(by sql: String, _ bindings: [SQLValue]) {}
 
+    /// Does nothing: a driver without long reads cannot end them.
     package func watch(_ cancellation: ReadCancellation?) {}
 
+    /// Runs the statement at once; a failure is thrown here.
     package func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
         _ = try runEach(sql, rows: 1) { _, parameters in bind(parameters) }
     }
 
+    /// `queue` with the parameters as a list.
     package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
         try queue(sql) { parameters in
             for (place, value) in bindings.enumerated() { parameters.bind(value, at: place + 1) }
         }
     }
 
+    /// Runs the statements one after the other, each with its own round trip.
     package func runTogether(
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
@@ -123,6 +131,7 @@ extension SQLConnection {
         }
     }
 
+    /// A connection that cannot break is never lost.
     package var isLost: Bool { false }
 }
 
@@ -157,6 +166,7 @@ package enum SQLValue: Sendable, Hashable {
         self = moment.map { .int($0.milliseconds) } ?? .null
     }
 
+    /// 1 for true and 0 for false, as both databases store it.
     package init(_ flag: Bool) {
         self = .int(flag ? 1 : 0)
     }

@@ -11,6 +11,7 @@ package protocol SQLParameters: AnyObject {
 }
 
 extension SQLParameters {
+    /// Makes the text and binds it, for drivers without a shorter way.
     package func bind(utf8 bytes: [UInt8], at number: Int) { bind(String(decoding: bytes, as: UTF8.self), at: number) }
 
     /// The text, or null.
@@ -18,6 +19,7 @@ extension SQLParameters {
         if let text { bind(text, at: number) } else { bindNull(at: number) }
     }
 
+    /// Binds a value of whichever type it has.
     package func bind(_ value: SQLValue, at number: Int) {
         switch value {
         case .null: bindNull(at: number)

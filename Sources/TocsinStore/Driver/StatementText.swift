@@ -1,13 +1,16 @@
 /// A statement's text as a key: texts are long and differ in length or towards their end, so little of them is hashed.
 package struct StatementText: Hashable {
+    /// The statement's whole text, which equality compares.
     package let text: String
     /// Words of eight bytes.
     private static let hashedWords = 3
 
+    /// A key for this text.
     package init(text: String) {
         self.text = text
     }
 
+    /// Hashes the text's length and its last words.
     package func hash(into hasher: inout Hasher) {
         let count = text.utf8.count
         let mixed = text.utf8.withContiguousStorageIfAvailable { bytes in

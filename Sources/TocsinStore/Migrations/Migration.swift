@@ -2,11 +2,14 @@ package import TocsinCore
 
 /// One numbered file of `migrations/`.
 package struct Migration: Sendable, Hashable {
+    /// The number its file name begins with; migrations are applied in order of it.
     package var number: Int
     /// The file's name.
     package var name: String
+    /// The SQL of the file.
     package var text: String
 
+    /// A migration as its file has it.
     package init(number: Int, name: String, text: String) {
         self.number = number
         self.name = name
@@ -41,8 +44,8 @@ package struct Migration: Sendable, Hashable {
 
     /// Whether programs that do not know it still work on its tables: its first line begins with `-- additive`.
     ///
-    /// The database remembers it, for those programs cannot read the file: so old and new nodes run side by side while an
-    /// upgrade goes through them.
+    /// The database remembers this, because older programs do not have the file. So old and new
+    /// nodes run side by side during an upgrade.
     package var isAdditive: Bool { text.hasPrefix("-- additive") }
 
     /// FNV-1a with 64 bits, in hexadecimal: finds edits made in error, which is all it is for.
@@ -58,7 +61,9 @@ package struct Migration: Sendable, Hashable {
 
 /// A migration, and when it was applied.
 package struct MigrationStatus: Sendable, Hashable {
+    /// The migration's number.
     package var number: Int
+    /// The name of its file.
     package var name: String
     /// nil: not yet.
     package var appliedAt: Timestamp?

@@ -6,6 +6,7 @@ package struct Migrator {
     private let dialect: Dialect
     private let migrations: [Migration]
 
+    /// A migrator over a connection that may write; `migrations` are in order of number.
     package init(connection: any SQLConnection, dialect: Dialect, migrations: [Migration]) {
         self.connection = connection
         self.dialect = dialect

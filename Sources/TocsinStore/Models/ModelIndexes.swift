@@ -23,8 +23,8 @@ struct ModelIndexes {
             }
     }
 
-    /// Lists and sync of a model with a table of its own whose records somebody reads who is not their owner: the shipped
-    /// indexes begin with the owner.
+    /// For lists and sync of a model with a table of its own that people other than the owner may
+    /// read: the shipped indexes begin with the owner.
     private var making: [(name: String, sql: String)] {
         let model = statements.model
         guard statements.discriminatorCondition == nil, let key = model.keyPosition,

@@ -206,8 +206,9 @@ extension ModelStatements {
         }
     }
 
-    /// A text where a number should be was stored under another schema; it stays one, so that it is neither answered as a
-    /// number that nobody wrote nor written back as one.
+    /// A text where a number should be was stored under another schema.
+    ///
+    /// It stays a text, so that nobody reads or writes back a number that nobody gave.
     private static func value(of kind: ModelField.Kind, in row: any SQLRow, at column: Int) -> FieldValue {
         if row.isNull(column) { return .null }
         switch kind {

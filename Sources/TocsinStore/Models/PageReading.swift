@@ -22,7 +22,9 @@ struct PageReading {
     private(set) var isDone = false
     private var hasMore = false
 
-    /// Rows of a chunk at most: some databases hand over all rows of a statement at once, and a message may have 256 KiB, a
+    /// Rows of a chunk at most.
+    ///
+    /// Some databases hand over all rows of a statement at once, a message may have 256 KiB, and a
     /// record of another model as much as a request.
     private let largestChunk: Int
 

@@ -6,8 +6,9 @@ struct PageStatement {
     private var translation: PredicateTranslation
     /// Forms of an owner that become branches.
     ///
-    /// For each form the index gives rows in order, for all at once it does not; so a query by owner alone is one branch a
-    /// form. SQLite merges them in order; PostgreSQL would read and sort all rows of all, so each branch has its own limit.
+    /// An index gives rows in order for one form of the owner, and not for all forms at once. So a
+    /// query by owner alone has one branch for each form. SQLite merges the branches in order.
+    /// PostgreSQL would read and sort all rows of all branches, so each has a limit of its own.
     private static let maximumBranches = 4
 
     static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {

@@ -16,9 +16,9 @@ struct SQLBuilder {
 
 /// Translates predicates into conditions with the meaning of `Predicate.matches`.
 ///
-/// SQL has three truth values and a predicate two. A condition that is unknown counts as false where it stands, except under
-/// a negation; so negations are pushed down to the comparisons, and only those are made two-valued (`IS NOT TRUE`). What
-/// stands unnegated keeps the plain form, which indexes serve.
+/// SQL has three truth values and a predicate two. An unknown condition counts as false, except
+/// under a negation. So negations are pushed down to the comparisons, and only negated comparisons
+/// are made two-valued (`IS NOT TRUE`). All others keep the plain form, which indexes serve.
 struct PredicateTranslation {
     let statements: ModelStatements
     var builder: SQLBuilder

@@ -181,11 +181,14 @@ package final class DataTarget {
 
 /// Rows of one table that come in together.
 package struct MovedChunk: Sendable {
+    /// The table that the rows belong to.
     package var table: MovedTable
+    /// The columns that each row has values for.
     package var columns: [MovedColumn]
     /// Each with a value for each column.
     package var rows: [[SQLValue]]
 
+    /// Rows of one table; each has as many values as there are columns.
     package init(table: MovedTable, columns: [MovedColumn], rows: [[SQLValue]]) {
         self.table = table
         self.columns = columns

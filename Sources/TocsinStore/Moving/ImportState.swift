@@ -10,10 +10,12 @@ package struct ImportState: Sendable, Hashable {
     package var token: String
     /// Whether it came into a database that had data.
     package var merges: Bool
+    /// When the dump's first chunk came in.
     package var begunAt: Timestamp
     /// nil: not all of it is here.
     package var endedAt: Timestamp?
 
+    /// An import of which nothing is here yet.
     package init(dump: String, merges: Bool, begunAt: Timestamp) {
         self.dump = dump
         self.merges = merges

@@ -1,5 +1,6 @@
 /// A table whose rows move between databases, with the columns that order and name them.
 package struct MovedTable: Sendable, Hashable {
+    /// The table's name in both databases.
     package let name: String
     /// The columns of its primary key.
     package let key: [String]
@@ -47,9 +48,12 @@ package struct MovedColumn: Sendable, Hashable {
         case text, integer
     }
 
+    /// The column's name in both databases.
     package var name: String
+    /// What its values are.
     package var kind: Kind
 
+    /// A column by name and kind.
     package init(name: String, kind: Kind) {
         self.name = name
         self.kind = kind

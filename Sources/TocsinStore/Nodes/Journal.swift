@@ -3,15 +3,17 @@ package import TocsinCore
 
 /// What this node writes into the journal: which of a group's events the other nodes are told of, in its transaction.
 ///
-/// **Why a journal, and not only a doorbell.** What one node commits the others must hear: messages, changes, sign-outs,
-/// withdrawn access, work for the outbox. A doorbell may lose a ring and has no room for content. So the group's transaction
-/// itself writes one row that names what happened (`node_events`), as durable as the group, and the doorbell only says "look
-/// now". A row names records and does not repeat a message: nodes that have listeners read them, once.
+/// **Why a journal, and not only a doorbell.** Nodes must hear what one of them commits: messages,
+/// changes, sign-outs, ended access, work for the outbox. A doorbell may lose a ring and has no
+/// room for content. So the group's own transaction writes one row (`node_events`) that names what
+/// happened, and the doorbell only says "look now". A row names records and does not repeat
+/// messages; nodes with listeners read those, once.
 ///
-/// **Why its order is right.** A row takes its `id` from a sequence as the last statement before `COMMIT`, when the group
-/// holds all its locks. Of two groups that touch the same topic, feed or record the later one waits for the earlier one's end
-/// before it gets there; so in each topic and feed the journal's order is that of the commits. Groups that share nothing may
-/// stand either way round, which nobody can tell. `JournalReader` says why none is skipped.
+/// **Why its order is right.** A row takes its `id` from a sequence in the last statement before
+/// `COMMIT`, when the group holds all its locks. Of two groups that touch the same topic, feed or
+/// record, the later one waits for the earlier one before it gets that far. So in each topic and
+/// feed the journal's order is that of the commits. Groups that share nothing may be in either
+/// order, and nobody can tell. `JournalReader` says why no row is skipped.
 ///
 /// **This node's own events take the same way.** Told at once they could overtake another node's with a lower number, and
 /// would have to be held until that is found: one reader that goes by the journal needs no such thing. The records
@@ -34,6 +36,7 @@ package final class Journal: Sendable {
     private let others = Atomic(false)
     private let keeps = Atomic(true)
 
+    /// A journal of this run of the server, which has written nothing yet.
     package init(instance: String) {
         self.instance = instance
     }

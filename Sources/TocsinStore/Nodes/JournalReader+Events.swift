@@ -2,7 +2,7 @@ import TocsinCore
 
 /// From rows of the journal to events: records are read for those who listen, all of a page at once.
 extension JournalReader {
-    /// So many are told together, and those of one group more.
+    /// Events that are told together; one group may have more.
     private static let mostEvents = 1024
 
     func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) {

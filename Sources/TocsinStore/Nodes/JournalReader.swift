@@ -3,27 +3,29 @@ package import TocsinCore
 
 /// Reads the journal on a thread and a connection of its own and tells this process what was committed, by whichever node.
 ///
-/// **Why no row is skipped.** Transactions do not become visible in the order of their numbers, nor of the rows' ids: one
-/// that took its number early may commit late. So the reader's place is no number but the whole snapshot of its last look:
-/// what is visible now and was not then is new, each row once, whoever was late. A row's group became visible as a whole, and
-/// after every group that it had to wait for; so within a look the order of ids is right (`Journal`), and between looks as well.
+/// **Why no row is skipped.** Transactions become visible neither in the order of their numbers nor
+/// of the rows' ids: one that took its number early may commit late. So the reader remembers the
+/// whole snapshot of its last look. What is visible now and was not then is new, each row once. A
+/// group became visible as a whole, and after every group that it had waited for. So the order of
+/// ids is right within a look (`Journal`) and between looks.
 ///
-/// Numbers of transactions are not for ever: after a crash the server gives those again that were lost with it, and a
-/// snapshot from before would count them as seen. Ids are: what was read was flushed, and with it the sequence that its id is
-/// from. So whatever has a higher id than any row read before is new too, whatever its transaction; what commits late
-/// and has a lower one is older than the crash, and its number was in the snapshot. This is asked at each look, not only over
-/// a new connection: a pooler may hide that the server was away.
+/// Transaction numbers may be given twice: a server that crashed gives the numbers of lost
+/// transactions again, and an older snapshot would count them as seen. Ids are never given twice,
+/// for a row that was read had been flushed together with its sequence. So a row with a higher id
+/// than any row read before is new too, whatever its transaction. A row that commits late with a
+/// lower id is older than the crash, and the snapshot had its number. Every look asks both, because
+/// a pooler may hide that the server was away.
 ///
-/// It looks when it is rung (by this node's own commits, by the doorbell) and otherwise after a quarter of a second; so
-/// the doorbell may be away altogether. In a stream of large groups a look serves some milliseconds of it (`RingPace`). While
-/// the database is away it tries again and again.
+/// It looks when it is rung, by this node's own commits or by the doorbell, and otherwise every
+/// quarter of a second. So the doorbell may be away altogether. In a stream of large groups one
+/// look serves some milliseconds (`RingPace`). While the database is away it tries again and again.
 ///
-/// **While nobody here listens to records** this node's own commits ring nobody, and are passed over by the look that
-/// comes to them: of all they say only records wait for the journal (`Journal`), and whoever begins to listen later is told
-/// of what is committed later. None is missed at the border. Who begins first waits for a look that began after it asked
-/// (`looked`), so that what is older is behind it; then it is registered; then the reader is rung. Whatever was committed
-/// before a listener was to be seen is in a look that this ring begins, or in one before; from then on each commit rings by
-/// itself. What other nodes commit is looked at when they ring, whoever listens: signals and withdrawn access are among it.
+/// **While nobody here listens to records** this node's own commits ring nobody, and the next look
+/// passes over them: only records wait for the journal (`Journal`). A first listener misses
+/// nothing. It waits for a look that began after it asked (`looked`), is registered, and then rings
+/// the reader. What was committed before it was registered is in the look that this ring begins, or
+/// in one before; from then on each commit rings by itself. Other nodes' commits are looked at when
+/// those nodes ring, whoever listens, for they include ended access.
 package final class JournalReader: Sendable {
     /// What the thread waits for.
     ///
@@ -51,6 +53,7 @@ package final class JournalReader: Sendable {
     private let now: @Sendable () -> Timestamp
     private static let pauseMilliseconds = 250
 
+    /// A reader that does nothing until `start`.
     package init(
         _ database: any SQLDatabase,
         journal: Journal,
@@ -67,6 +70,7 @@ package final class JournalReader: Sendable {
         self.listeners = listeners
     }
 
+    /// How the reader gets on, for health and metrics.
     package var status: JournalStatus { found.withLock { $0 } }
 
     /// Says that there may be something to read; never waits.

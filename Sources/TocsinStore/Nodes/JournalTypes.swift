@@ -18,6 +18,8 @@ package struct JournalListeners: Sendable {
     /// Takes, about every second and never more often, what other nodes there are.
     package var neighbours: @Sendable (JournalNeighbours) -> Void
 
+    /// Listeners; by default they always want this node's commits at once and are not told how the
+    /// reader gets on.
     package init(
         wants: @escaping @Sendable (_ model: String, _ owner: String?) -> Bool,
         isAnybodyHere: @escaping @Sendable () -> Bool = { true },
@@ -54,6 +56,7 @@ package struct JournalSettings: Sendable, Hashable {
     /// How long rows are kept; a reader that was away for half of it takes something for lost.
     package var keptMilliseconds: Int64 = 600_000
 
+    /// The documented defaults.
     package init() {}
 }
 
@@ -63,11 +66,13 @@ package struct JournalStatus: Sendable, Hashable {
     package var trouble: String?
     /// Looks that went well, and rows that they found.
     package var looks = 0
+    /// Rows that those looks found.
     package var rows = 0
     /// How old the oldest row was that the last look with any found.
     package var lagMilliseconds: Int64 = 0
     /// When it last looked, in the database's time.
     package var lookedAt: Timestamp?
 
+    /// A reader that has not looked yet.
     package init() {}
 }

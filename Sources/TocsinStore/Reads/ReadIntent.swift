@@ -5,6 +5,7 @@ import TocsinCore
 package final class ReadCancellation: Sendable {
     private let flag = Atomic(false)
 
+    /// A read that is wanted.
     package init() {}
 
     /// Whether the read is to end.

@@ -2,8 +2,8 @@ import TocsinCore
 
 /// Reads of clients that wait for the readers: owners take turns, each read of one owner after its earlier ones.
 ///
-/// One owner has at most `readersPerOwner` readers at a time and at most `waitingPerOwner` reads waiting, so that what one
-/// owner asks for is never waited for by another for longer than one turn.
+/// One owner has at most `readersPerOwner` readers at a time and `waitingPerOwner` waiting reads.
+/// So nobody waits longer than one turn for what another owner asks.
 ///
 /// `@unchecked`: everything that changes is touched only while `condition` is locked.
 final class ReadQueue: @unchecked Sendable {

@@ -2,14 +2,16 @@ import TocsinCore
 
 /// A part of the ledger on PostgreSQL: the deliveries of messages whose ids were made in a span of time.
 ///
-/// Ids made by the server are UUIDs of version 7: their texts sort by the time in their first 48 bits, so that a range of ids
-/// is a span of time, and (message, device) stays unique over all parts. Ids chosen by clients may fall anywhere, mostly into
-/// the part for the rest; a part is dropped for what is in it, not for its name.
+/// Ids made by the server are UUIDs of version 7, whose texts sort by the time in their first 48
+/// bits. So a range of ids is a span of time, and (message, device) stays unique over all parts.
+/// Ids chosen by clients may fall anywhere, mostly into the part for the rest. So a part is dropped
+/// for what is in it, not for its name.
 package struct DeliveryPartition: Sendable, Hashable {
     /// Milliseconds; the end is not included.
     package let span: Range<Int64>
     private static let prefix = "deliveries_"
 
+    /// The part for ids made in this span, in milliseconds since 1970.
     package init(span: Range<Int64>) {
         self.span = span
     }

@@ -2,9 +2,9 @@ import TocsinCore
 
 /// Devices and memberships that ended while fan-outs were waiting that owe them an outcome.
 ///
-/// A device that was active, of a member, when a message was committed gets a delivery row whatever becomes of it before
-/// its page is served. So what ends is noted with the time of the newest fan-out that is waiting: later ones do not
-/// concern it, and where none waits nothing is noted.
+/// A member's device that was active when a message was committed gets a delivery row, whatever
+/// becomes of it before its page is served. So an ended device is noted with the time of the newest
+/// fan-out that waits. Later fan-outs do not concern it, and where none waits nothing is noted.
 private enum SQL {
     static func fanouts(_ function: String) -> String {
         """

@@ -67,8 +67,10 @@ extension SQLReading {
         return (records, isCut)
     }
 
-    /// How many rows of a query have texts of so many bytes, the one with which they come to that included, and whether more
-    /// follow; for databases that send all rows of an answer at once.
+    /// How many rows of a query have texts of so many bytes, the row that reaches it included, and
+    /// whether more rows follow.
+    ///
+    /// For databases that send all rows of an answer at once.
     private func rows(of query: ModelQuery, upTo bytes: Int) throws(StoreError) -> (count: Int, isCut: Bool) {
         let statements = try session.statements(for: query.model)
         let page = PageStatement.make(query, statements)

@@ -17,7 +17,7 @@ struct EngineData: Sendable {
         var createdAt: String
     }
 
-    /// So many rows.
+    /// A service whose queries answer this many rows.
     init(rows: Int) {
         messages = (1...rows).map { number in
             let digits = String(number)

@@ -40,7 +40,8 @@ struct MeasurementRequest {
         var roundSeconds: Double
         var rounds: Int
 
-        /// So many seconds of CPU time, a fifth more to warm up; compilers at run time need a second at least.
+        /// Measures for this many seconds of CPU time, and a fifth more to warm up; compilers at
+        /// run time need a second at least.
         init(seconds: Double) {
             (warmUpSeconds, roundSeconds, rounds) = (max(1, seconds / 5), seconds / 7, 7)
         }

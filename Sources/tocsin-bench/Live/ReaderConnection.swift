@@ -20,7 +20,7 @@ struct ReaderOrder {
     /// Each socket follows one of them, in turn.
     var topics: [String] = []
     var count: Int
-    /// So many of them stop reading once they are ready.
+    /// Connections that stop reading once they are ready.
     var slow = 0
 
     init(_ kind: Kind, port: UInt16, count: Int) {

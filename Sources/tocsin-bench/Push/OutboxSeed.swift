@@ -8,7 +8,7 @@ struct OutboxSeed {
     let messages: ModelType
     private static let rowsAWrite = 2000
 
-    /// Of the model that ships.
+    /// Rows of the model that ships.
     init() throws {
         let schema = try APISchema()
         (topics, messages) = (schema.topics, schema.messages)

@@ -12,7 +12,7 @@ struct ClientLoad {
     /// What the clients saw after the first moments, which are not counted.
     struct Outcome: Sendable {
         var seconds = 0.0
-        /// Of the thread that drove them.
+        /// CPU time of the thread that drove the clients.
         var cpuSeconds = 0.0
         /// Microseconds from request to response, rising.
         var latencies: [UInt32] = []

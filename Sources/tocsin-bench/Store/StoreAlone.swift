@@ -8,7 +8,7 @@ import TocsinStore
 
 /// `MessageService` on a store of this process, without HTTP or GraphQL: callers who each wait for their commit.
 struct StoreAlone {
-    /// Of a PostgreSQL database; nil for SQLite in a temporary folder.
+    /// The address of a PostgreSQL database; nil for SQLite in a temporary folder.
     let url: String?
     let seconds: Double
     private static let callers = 64

@@ -135,7 +135,7 @@ struct StoreBenchmark {
         return parts
     }
 
-    /// So many clients, shared out to nodes and topics.
+    /// Divides the clients among nodes and topics.
     private static func clients(
         _ count: Int,
         of nodes: [ServerProcess],

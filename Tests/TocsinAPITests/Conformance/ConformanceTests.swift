@@ -5,7 +5,7 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-@Suite("Conformance to the contract", .timeLimit(.minutes(5)))
+@Suite("Conformance to AppSync", .timeLimit(.minutes(5)))
 struct ConformanceTests {
     @Test("every case", arguments: try ConformanceCase.all(), APIDatabase.available)
     func each(item: ConformanceCase, database: APIDatabase) async throws {

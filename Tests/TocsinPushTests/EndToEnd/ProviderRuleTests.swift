@@ -4,7 +4,8 @@ import TocsinCore
 import TocsinPush
 import TocsinSimulator
 
-/// The checks that end push-providers section 9; those about one answer are in the tables.
+/// Rules of Apple and Google that more than one request shows; what one answer leads to is in the
+/// tables (`AnswerRow`).
 @Suite("Rules of the providers, kept over time", .timeLimit(.minutes(2)))
 struct ProviderRuleTests {
     private func token(_ prefix: String, _ number: Int) -> String {

@@ -88,7 +88,7 @@ private final class RandomRun: Sendable {
         }
     }
 
-    /// Checks what was committed, in order, against ops-promises section 2.
+    /// Checks what was committed, in order, against the states of a delivery (`docs/promises.md`).
     func violations() -> [String] {
         var found: [String] = []
         var last: [DeliveryID: Delivery] = [:]

@@ -185,7 +185,7 @@ struct SettingsReaderTests {
     }
 }
 
-/// Variables of the product's contract that this release knows.
+/// Variables that no release may drop.
 private let promisedVariables = [
     "TOCSIN_HOST", "TOCSIN_PORT", "TOCSIN_DATABASE_URL", "TOCSIN_DATA_DIR", "TOCSIN_NODE", "TOCSIN_SCHEMA",
     "TOCSIN_JWT_ISSUER", "TOCSIN_JWT_AUDIENCE", "TOCSIN_JWKS_URL", "TOCSIN_JWKS_FILE", "TOCSIN_JWT_HS256_SECRET",

@@ -6,9 +6,10 @@ import Testing
 import TocsinAPI
 import TocsinStore
 
-/// What the server tells of its schema by introspection, beside the contract's text.
-@Suite("The schema beside the contract's")
-struct ContractSchemaTests {
+/// What the server tells of its schema by introspection, beside what Amplify's transformer makes of
+/// the same model.
+@Suite("The schema beside Amplify's")
+struct AmplifySchemaTests {
     private static let introspection = """
         query {
           __schema {
@@ -40,9 +41,9 @@ struct ContractSchemaTests {
         return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
-    private static func contract() throws -> Schema { try Schema(sdl: text("appsync-1.1.graphql")) }
+    private static func amplify() throws -> Schema { try Schema(sdl: text("amplify-schema.graphql")) }
 
-    /// One line for each field, argument, input member and enum value of the contract's text.
+    /// One line for each field, argument, input member and enum value of a schema.
     private func lines(_ schema: Schema) -> Set<String> {
         var lines: Set<String> = []
         for type in schema.types where !type.isIntrospection {
@@ -80,12 +81,12 @@ struct ContractSchemaTests {
         return lines
     }
 
-    @Test("introspection has all that the contract lists, but for the topic's ARN, which may be left out")
+    @Test("introspection has all that Amplify's schema has, but for the topic's ARN, which may be left out")
     func complete() async throws {
-        let contract = lines(try Self.contract())
-        #expect(contract.count > 300)
+        let amplify = lines(try Self.amplify())
+        #expect(amplify.count > 300)
         for model in [nil, try Self.text("cases/models/seed.graphql")] {
-            let missing = contract.subtracting(lines(try await introspected(model)))
+            let missing = amplify.subtracting(lines(try await introspected(model)))
             #expect(missing == ["CreateTopicInput.arn: String!"])
         }
     }
@@ -98,9 +99,9 @@ struct ContractSchemaTests {
         ] {
             #expect(schema[root]?["name"] == .string(name))
         }
-        let known = Set(try Self.contract().types.map(\.name))
+        let known = Set(try Self.amplify().types.map(\.name))
         for type in schema["types"]?.arrayValue ?? [] where known.contains(type.text("name")) {
-            // The contract's members are written without defaults; ours beside them may have some.
+            // Amplify's members are written without defaults; ours beside them may have some.
             for field in type["inputFields"]?.arrayValue ?? [] {
                 #expect(field["defaultValue"] == .null, "\(type.text("name")).\(field.text("name"))")
             }
@@ -109,9 +110,9 @@ struct ContractSchemaTests {
 
     @Test("introspection adds nothing but Tocsin's own optional part")
     func noMore() async throws {
-        let contract = try Self.contract()
-        let added = lines(try await introspected()).subtracting(lines(contract))
-        let known = Set(contract.types.map(\.name))
+        let amplify = try Self.amplify()
+        let added = lines(try await introspected()).subtracting(lines(amplify))
+        let known = Set(amplify.types.map(\.name))
         let toKnownTypes = added.filter { line in
             known.contains(String(line.split { !$0.isLetter }.first ?? ""))
         }
@@ -125,7 +126,8 @@ struct ContractSchemaTests {
         #expect(required.isEmpty)
     }
 
-    /// What `schema/tocsin.graphql` adds to the roots, and what is optional in it for Amplify's clients.
+    /// What `schema/tocsin.graphql` adds to the roots, and what is optional in it for Amplify's
+    /// clients.
     private static let own: [String: [String]] = {
         let text = (try? Self.ownSchema()) ?? ""
         var fields = [
