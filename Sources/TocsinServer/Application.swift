@@ -27,7 +27,6 @@ package final class Application: Sendable {
     private let messageReaper: MessageReaper
     private let storage: OwnerStorage?
     private let storedTables: [ModelTable]
-    private let monthKeeper: MonthKeeper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
@@ -125,7 +124,6 @@ package final class Application: Sendable {
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
         messageReaper = MessageReaper(store: store, time: time, retention: settings.retention)
-        monthKeeper = MonthKeeper(store: store, time: time, retention: settings.retention)
         preparation = Preparation(store: store, models: schema.models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
@@ -264,7 +262,6 @@ package final class Application: Sendable {
     /// Removes what is over, again and again: the work of one node for all.
     private func keepUp() async {
         let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
-        let monthKeeper = monthKeeper
         let journalReaper = neighbours?.reaper
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -280,13 +277,6 @@ package final class Application: Sendable {
                     logger.info("old messages were removed", metadata: ["count": "\($0)"])
                 } report: {
                     logger.error("old messages could not be removed", metadata: ["reason": "\($0)"])
-                }
-            }
-            group.addTask {
-                await monthKeeper.run {
-                    logger.info("months of old messages were dropped", metadata: ["count": "\($0)"])
-                } report: {
-                    logger.error("months of messages could not be kept", metadata: ["reason": "\($0)"])
                 }
             }
             group.addTask {

@@ -7,12 +7,6 @@ import TocsinStore
 struct RetentionTests {
     private let models = TestModels()
 
-    private struct Clock: TimeSource {
-        var moment: Timestamp
-        func now() -> Timestamp { moment }
-        func sleep(until moment: Timestamp) async throws { throw CancellationError() }
-    }
-
     private func reaper(
         _ store: SQLStore,
         now: Int64,
@@ -22,7 +16,7 @@ struct RetentionTests {
     ) -> MessageReaper {
         MessageReaper(
             store: store,
-            time: Clock(moment: moment(now)),
+            time: StillClock(moment: moment(now)),
             retention: MessageRetention(keptSeconds: keptSeconds, keptPerTopic: perTopic),
             batch: batch
         )

@@ -1,6 +1,6 @@
 /// How long messages are kept; without a limit, for ever.
 package struct MessageRetention: Sendable, Hashable {
-    /// Older ones go, by the time at which the server took them; those that stand in a month, with all of it.
+    /// Older ones go, by the time at which the server took them.
     package var keptSeconds: Double?
     /// So many of the last numbers of a topic stay.
     package var keptPerTopic: Int?

@@ -1,7 +1,6 @@
 /// Removes messages whose time is over, in small batches, so that no writer waits for long.
 ///
-/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired. Where
-/// messages stand in months, these go by age as a whole (`MonthKeeper`).
+/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired.
 package struct MessageReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource

@@ -3,7 +3,7 @@ import TocsinCore
 private enum SQL {
     static let nextTopic = "SELECT topic_id FROM messages WHERE topic_id > $1 ORDER BY topic_id LIMIT 1"
     static let ends = """
-        SELECT number, coalesce(made_at, 0), (SELECT max(number) FROM messages WHERE topic_id = $1), id
+        SELECT number, coalesce(made_at, 0), (SELECT max(number) FROM messages WHERE topic_id = $1)
         FROM messages WHERE topic_id = $1 ORDER BY number NULLS FIRST LIMIT 1
         """
     static let lastNumber = "SELECT max(number) FROM messages WHERE topic_id = $1"
@@ -37,11 +37,9 @@ private enum SQL {
 }
 
 extension PruningBounds {
-    /// Whether a message may go by itself that was made then and is `behind` numbers before its topic's last.
-    ///
-    /// What stands in a month goes with that by age.
-    fileprivate func leavesOut(madeAt moment: Int64, behind: Int64, isInMonth: Bool) -> Bool {
-        if let madeBefore, !isInMonth, moment < madeBefore.milliseconds { return true }
+    /// Whether a message may go that was made then and is `behind` numbers before its topic's last.
+    fileprivate func leavesOut(madeAt moment: Int64, behind: Int64) -> Bool {
+        if let madeBefore, moment < madeBefore.milliseconds { return true }
         if let keptPerTopic, behind >= Int64(keptPerTopic) { return true }
         return false
     }
@@ -53,7 +51,6 @@ extension SQLReading {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) {
-        let months = try idsInMonths(bounds)
         var due: [TopicID] = []
         var place = topic.text
         for _ in 0..<limit {
@@ -62,11 +59,7 @@ extension SQLReading {
             }
             place = next
             let isDue = try connection.first(SQL.ends, [.text(next)]) { row in
-                bounds.leavesOut(
-                    madeAt: row.int(1),
-                    behind: row.int(2) - row.int(0),
-                    isInMonth: months?.contains(row.text(3)) ?? false
-                )
+                bounds.leavesOut(madeAt: row.int(1), behind: row.int(2) - row.int(0))
             }
             if isDue == true { due.append(TopicID(next)) }
         }
@@ -79,13 +72,8 @@ extension SQLReading {
         limit: Int
     ) throws(StoreError) -> [MessageID] {
         guard let last = try connection.first(SQL.lastNumber, [.text(topic.text)], { $0.int(0) }) else { return [] }
-        let months = try idsInMonths(bounds)
         let first = try connection.all(SQL.first, [.text(topic.text), .int(Int64(limit))]) { row in
-            let isLeftOut = bounds.leavesOut(
-                madeAt: row.int(2),
-                behind: last - row.int(1),
-                isInMonth: months?.contains(row.text(0)) ?? false
-            )
+            let isLeftOut = bounds.leavesOut(madeAt: row.int(2), behind: last - row.int(1))
             return (id: MessageID(row.text(0)), mayGo: isLeftOut && row.int(3) == 0)
         }
         return first.prefix { $0.mayGo }.map(\.id)
