@@ -1,4 +1,5 @@
 import TocsinAPI
+import TocsinCore
 
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
@@ -215,4 +216,75 @@ package enum SettingTable {
             "Days without a word of a device after which its pushes are skipped; 0: never."
         ),
     ]
+}
+
+/// Settings of what phones show.
+extension SettingTable {
+    /// What an app of several may say of Apple's push.
+    static let appleOfApps = apns + [criticalAlerts]
+
+    private static let criticalAlerts = SettingDefinition.flag(
+        "apns-critical-alerts",
+        \.apns.mayBeCritical,
+        "Whether the app has Apple's leave for critical alerts; priority 5 is time-sensitive otherwise."
+    )
+
+    static let pushContent: [SettingDefinition] = [
+        .optional(
+            "categories",
+            \.server.categoriesPath,
+            "A file with your apps' notification categories and their buttons."
+        ),
+        criticalAlerts,
+        .text("push-placeholder-title", \.push.placeholderTitle, "The title phones show of an encrypted message."),
+        .text("push-placeholder-body", \.push.placeholderBody, "The text phones show of an encrypted message."),
+        .flag(
+            "push-requires-sign-in",
+            \.push.requiresSignIn,
+            "Whether people get pushes only while a token of theirs is good (docs/pushes.md)."
+        ),
+    ]
+}
+
+extension SettingTable {
+    static let models: [SettingDefinition] = [
+        .choice(
+            "conflict-handler",
+            \.models.conflictHandlerName,
+            ModelSettings.ConflictHandler.allCases.map { $0.rawValue.lowercased() },
+            "What becomes of an update of another version: automerge or optimistic_concurrency."
+        ),
+        .flag(
+            "absent-version",
+            \.models.takesAbsentVersion,
+            "An update without `_version` is for what is stored, not for version 0."
+        ),
+        .seconds("tombstone-seconds", \.models.tombstoneSeconds, 60...1e9, "Time a deleted record is kept for sync."),
+        .seconds("delta-seconds", \.models.deltaSeconds, 0...1e9, "How far back sync answers with changes alone."),
+        .seconds("reaper-seconds", \.models.reaperSeconds, 1...1e6, "Time between two removals of old tombstones."),
+        .flag(
+            "hide-deleted",
+            \.models.hidesDeleted,
+            "Deleted records are answered by sync alone, and elsewhere as what does not exist."
+        ),
+        .choice(
+            "jwt-provider",
+            \.signIn.provider,
+            ["userpools", "oidc"],
+            "Which @auth rules mean the users of the JWT issuer: userpools, those without a provider too; oidc, those that say so."
+        ),
+        .list(
+            "jwt-username-claim",
+            \.signIn.usernameClaims,
+            "The claims that name its users, the first that is there; with sub at the end it stands in for the others."
+        ),
+    ]
+}
+
+extension ModelSettings {
+    /// The handler as settings spell it.
+    fileprivate var conflictHandlerName: String {
+        get { conflictHandler.rawValue.lowercased() }
+        set { conflictHandler = ConflictHandler(rawValue: newValue.uppercased()) ?? conflictHandler }
+    }
 }
