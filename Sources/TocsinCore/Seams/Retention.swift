@@ -32,12 +32,13 @@ package struct PruningBounds: Sendable, Hashable {
 
 /// What one step of pruning a topic did.
 package struct PruningStep: Sendable, Hashable {
-    package var messages = 0
-    package var deliveries = 0
-    /// Whether there is nothing left to do in the topic for now.
-    package var isDone = false
+    package var messages: Int
+    package var deliveries: Int
 
-    package init() {}
+    package init(messages: Int, deliveries: Int) {
+        self.messages = messages
+        self.deliveries = deliveries
+    }
 }
 
 package protocol RetentionReading {
@@ -58,9 +59,11 @@ package protocol RetentionReading {
 }
 
 package protocol RetentionWriting {
-    /// Removes a topic's first messages, given by `messagesToPrune`, with their settled deliveries; of both together at most
-    /// `limit`. One that is on its way to somebody again ends the step. What is left are the last numbers of the topic, and
-    /// the bounds of topic and owners' feeds say from where. Nil: another node is pruning.
+    /// Removes settled deliveries of a topic's first messages, given by `messagesToPrune`, then the messages.
+    ///
+    /// Of both together at most `limit` rows go, and no message behind one that is on its way to somebody again. What is left
+    /// are the last numbers of the topic, and the bounds of topic and owners' feeds say from where. Nil: another node is
+    /// pruning.
     func prune(_ messages: [MessageID], of topic: TopicID, limit: Int) throws(StoreError) -> PruningStep?
 }
 

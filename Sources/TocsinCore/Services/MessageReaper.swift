@@ -9,8 +9,7 @@ package struct MessageReaper: Sendable {
     private static let topicsAtOnce = 200
     private static let roundSeconds = 300.0
 
-    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; each message is asked for by itself,
-    ///   and other writes wait that long.
+    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; other writes wait that long.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
         self.store = store
         self.time = time
@@ -51,9 +50,9 @@ package struct MessageReaper: Sendable {
             }
             guard let step else { return nil }
             removed += step.messages
-            if step.isDone, due.count < limit { break }
+            let isLast = due.count < limit && step.messages == due.count
             // Nothing moved: a message has come under way again, and the next round looks at it anew.
-            if step.messages == 0, step.deliveries == 0 { break }
+            if isLast || step.messages + step.deliveries == 0 { break }
         }
         return removed
     }
