@@ -1,6 +1,6 @@
 /// One setting: its names, its documentation, and how its text becomes a field of `Settings`.
 ///
-/// From these reading, `tocsin settings`, the README's table and the manual page are made.
+/// From these reading, `tocsin settings`, docs/settings.md and the manual page are made.
 package struct SettingDefinition: Sendable {
     /// Another variable for the same setting.
     package struct Alias: Sendable, Hashable {
