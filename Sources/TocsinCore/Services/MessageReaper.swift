@@ -7,7 +7,6 @@ package struct MessageReaper: Sendable {
     private let retention: MessageRetention
     private let batch: Int
     private static let topicsAtOnce = 200
-    private static let roundSeconds = 300.0
 
     /// - Parameter batch: Rows removed at most in one transaction, deliveries included; other writes wait that long.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
@@ -57,14 +56,9 @@ package struct MessageReaper: Sendable {
         return removed
     }
 
-    /// Runs at start and then every five minutes, until the task is cancelled; what was removed is told, what fails is told
-    /// and tried again.
-    package func run(
-        removed: @Sendable (Int) -> Void,
-        report: @Sendable (ServiceError) -> Void
-    ) async {
-        guard retention.isLimited else { return }
-        await time.rounds(everySeconds: Self.roundSeconds, report: report) { () async throws(ServiceError) in
+    /// Runs every five minutes; tells how many messages were removed.
+    package func task(removed: @escaping @Sendable (Int) -> Void) -> PeriodicTask {
+        PeriodicTask(everySeconds: 300, failure: "old messages could not be removed") { () async throws(ServiceError) in
             let count = try await runOnce()
             if count > 0 { removed(count) }
         }
