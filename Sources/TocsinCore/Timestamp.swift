@@ -57,21 +57,6 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 
-    /// The first millisecond of a month, 1 to 12, of a year.
-    package init(year: Int64, month: Int64) {
-        let (shiftedYear, shiftedMonth) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
-        let era = Self.floorDivide(shiftedYear, 400)
-        let yearOfEra = shiftedYear - era * 400
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + (153 * shiftedMonth + 2) / 5
-        milliseconds = (days - 719_468) * 86_400_000
-    }
-
-    /// Its year, and its month from 1 to 12.
-    package var yearAndMonth: (year: Int64, month: Int64) {
-        let (year, month, _) = Self.civil(fromDays: Self.floorDivide(milliseconds, 86_400_000))
-        return (year, month)
-    }
-
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
         let quotient = value / divisor
         return value % divisor < 0 ? quotient - 1 : quotient

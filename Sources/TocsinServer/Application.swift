@@ -22,12 +22,8 @@ package final class Application: Sendable {
     private static let databaseSeconds = 2
     private let preparation: Preparation
     private let isPrepared: Bool
-    private let reaper: TombstoneReaper
-    private let deliveryReaper: DeliveryReaper
-    private let messageReaper: MessageReaper
     private let storage: OwnerStorage?
     private let storedTables: [ModelTable]
-    private let monthKeeper: MonthKeeper
     private let http: CurlClient
     private let pushLoops: MultiThreadedEventLoopGroup
     private let outbox: Outbox
@@ -38,6 +34,7 @@ package final class Application: Sendable {
     private let revocations: RevocationWatch
     private let userFacts: UserFactsKeeper
     private let neighbours: Neighbours?
+    private let upkeep: Upkeep
     private let jobs = Jobs()
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
@@ -121,11 +118,6 @@ package final class Application: Sendable {
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         storage = environment.storage
         storedTables = schema.models.map(\.table)
-        reaper = TombstoneReaper(environment: environment, models: schema.models)
-        let keptSeconds = Double(settings.push.keptDays) * 86_400
-        deliveryReaper = DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds)
-        messageReaper = MessageReaper(store: store, time: time, retention: settings.retention)
-        monthKeeper = MonthKeeper(store: store, time: time, retention: settings.retention)
         preparation = Preparation(store: store, models: schema.models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
         let categories = try CategoryLoading.load(path: settings.server.categoriesPath)
@@ -191,6 +183,17 @@ package final class Application: Sendable {
         } else {
             neighbours = nil
         }
+        let keptSeconds = Double(settings.push.keptDays) * 86_400
+        var removals = [
+            TombstoneReaper(environment: environment, models: schema.models).task,
+            DeliveryReaper(store: store, time: time, keptSeconds: keptSeconds).task,
+            MessageReaper(store: store, time: time, retention: settings.retention).task { [logger] in
+                logger.info("old messages were removed", metadata: ["count": "\($0)"])
+            },
+        ]
+        if !receivers.isEmpty { removals.append(WebhookEventReaper(store: store, time: time).task) }
+        if node != nil { removals.append(JournalReaper(store: store, time: time).task) }
+        upkeep = Upkeep(tasks: removals, time: time, lease: neighbours?.lease("upkeep"), logger: logger)
         health = Health(store: store, providers: outbox.providers, neighbours: neighbours)
         let service = TocsinGraphQL(
             executor: executor,
@@ -238,7 +241,7 @@ package final class Application: Sendable {
 
     private func addJobs() {
         let (feed, outbox, webhooks, revocations, neighbours) = (feed, outbox, webhooks, revocations, neighbours)
-        let (preparation, userFacts) = (preparation, userFacts)
+        let (preparation, userFacts, upkeep) = (preparation, userFacts, upkeep)
         if !isPrepared { jobs.add { await preparation.run() } }
         jobs.add { await revocations.run() }
         jobs.add { await userFacts.run() }
@@ -253,48 +256,8 @@ package final class Application: Sendable {
                 }
             }
         }
-        guard let neighbours else {
-            jobs.add { [self] in await keepUp() }
-            return
-        }
-        jobs.add { await neighbours.run() }
-        jobs.add { [self] in await neighbours.inTurn { await self.keepUp() } }
-    }
-
-    /// Removes what is over, again and again: the work of one node for all.
-    private func keepUp() async {
-        let (reaper, deliveryReaper, messageReaper, logger) = (reaper, deliveryReaper, messageReaper, logger)
-        let monthKeeper = monthKeeper
-        let journalReaper = neighbours?.reaper
-        await withDiscardingTaskGroup { group in
-            group.addTask {
-                await reaper.run { logger.error("tombstones could not be removed", metadata: ["reason": "\($0)"]) }
-            }
-            group.addTask {
-                await deliveryReaper.run {
-                    logger.error("old deliveries could not be removed", metadata: ["reason": "\($0)"])
-                }
-            }
-            group.addTask {
-                await messageReaper.run {
-                    logger.info("old messages were removed", metadata: ["count": "\($0)"])
-                } report: {
-                    logger.error("old messages could not be removed", metadata: ["reason": "\($0)"])
-                }
-            }
-            group.addTask {
-                await monthKeeper.run {
-                    logger.info("months of old messages were dropped", metadata: ["count": "\($0)"])
-                } report: {
-                    logger.error("months of messages could not be kept", metadata: ["reason": "\($0)"])
-                }
-            }
-            group.addTask {
-                await journalReaper?.run {
-                    logger.error("the journal could not be shortened", metadata: ["reason": "\($0)"])
-                }
-            }
-        }
+        jobs.add { await upkeep.run() }
+        if let neighbours { jobs.add { await neighbours.run() } }
     }
 
     /// Takes the files of TLS anew, all or nothing: connections from now on see the new certificate, those that are open

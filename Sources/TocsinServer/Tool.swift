@@ -113,20 +113,6 @@ package struct Tool: Sendable {
         }
     }
 
-    /// Lets messages stand in parts by month, once and for all, while servers may run; answers what it did in words.
-    package func standInMonths() async throws(ServiceError) -> String {
-        guard store.isShared else {
-            throw .badInput("SQLite keeps messages in one table; parts by month are for PostgreSQL.")
-        }
-        let now = SystemTime().now()
-        let first = try await store.writing { writer throws(StoreError) in
-            try writer.fenceChanges()
-            return .success(try writer.standInMonths(at: now))
-        }
-        guard let first else { return "Messages stand in months already." }
-        return "Messages with ids from \(first.start.iso8601) on stand in months; those before, in messages_rest."
-    }
-
     /// Events that wait for webhooks or were given up, the oldest first.
     package func webhookEvents(status: WebhookEvent.Status?) async throws(ServiceError) -> [WebhookEvent] {
         try await store.reading(for: .server) { reader throws(StoreError) in

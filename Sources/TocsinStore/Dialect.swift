@@ -138,6 +138,14 @@ extension Dialect {
         }
     }
 
+    /// Selects a row when the table `messages` stands in parts.
+    var partedMessages: String {
+        switch self {
+        case .sqlite: "SELECT 1 WHERE 0"
+        case .postgres: "SELECT 1 FROM pg_class WHERE oid = to_regclass('messages') AND relkind = 'p'"
+        }
+    }
+
     /// An expression as a column of an index that lists are ordered by.
     func indexTerm(_ expression: String) -> String {
         switch self {

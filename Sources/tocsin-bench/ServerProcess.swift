@@ -30,15 +30,14 @@ final class ServerProcess {
         process.executableURL = Self.binary
         process.arguments = ["serve", "--port", "0", "--log-level", "error", "--ready-file", ready.path()] + data
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        try process.run()
+        try process.start()
         port = try Self.awaitPort(ready, process)
     }
 
     var pid: Int32 { process.processIdentifier }
 
     func stop() {
-        process.terminate()
-        process.waitUntilExit()
+        process.end()
         if isFirst { try? FileManager.default.removeItem(at: directory) }
     }
 
@@ -76,9 +75,7 @@ final class ServerProcess {
         process.executableURL = binary
         process.arguments = arguments
         process.standardOutput = pipe
-        try process.run()
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = String(decoding: try process.finish(reading: pipe), as: UTF8.self)
         guard process.terminationStatus == 0 else { throw BenchFailure("tocsin \(arguments[0]) failed") }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -93,7 +90,7 @@ final class ServerProcess {
             }
             usleep(20_000)
         }
-        process.terminate()
+        process.end()
         throw BenchFailure("the server did not become ready")
     }
 }

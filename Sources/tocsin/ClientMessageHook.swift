@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import JSON
 import TocsinClient
@@ -12,23 +13,55 @@ struct MessageHook {
 
     /// Runs the command to its end and returns its exit status; a signal counts as 128 and its number.
     func run(_ message: FeedMessage) async throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.environment = ProcessInfo.processInfo.environment.merging(Self.variables(of: message)) { $1 }
-        process.standardInput = try Self.input(message)
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { process in
-                let signalled = process.terminationReason == .uncaughtSignal
-                continuation.resume(returning: process.terminationStatus + (signalled ? 128 : 0))
-            }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
+        let environment = ProcessInfo.processInfo.environment.merging(Self.variables(of: message)) { $1 }
+        let input = try Self.input(message)
+        let processID = try start(environment, reading: input.fileDescriptor)
+        try input.close()
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Self.status(ofEnded: processID)) }
         }
+    }
+
+    /// Starts the command in a process group of its own, with no signal blocked or ignored.
+    ///
+    /// Foundation's `Process` would hand down the signal mask of this thread, and threads of the concurrency runtime block
+    /// nearly all signals: then neither the command nor what it starts could be ended by SIGTERM.
+    private func start(_ environment: [String: String], reading input: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        let words = ["sh", "-c", command]
+        let arguments = words.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var processID: pid_t = 0
+        let failure = posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, variables)
+        guard failure == 0 else {
+            throw CommandFailure("/bin/sh cannot be started: \(String(cString: strerror(failure))).")
+        }
+        return processID
+    }
+
+    /// Waits for the process's end.
+    private static func status(ofEnded processID: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
     private static func variables(of message: FeedMessage) -> [String: String] {

@@ -18,18 +18,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
         @OptionGroup var store: StoreOptions
 
-        @Flag(
-            help: """
-                Let messages stand in parts by month from now on (PostgreSQL only; cannot be taken back; see \
-                docs/scaling.md before).
-                """
-        )
-        var messagesByMonth = false
-
         func run() async throws {
             try await Tool.run(store, migrations: .apply) { tool throws(ServiceError) in
                 for migration in try await tool.migrations() { print(migration) }
-                if messagesByMonth { print(try await tool.standInMonths()) }
             }
         }
     }

@@ -96,6 +96,26 @@ struct CommandTests {
         }
     }
 
+    @Test("a command of --exec begins with no signal blocked or ignored, so that it can be ended")
+    func execSignals() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let first = try await installation.makeClient(token: scene.ada).publish(topic: "alerts", title: "one")
+            _ = try await installation.makeClient(token: scene.ada).publish(topic: "alerts", title: "two")
+            let file = installation.folder + "/signals"
+            // Not by a shell, which may change what it was given.
+            let command = "exec grep -E '^Sig(Blk|Ign)' /proc/self/status > '\(file)'"
+            let rest = ["subscribe", "alerts", "--after", first.cursor, "--count", "1", "--exec", command]
+            let exec = try await installation.tocsin(rest, token: scene.ada)
+            #expect(exec.status == 0, "\(exec.errors)")
+            let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+            let masks = lines.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
+            #expect(masks.count == 2)
+            // The C library keeps two signals of its own, 32 and 33.
+            #expect(masks.allSatisfy { $0 & ~0x1_8000_0000 == 0 }, "\(lines)")
+        }
+    }
+
     @Test("an encrypted server is spoken to when its authority is trusted, and only then")
     func encrypted() async throws {
         try await Installation.run(isEncrypted: true) { installation in

@@ -29,11 +29,9 @@ package struct PostgresServer: Sendable {
     /// - Parameters:
     ///   - waitMilliseconds: How long writes wait for locks, where not as long as usual.
     ///   - options: What sessions are told at their begin, as it stands in a URL.
-    ///   - inMonths: Whether its tables are made already and messages stand in many parts; as `MonthsOfTests` says, unless given.
     package func makeDatabase(
         waitMilliseconds: Int? = nil,
-        options: String? = nil,
-        inMonths: Bool = MonthsOfTests.areAsked
+        options: String? = nil
     ) throws -> TemporaryDatabase {
         let database = try OwnDatabase(self)
         let url = url(of: database.name)
@@ -44,7 +42,6 @@ package struct PostgresServer: Sendable {
             base.options.writeLimitMilliseconds = waitMilliseconds
             base.options.writerLockLimitMilliseconds = waitMilliseconds
         }
-        if inMonths { try MonthsOfTests.make(in: base) }
         return TemporaryDatabase(server: self, database: database, base: base)
     }
 

@@ -263,7 +263,7 @@ struct DevicelessRunTests {
         let reaper = DeliveryReaper(
             store: store,
             // A run may have messages of an hour.
-            time: MonthStore.Clock(moment: moment(3_600_000 + 3000)),
+            time: StillClock(moment: moment(3_600_000 + 3000)),
             keptSeconds: 1,
             batch: 10
         )

@@ -40,7 +40,7 @@ struct MigrationTests {
 
     @Test(
         "pending files are applied in order, once, and listed with their time",
-        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+        arguments: TestDatabase.available
     )
     func applying(database: TestDatabase) throws {
         let scene = try Scene(database)
@@ -56,7 +56,7 @@ struct MigrationTests {
         try both.requireCurrent()
     }
 
-    @Test("a file that fails leaves the database as it was", arguments: TestDatabase.sqlite + TestDatabase.inOneTable)
+    @Test("a file that fails leaves the database as it was", arguments: TestDatabase.available)
     func failing(database: TestDatabase) throws {
         let scene = try Scene(database)
         let connection = scene.connection
@@ -78,7 +78,7 @@ struct MigrationTests {
 
     @Test(
         "an edited file stops the start and says what to do",
-        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+        arguments: TestDatabase.available
     )
     func tampering(database: TestDatabase) throws {
         let scene = try Scene(database)
@@ -100,7 +100,7 @@ struct MigrationTests {
 
     @Test(
         "what a newer program only added hinders an older one not, what it changed does",
-        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+        arguments: TestDatabase.available
     )
     func rollingUpgrade(database: TestDatabase) throws {
         let scene = try Scene(database)
@@ -127,7 +127,7 @@ struct MigrationTests {
 
     @Test(
         "a database of a newer program is refused with advice",
-        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+        arguments: TestDatabase.available
     )
     func newerDatabase(database: TestDatabase) throws {
         let scene = try Scene(database)
@@ -147,7 +147,7 @@ struct MigrationTests {
 
     @Test(
         "a store that must not migrate refuses a database that lacks migrations",
-        arguments: TestDatabase.sqlite + TestDatabase.inOneTable
+        arguments: TestDatabase.available
     )
     func requiring(database: TestDatabase) async throws {
         let database = try database.make()
@@ -168,6 +168,34 @@ struct MigrationTests {
         #expect(try await store.migrationStatus().allSatisfy { $0.appliedAt == moment(77) })
         #expect(try await store.health().migration == Migration.embedded(for: database.dialect).count)
         await store.close()
+    }
+
+    @Test(
+        "a database whose messages an earlier version put into parts by month is refused with advice",
+        arguments: TestDatabase.postgres
+    )
+    func messagesByMonth(database: TestDatabase) async throws {
+        let database = try database.make()
+        let store = try await SQLStore.open(database, at: moment(0))
+        await store.close()
+        let connection = try database.connect(.tool)
+        try connection.execute(
+            script: """
+                ALTER TABLE messages RENAME TO messages_rest;
+                CREATE TABLE messages (LIKE messages_rest INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (id);
+                ALTER TABLE messages ATTACH PARTITION messages_rest DEFAULT;
+                """
+        )
+        connection.close()
+        for migrations in [MigrationMode.apply, .require] {
+            var settings = StoreSettings()
+            settings.migrations = migrations
+            let error = await #expect(throws: StoreError.self) { [settings] in
+                _ = try await SQLStore.open(database, at: moment(1), settings: settings)
+            }
+            let reason = error?.description ?? ""
+            #expect(reason.contains("parts by month") && reason.contains("tocsin export"), "\(reason)")
+        }
     }
 
     @Test("files are taken by dialect, and must be numbered without holes")

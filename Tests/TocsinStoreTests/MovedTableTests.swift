@@ -23,7 +23,7 @@ struct MovedTableTests {
 
     @Test(
         "what was never migrated is not exported, and it is said why",
-        arguments: TestDatabase.inOneTable
+        arguments: TestDatabase.postgres
     )
     func unmigrated(database: TestDatabase) throws {
         let database = try database.make()

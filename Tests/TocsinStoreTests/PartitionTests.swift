@@ -9,12 +9,6 @@ struct PartitionTests {
     /// The first day of a span of seven.
     static let start = 2900 * 7 * day
 
-    private struct Clock: TimeSource {
-        var moment: Timestamp
-        func now() -> Timestamp { moment }
-        func sleep(until moment: Timestamp) async throws { throw CancellationError() }
-    }
-
     @Test("a part's bounds are the lowest ids made at its ends, and its name says them")
     func names() throws {
         let part = DeliveryPartition(span: 0x01A1_FFB3_EE64..<0x01A2_0000_0000)
@@ -58,7 +52,7 @@ struct PartitionTests {
     }
 
     private func reap(_ store: SQLStore, on day: Int64) async throws -> Int {
-        let clock = Clock(moment: moment(Self.start + day * Self.day))
+        let clock = StillClock(moment: moment(Self.start + day * Self.day))
         return try await DeliveryReaper(store: store, time: clock, keptSeconds: 7 * 86_400).runOnce()
     }
 

@@ -234,7 +234,7 @@ struct QueryPlanTests {
             _ = try writer.prune(due, of: TopicID("t"), limit: 10)
         }
         expectIndexed(steps, "pruning", by: planner)
-        if planner == .postgres, !MonthsOfTests.areAsked {
+        if planner == .postgres {
             #expect(steps.contains { $0.contains("messages_by_number on messages m") }, "\(steps)")
         }
     }

@@ -7,12 +7,6 @@ import TocsinStore
 struct RetentionTests {
     private let models = TestModels()
 
-    private struct Clock: TimeSource {
-        var moment: Timestamp
-        func now() -> Timestamp { moment }
-        func sleep(until moment: Timestamp) async throws { throw CancellationError() }
-    }
-
     private func reaper(
         _ store: SQLStore,
         now: Int64,
@@ -22,21 +16,27 @@ struct RetentionTests {
     ) -> MessageReaper {
         MessageReaper(
             store: store,
-            time: Clock(moment: moment(now)),
+            time: StillClock(moment: moment(now)),
             retention: MessageRetention(keptSeconds: keptSeconds, keptPerTopic: perTopic),
             batch: batch
         )
     }
 
     /// Publishes to these topics in turn, a message a second from second 1 on; ids are `topic-number`.
-    private func publish(_ topics: [String], times: Int, to store: SQLStore) async throws {
+    private func publish(
+        _ topics: [String],
+        times: Int,
+        to store: SQLStore,
+        owner: String = "u::ann"
+    ) async throws {
         let models = models
         try await store.write { writer throws(StoreError) in
             for second in 0..<times {
                 let topic = topics[second % topics.count]
-                let position = try writer.takePositions(["u::ann": 1])["u::ann"] ?? 0
+                let position = try writer.takePositions([owner: 1])[owner] ?? 0
                 let number = try writer.takeNumber(of: TopicID(topic)) ?? Int64(second + 1)
                 var record = models.message("\(topic)-\(number)", topic: topic, number: number)
+                record["owner"] = .text(owner)
                 record[ModelType.makingTime] = .int(Int64(second + 1) * 1000)
                 record[ModelType.feedPosition] = .int(position)
                 _ = try writer.insert(record)
@@ -120,10 +120,11 @@ struct RetentionTests {
 
     @Test(
         "a message on its way to somebody stays, and so do all after it, until it has arrived",
-        arguments: [DeliveryStatus.waiting, .sending, nil]
+        arguments: TestDatabase.available,
+        [DeliveryStatus.waiting, .sending, nil]
     )
-    func underWay(status: DeliveryStatus?) async throws {
-        try await TestDatabase.sqlite[0].withStore { store in
+    func underWay(database: TestDatabase, status: DeliveryStatus?) async throws {
+        try await database.withStore { store in
             try await store.insert([models.topic("a"), models.topic("b")])
             try await publish(["a", "b"], times: 12, to: store)
             let open = status.map { delivery("a-3", 1, $0) }
@@ -145,10 +146,13 @@ struct RetentionTests {
         }
     }
 
-    @Test("settled deliveries go with their message, no transaction removing more rows than it may")
-    func deliveries() async throws {
+    @Test(
+        "settled deliveries go with their message, no transaction removing more rows than it may",
+        arguments: TestDatabase.available
+    )
+    func deliveries(database: TestDatabase) async throws {
         let sizes = Collected<Int>()
-        let database = ObservedDatabase(base: try TestDatabase.sqlite[0].make()) {
+        let database = ObservedDatabase(base: try database.make()) {
             sql,
             _,
             connection throws(StoreError) in
@@ -177,6 +181,19 @@ struct RetentionTests {
         let steps = zip(sizes.all, sizes.all.dropFirst()).map { $0 - $1 }
         #expect(steps.allSatisfy { $0 <= 4 }, "\(sizes.all)")
         #expect(sizes.all.last == 1 + 2)
+    }
+
+    @Test("each owner's feed begins behind the last of theirs that went", arguments: TestDatabase.available)
+    func owners(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await store.insert([models.topic("a")])
+            try await publish(["a"], times: 3, to: store)
+            try await publish(["a"], times: 3, to: store, owner: "u::bob")
+            #expect(try await reaper(store, now: 0, perTopic: 1, batch: 10).runOnce() == 5)
+            #expect(try await bounds(store) == (6, 4))
+            let others = try await store.read { reader throws(StoreError) in try reader.feedBounds(of: "u::bob") }
+            #expect(others.first == 3)
+        }
     }
 
     @Test("messages whose topic is gone, or which belong to nobody, go like others", arguments: TestDatabase.available)

@@ -3,7 +3,7 @@
 ///
 /// All that such a delivery tells follows from message, member and time (`Delivery.withoutDevice`), so that reads of
 /// deliveries make it of the run and the message. Of a message that is gone a run tells nothing: so it is left when messages
-/// are pruned or their month is dropped, and goes by its own age (`DeliveryReaper`), or with its topic.
+/// are pruned, and goes by its own age (`DeliveryReaper`), or with its topic.
 package struct DevicelessRun: Sendable, Hashable {
     package let topicID: TopicID
     package let numbers: ClosedRange<MessageNumber>

@@ -1,6 +1,6 @@
 /// How long messages are kept; without a limit, for ever.
 package struct MessageRetention: Sendable, Hashable {
-    /// Older ones go, by the time at which the server took them; those that stand in a month, with all of it.
+    /// Older ones go, by the time at which the server took them.
     package var keptSeconds: Double?
     /// So many of the last numbers of a topic stay.
     package var keptPerTopic: Int?
@@ -37,14 +37,15 @@ package struct PruningBounds: Sendable, Hashable {
 /// What one step of pruning a topic did.
 package struct PruningStep: Sendable, Hashable {
     /// Messages removed.
-    package var messages = 0
+    package var messages: Int
     /// Deliveries removed, those of messages that stay for the next step included.
-    package var deliveries = 0
-    /// Whether there is nothing left to do in the topic for now.
-    package var isDone = false
+    package var deliveries: Int
 
-    /// A step that did nothing.
-    package init() {}
+    /// A step that removed so many of each.
+    package init(messages: Int, deliveries: Int) {
+        self.messages = messages
+        self.deliveries = deliveries
+    }
 }
 
 /// What a read may ask about messages whose time is over.
@@ -67,9 +68,11 @@ package protocol RetentionReading {
 
 /// How messages whose time is over are removed.
 package protocol RetentionWriting {
-    /// Removes a topic's first messages, given by `messagesToPrune`, with their settled deliveries; of both together at most
-    /// `limit`. One that is on its way to somebody again ends the step. What is left are the last numbers of the topic, and
-    /// the bounds of topic and owners' feeds say from where. Nil: another node is pruning.
+    /// Removes settled deliveries of a topic's first messages, given by `messagesToPrune`, then the messages.
+    ///
+    /// Of both together at most `limit` rows go, and no message behind one that is on its way to somebody again. What is left
+    /// are the last numbers of the topic, and the bounds of topic and owners' feeds say from where. Nil: another node is
+    /// pruning.
     func prune(_ messages: [MessageID], of topic: TopicID, limit: Int) throws(StoreError) -> PruningStep?
 }
 

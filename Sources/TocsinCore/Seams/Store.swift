@@ -39,14 +39,14 @@ extension Store {
 
 /// Everything a read may ask.
 package protocol StoreReader: ModelReading, MembershipReading, DeviceReading, DeliveryReading, WebhookReading,
-    AccountReading, ReadMarkReading, RetentionReading, PartitionReading, MonthReading,
+    AccountReading, ReadMarkReading, RetentionReading, PartitionReading,
     NodeReading, StorageReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, ModelWriting, MembershipWriting, DeviceWriting, DeliveryWriting, WebhookWriting, AccountWriting,
-    ReadMarkWriting, RetentionWriting, PartitionWriting, MonthWriting, NodeWriting
+    ReadMarkWriting, RetentionWriting, PartitionWriting, NodeWriting
 {
     /// Tells the observer of commits about these events once they are durable.
     func note(_ events: [DomainEvent])

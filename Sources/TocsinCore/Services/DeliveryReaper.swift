@@ -11,7 +11,6 @@ package struct DeliveryReaper: Sendable {
     private let time: any TimeSource
     private let keptSeconds: Double
     private let batch: Int
-    private static let roundSeconds = 6.0 * 3600
     private static let longestSpanDays = 30.0
     /// Topics looked at for runs in one statement.
     private static let topicsAtOnce = 50
@@ -83,9 +82,12 @@ package struct DeliveryReaper: Sendable {
         return total
     }
 
-    /// Runs at start and then every six hours, until the task is cancelled; what fails is told and tried again.
-    package func run(report: @Sendable (ServiceError) -> Void) async {
-        await time.rounds(everySeconds: Self.roundSeconds, report: report) { () async throws(ServiceError) in
+    /// Runs every six hours.
+    package var task: PeriodicTask {
+        PeriodicTask(
+            everySeconds: 6 * 3600,
+            failure: "old deliveries could not be removed"
+        ) { () async throws(ServiceError) in
             _ = try await runOnce()
         }
     }

@@ -1,17 +1,14 @@
 /// Removes messages whose time is over, in small batches, so that no writer waits for long.
 ///
-/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired. Where
-/// messages stand in months, these go by age as a whole (`MonthKeeper`).
+/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired.
 package struct MessageReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
     private let retention: MessageRetention
     private let batch: Int
     private static let topicsAtOnce = 200
-    private static let roundSeconds = 300.0
 
-    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; each message is asked for by itself,
-    ///   and other writes wait that long.
+    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; other writes wait that long.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
         self.store = store
         self.time = time
@@ -52,21 +49,16 @@ package struct MessageReaper: Sendable {
             }
             guard let step else { return nil }
             removed += step.messages
-            if step.isDone, due.count < limit { break }
+            let isLast = due.count < limit && step.messages == due.count
             // Nothing moved: a message has come under way again, and the next round looks at it anew.
-            if step.messages == 0, step.deliveries == 0 { break }
+            if isLast || step.messages + step.deliveries == 0 { break }
         }
         return removed
     }
 
-    /// Runs at start and then every five minutes, until the task is cancelled; what was removed is told, what fails is told
-    /// and tried again.
-    package func run(
-        removed: @Sendable (Int) -> Void,
-        report: @Sendable (ServiceError) -> Void
-    ) async {
-        guard retention.isLimited else { return }
-        await time.rounds(everySeconds: Self.roundSeconds, report: report) { () async throws(ServiceError) in
+    /// Runs every five minutes; tells how many messages were removed.
+    package func task(removed: @escaping @Sendable (Int) -> Void) -> PeriodicTask {
+        PeriodicTask(everySeconds: 300, failure: "old messages could not be removed") { () async throws(ServiceError) in
             let count = try await runOnce()
             if count > 0 { removed(count) }
         }

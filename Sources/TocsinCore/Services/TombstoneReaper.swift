@@ -27,10 +27,12 @@ package struct TombstoneReaper: Sendable {
         return total
     }
 
-    /// Runs at start and then every `reaperSeconds`, until the task is cancelled; what fails is told and tried again.
-    package func run(report: @Sendable (ServiceError) -> Void) async {
-        let seconds = environment.models.reaperSeconds
-        await environment.time.rounds(everySeconds: seconds, report: report) { () async throws(ServiceError) in
+    /// Runs every `reaperSeconds`.
+    package var task: PeriodicTask {
+        PeriodicTask(
+            everySeconds: environment.models.reaperSeconds,
+            failure: "tombstones could not be removed"
+        ) { () async throws(ServiceError) in
             _ = try await runOnce()
         }
     }

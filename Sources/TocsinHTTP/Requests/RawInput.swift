@@ -6,6 +6,11 @@ import NIOCore
 ///
 /// So nothing of a request is parsed before the one in front of it is taken, and what a client sends ahead waits as bytes.
 /// Where a request ends the parser says; what is found here are only the places at which to look up.
+///
+/// The parser alone could not do with less: it parses all that one read brought, which may be 900 requests of 18 bytes, and
+/// each takes thirty times its bytes when it is parsed. Nor does it tell how long the first line is when it gives a head up,
+/// that a head has begun, or how long a chunk's extension is.
+///
 /// Confined to its event loop; shared by the handler that feeds it and the one that asks.
 final class RawInput {
     /// The next bytes for the parser, or why they are not for it.

@@ -12,18 +12,13 @@ package enum WebhookReport: Sendable, Hashable {
 /// Tells webhooks what has happened, each on a lane of its own, until they have heard it or it is given up.
 package final class WebhookWorker: Sendable {
     private let lanes: [WebhookLane]
-    private let store: any Store
     private let time: any TimeSource
     private let doorbells: [AsyncStream<Void>]
     private let ringers: [AsyncStream<Void>.Continuation]
-    private let report: @Sendable (WebhookReport) -> Void
 
     private static let longestPauseSeconds = 60.0
     /// Others may have made events due again: a command, another node.
     private static let pollSeconds = 30.0
-    private static let keptSeconds = 7.0 * 86_400
-    private static let pruneSeconds = 3600.0
-    private static let prunedAtOnce = 1000
 
     /// - Parameters:
     ///   - policy: The push schedule, and how long an event is tried.
@@ -45,9 +40,7 @@ package final class WebhookWorker: Sendable {
                 report: report
             )
         }
-        store = environment.store
         time = environment.time
-        self.report = report
         let pairs = webhooks.map { _ in AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
         doorbells = pairs.map(\.stream)
         ringers = pairs.map(\.continuation)
@@ -69,14 +62,10 @@ package final class WebhookWorker: Sendable {
         wake()
         // The attempts under way must outlive the cancellation that asks for the end, so they run in a task of its own.
         let work = Task {
-            await withTaskGroup(of: Void.self) { group in
+            await withDiscardingTaskGroup { group in
                 for (lane, doorbell) in zip(self.lanes, zip(self.doorbells, self.ringers)) {
                     group.addTask { await self.work(lane, doorbell.0, doorbell.1) }
                 }
-                let pruning = Task { await self.prune() }
-                await group.waitForAll()
-                pruning.cancel()
-                await pruning.value
             }
         }
         await withTaskCancellationHandler {
@@ -120,23 +109,6 @@ package final class WebhookWorker: Sendable {
                 }
             }
             alarms.cancelAll()
-        }
-    }
-
-    /// Removes what nobody has asked for in a week, events of webhooks that are no more among it.
-    private func prune() async {
-        while !Task.isCancelled {
-            let limit = Self.prunedAtOnce
-            let moment = time.now().adding(seconds: -Self.keptSeconds)
-            do throws(StoreError) {
-                while try await store.write({ writer throws(StoreError) in
-                    try writer.removeWebhookEvents(madeBefore: moment, limit: limit)
-                }) == limit {}
-            } catch {
-                if error != .stopped { report(.storeFailed(error)) }
-            }
-            // Cancelled, because the worker has ended.
-            guard (try? await time.sleep(until: time.now().adding(seconds: Self.pruneSeconds))) != nil else { return }
         }
     }
 }

@@ -87,13 +87,10 @@ final class Neighbours: Sendable {
         }
     }
 
-    /// Does a job whenever it is this node's turn.
-    func inTurn(_ job: @escaping @Sendable () async -> Void) async {
-        await Duty(name: "upkeep", node: node.instance, store: roster.store, time: node.time).run(job)
+    /// What this node does for all while it has its turn at it.
+    func lease(_ name: String) -> Duty {
+        Duty(name: name, node: node.instance, store: roster.store, time: node.time)
     }
-
-    /// Shortens the journal.
-    var reaper: JournalReaper { JournalReaper(store: roster.store, time: node.time) }
 
     /// Ends hearing; the roster says that this node has gone.
     func stop() async {

@@ -1,6 +1,6 @@
 /// One setting: its names, its documentation, and how its text becomes a field of `Settings`.
 ///
-/// From these reading, `tocsin settings`, the README's table and the manual page are made.
+/// From these reading, `tocsin settings`, docs/settings.md and the manual page are made.
 package struct SettingDefinition: Sendable {
     /// Another variable for the same setting.
     package struct Alias: Sendable, Hashable {
@@ -85,5 +85,34 @@ package struct SettingDefinition: Sendable {
         var copy = self
         change(&copy)
         return copy
+    }
+}
+
+/// Why a text cannot be a setting's value, and what to write.
+struct SettingProblem: Error, ExpressibleByStringInterpolation {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    init(stringLiteral text: String) {
+        self.text = text
+    }
+}
+
+/// Everything that is wrong with the settings, so that it can be mended in one go.
+package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Sentences, each with where the value came from and what to do.
+    package let problems: [String]
+
+    package init(problems: [String]) {
+        self.problems = problems
+    }
+
+    /// One problem a line under a heading.
+    package var description: String {
+        let heading = problems.count == 1 ? "A setting is wrong:" : "\(problems.count) settings are wrong:"
+        return ([heading] + problems.map { "  - " + $0 }).joined(separator: "\n")
     }
 }

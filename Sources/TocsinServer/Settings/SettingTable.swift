@@ -1,11 +1,12 @@
 import TocsinAPI
+import TocsinCore
 
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
     /// Settings under one heading.
     package typealias Group = (title: String, definitions: [SettingDefinition])
 
-    /// The settings by the headings of the README and of the manual page.
+    /// The settings by the headings of docs/settings.md and of the manual page.
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
@@ -54,7 +55,7 @@ package enum SettingTable {
             \.server.dataDirectory,
             "Where the database and the server key live; made if it is not there."
         ),
-        .optional("node", \.server.node, "This node's name in leases and logs; host name and process unless set."),
+        .optional("node", \.server.node, "This node's name in leases and logs; host name and process id unless set."),
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",
@@ -64,16 +65,16 @@ package enum SettingTable {
         .optional(
             "trusted-documents",
             \.server.trustedDocumentsPath,
-            "A folder of .graphql files and manifests (Apollo's, Relay's), or one such file."
+            "Documents known before the first request: a folder of .graphql files and manifests (Apollo's, Relay's), or one such file."
         ),
         .choice(
             "trusted-mode",
             \.server.trustedMode,
             RequestDocuments.TrustMode.allCases.map(\.rawValue),
-            "What these are for: off; allow, they may be named by hash or id; only, nothing else is run."
+            "What trusted documents do. off: ignored; allow: clients may refer to them by hash or id; only: nothing else runs."
         ),
         .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship."),
-        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served too."),
+        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served."),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
         .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS."),
         .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key."),
@@ -95,124 +96,76 @@ package enum SettingTable {
             "Origins of web pages that may use the server, with commas.",
             check: SettingRules.originProblem
         ),
-        .seconds("stop-seconds", \.server.stopSeconds, 0...600, "How long running work may take after SIGTERM."),
+        .seconds("stop-seconds", \.server.stopSeconds, 0...600, "How long work under way may take after SIGTERM."),
     ]
 
     static let signIn: [SettingDefinition] = [
-        .optional("jwt-issuer", \.signIn.issuer, "The iss that tokens must have.", check: SettingRules.issuerProblem),
-        .list("jwt-audience", \.signIn.audiences, "The aud that tokens must have; several with commas, any counts."),
+        .optional(
+            "jwt-issuer",
+            \.signIn.issuer,
+            "The issuer (iss) that tokens must name.",
+            check: SettingRules.issuerProblem
+        ),
+        .list(
+            "jwt-audience",
+            \.signIn.audiences,
+            "The audience (aud) that tokens must name; of several, with commas, any one."
+        ),
         .optional("jwks-url", \.signIn.jwksURL, "The https address of the key set.", check: SettingRules.httpsProblem),
-        .optional("jwks-file", \.signIn.jwksPath, "A file with the key set."),
+        .optional("jwks-file", \.signIn.jwksPath, "A file with the key set, in place of its address."),
         .secret(
             "jwt-hs256-secret",
             \.signIn.hs256Secret,
-            "In place of a key set: a shared secret of 32 bytes or more.",
+            "A shared secret of 32 bytes or more, in place of a key set.",
             check: SettingRules.hmacProblem
         ),
     ]
+}
 
-    static let apns: [SettingDefinition] = [
-        .optional("apns-key-id", \.apns.keyID, "The key's id, 10 characters.", check: SettingRules.appleIDProblem)
-            .alias("APNS_AUTH_KEY_ID"),
-        .optional("apns-team-id", \.apns.teamID, "The team's id, 10 characters.", check: SettingRules.appleIDProblem),
-        .secret(
-            "apns-key-contents",
-            \.apns.privateKey,
-            "The .p8 key in PEM.",
-            fileVariables: ["APNS_AUTH_KEY_PATH", "APNS_KEY_FILE"],
-            check: SettingRules.apnsKeyProblem
-        ),
-        .optional("apns-bundle-id", \.apns.bundleID, "The app's bundle id.").alias("APNS_TOPIC"),
-        .flag("apns-production", \.apns.isProduction, "Whether devices that do not say are in production.")
-            .alias("APNS_USE_SANDBOX", instead: "APNS_PRODUCTION, which means the opposite", isInverse: true),
-        .optional("apns-endpoint", \.apns.endpoint, "In place of Apple's address.", check: SettingRules.addressProblem),
-    ]
-
-    static let fcm: [SettingDefinition] = [
-        .optional("fcm-project-id", \.fcm.projectID, "The Firebase project's id."),
-        .optional("fcm-client-email", \.fcm.clientEmail, "The service account's address."),
-        .secret(
-            "fcm-private-key",
-            \.fcm.privateKey,
-            "The service account's key in PEM; literal \\n is taken for line breaks.",
-            check: SettingRules.fcmKeyProblem
-        ),
-        .optional("fcm-credentials", \.fcm.credentialsPath, "The service account's key file, in place of these three.")
-            .variable("GOOGLE_APPLICATION_CREDENTIALS").alias("FCM_SERVICE_ACCOUNT_FILE"),
-        .optional("fcm-endpoint", \.fcm.endpoint, "In place of Google's address.", check: SettingRules.addressProblem),
-        .optional(
-            "fcm-token-endpoint",
-            \.fcm.tokenEndpoint,
-            "In place of the key file's token_uri.",
-            check: SettingRules.addressProblem
-        ),
-    ]
-
-    static let webPush: [SettingDefinition] = [
-        .secret(
-            "vapid-private-key",
-            \.webPush.privateKey,
-            "The key browsers know this server by: 43 characters of base64url, or PEM; tocsin vapid create makes a pair.",
-            check: SettingRules.vapidKeyProblem
-        ),
-        .optional("vapid-public-key", \.webPush.publicKey, "Its public half, to be checked; not needed."),
-        .optional(
-            "vapid-subject",
-            \.webPush.subject,
-            "Whom push services turn to: mailto:YOU@HOST or https://HOST.",
-            check: SettingRules.subjectProblem
-        ),
-        .list("webpush-hosts", \.webPush.hosts, "Hosts of the only push services to use, with commas; any unless set."),
-        .flag(
-            "webpush-allow-private-addresses",
-            \.webPush.allowsPrivateAddresses,
-            "Whether push services may be at loopback and private addresses, for tests."
+extension SettingTable {
+    static let models: [SettingDefinition] = [
+        .choice(
+            "conflict-handler",
+            \.models.conflictHandlerName,
+            ModelSettings.ConflictHandler.allCases.map { $0.rawValue.lowercased() },
+            "How an update that is based on another version is resolved: automerge or optimistic_concurrency."
         ),
         .flag(
-            "webhooks-allow-loopback",
-            \.webhooksAllowLoopback,
-            "Whether [[webhooks]] of the settings file may be at http addresses of this machine (docs/webhooks.md)."
+            "absent-version",
+            \.models.takesAbsentVersion,
+            "Whether an update without _version applies to what is stored, and not to version 0."
+        ),
+        .seconds(
+            "tombstone-seconds",
+            \.models.tombstoneSeconds,
+            60...1e9,
+            "How long a deleted record is kept for sync."
+        ),
+        .seconds("delta-seconds", \.models.deltaSeconds, 0...1e9, "How far back sync answers with changes alone."),
+        .seconds("reaper-seconds", \.models.reaperSeconds, 1...1e6, "Time between two removals of old tombstones."),
+        .flag(
+            "hide-deleted",
+            \.models.hidesDeleted,
+            "Whether deleted records show in sync alone, and elsewhere as missing."
+        ),
+        .choice(
+            "jwt-provider",
+            \.signIn.provider,
+            ["userpools", "oidc"],
+            "Which @auth rules apply to users of the JWT issuer. userpools: also rules without a provider; oidc: only rules with provider: oidc."
+        ),
+        .list(
+            "jwt-username-claim",
+            \.signIn.usernameClaims,
+            "Claims that may name a user, with commas; the first one present counts. End with sub to fall back on it."
         ),
     ]
+}
 
-    static let push: [SettingDefinition] = [
-        .optional(
-            "push-ca-file",
-            \.push.caPath,
-            "PEM file of authorities trusted for outgoing calls besides the system's."
-        ),
-        .pauses(
-            "push-retry-seconds",
-            \.push.retrySeconds,
-            "Pauses before each retry, in place of the built-in schedule."
-        ),
-        .seconds(
-            "push-lease-seconds",
-            \.push.leaseSeconds,
-            1...3600,
-            "How long a node holds a delivery without renewing."
-        ),
-        .seconds(
-            "push-request-timeout-seconds",
-            \.push.requestTimeoutSeconds,
-            0.1...600,
-            "When a push without an answer is given up."
-        ),
-        .integer("push-in-flight", \.push.inFlight, 1...100_000, "Pushes under way at once on a node."),
-        .integer("push-fcm-per-minute", \.push.fcmPerMinute, 0...100_000_000, "A Firebase project's quota; 0: none."),
-        .seconds(
-            "push-lifetime-seconds",
-            \.push.lifetimeSeconds,
-            1...2_419_200,
-            "When an undelivered push is given up."
-        ),
-        .integer("push-attempts", \.push.maximumAttempts, 1...1000, "Attempts of one delivery."),
-        .integer("push-connections", \.push.connections, 1...100, "HTTP/2 connections to one provider."),
-        .integer(
-            "push-stale-days",
-            \.push.staleDays,
-            0...3650,
-            "Days without a word of a device after which its pushes are skipped; 0: never."
-        ),
-    ]
+extension ModelSettings {
+    /// The handler as settings spell it.
+    fileprivate var conflictHandlerName: String {
+        get { conflictHandler.rawValue.lowercased() }
+        set { conflictHandler = ConflictHandler(rawValue: newValue.uppercased()) ?? conflictHandler }
+    }
 }

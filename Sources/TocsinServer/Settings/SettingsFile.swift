@@ -1,5 +1,8 @@
+import Foundation
 import JSON
 import TOMLKit
+import TocsinAuth
+import TocsinCore
 
 /// The values of a settings file by key: TOML, or JSON when the name ends in `.json` or the text begins with a brace.
 ///
@@ -104,5 +107,190 @@ struct SettingsFile {
             return texts.count == values.count ? texts.joined(separator: ",") : nil
         case .null, .object: return nil
         }
+    }
+}
+
+/// How files that settings name are read, and what is known of them.
+package struct SettingsFiles: Sendable {
+    /// Why a file could not be read, as the end of a sentence.
+    package struct Failure: Error, Sendable {
+        package let reason: String
+
+        package init(reason: String) {
+            self.reason = reason
+        }
+    }
+
+    /// The contents of a file of at most 1 MiB.
+    package var read: @Sendable (_ path: String) throws(Failure) -> [UInt8]
+    /// Whether users other than the file's owner and group may read it.
+    package var isOpenToOthers: @Sendable (_ path: String) -> Bool
+    /// In a container other users do not count: mounted secrets are often readable by all.
+    package var isInContainer: Bool
+
+    package init(
+        read: @escaping @Sendable (_ path: String) throws(Failure) -> [UInt8],
+        isOpenToOthers: @escaping @Sendable (_ path: String) -> Bool,
+        isInContainer: Bool
+    ) {
+        self.read = read
+        self.isOpenToOthers = isOpenToOthers
+        self.isInContainer = isInContainer
+    }
+
+    /// The files of this machine.
+    package static func system(environment: [String: String]) -> SettingsFiles {
+        SettingsFiles(
+            read: { (path) throws(Failure) in try contents(of: path) },
+            isOpenToOthers: { path in
+                // Of the file itself, not of a link to it. One whose mode cannot be asked for cannot be read either, which
+                // is reported elsewhere.
+                var status = stat()
+                return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
+            },
+            isInContainer: environment["container"] != nil || environment["KUBERNETES_SERVICE_HOST"] != nil
+                || ["/.dockerenv", "/run/.containerenv"].contains { FileManager.default.fileExists(atPath: $0) }
+        )
+    }
+
+    /// What is said of a secret that others may read; `name` is the setting's.
+    package static func openFileSentence(_ path: String, name: String) -> String {
+        "\(name): the file \(path) may be read by other users. Run: chmod 600 \(path)"
+    }
+
+    private static let maximumBytes = 1 << 20
+
+    private static func contents(of path: String) throws(Failure) -> [UInt8] {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw Failure(reason: "there is no such file")
+        }
+        guard !isDirectory.boolValue else { throw Failure(reason: "it is a directory") }
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw Failure(reason: "this user may not read it")
+        }
+        defer { try? file.close() }
+        do {
+            let bytes = try file.read(upToCount: maximumBytes + 1) ?? Data()
+            guard bytes.count <= maximumBytes else { throw Failure(reason: "it is larger than 1 MiB") }
+            return Array(bytes)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(reason: "it cannot be read: \(error.localizedDescription)")
+        }
+    }
+}
+
+extension SettingsGathering {
+    /// Reads the files that settings name, and checks what is in them.
+    mutating func readNamedFiles() {
+        readWebhooks()
+        warnOfOpenFiles()
+        if let path = settings.fcm.credentialsPath {
+            readGoogleCredentials(path, name: origin(of: "fcm-credentials"))
+        }
+        if let path = settings.signIn.jwksPath {
+            let name = origin(of: "jwks-file")
+            settings.signIn.jwks = read(path, name: name, isSecret: false)
+            if let bytes = settings.signIn.jwks {
+                do throws(KeyError) {
+                    _ = try KeySet(json: bytes)
+                } catch {
+                    problems.append("\(name): \(path): \(error.description)")
+                }
+            }
+        }
+        if let path = settings.push.caPath {
+            let name = origin(of: "push-ca-file")
+            if let bytes = read(path, name: name, isSecret: false),
+                !String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
+            {
+                problems.append("\(name): \(path) has no certificate in PEM.")
+            }
+        }
+    }
+
+    /// Warns of secrets that other users may read in files that are used all the same: the key of TLS, which many tools make
+    /// so, and the settings file.
+    private mutating func warnOfOpenFiles() {
+        if let path = settings.server.tlsKeyPath, files.isOpenToOthers(path) {
+            warnings.append(SettingsFiles.openFileSentence(path, name: origin(of: "tls-key")))
+        }
+        let secrets = SettingTable.all.filter(\.isSecret).map(\.key)
+        if let file, file.holdsSecrets(named: secrets), files.isOpenToOthers(file.path) {
+            warnings.append(
+                "\(file.path) holds secrets and may be read by other users. Run: chmod 600 \(file.path)"
+            )
+        }
+    }
+
+    private mutating func readWebhooks() {
+        guard let file, !file.webhooks.isEmpty else { return }
+        var copy = self
+        let reading = WebhookReading(file, allowsLoopback: settings.webhooksAllowLoopback) { path, name in
+            copy.read(path, name: name, isSecret: true).map { String(decoding: $0, as: UTF8.self).trimmed }
+        }
+        problems = copy.problems + reading.problems
+        warnings = copy.warnings
+        settings.webhooks = reading.webhooks
+    }
+
+    private mutating func readGoogleCredentials(_ path: String, name: String) {
+        guard let bytes = read(path, name: name, isSecret: true) else { return }
+        do throws(SettingProblem) {
+            let credentials = try GoogleCredentials(json: bytes)
+            if let email = settings.fcm.clientEmail, email != credentials.clientEmail {
+                problems.append("FCM_CLIENT_EMAIL and the file \(path) disagree. Keep one of them.")
+            }
+            if let key = settings.fcm.privateKey, key.contents != credentials.privateKey.trimmed {
+                problems.append("FCM_PRIVATE_KEY and the file \(path) disagree. Keep one of them.")
+            }
+            settings.fcm.projectID = settings.fcm.projectID ?? credentials.projectID
+            settings.fcm.clientEmail = credentials.clientEmail
+            settings.fcm.privateKey = Secret(credentials.privateKey)
+            settings.fcm.privateKeyID = credentials.privateKeyID
+            settings.fcm.tokenEndpoint = settings.fcm.tokenEndpoint ?? credentials.tokenURI
+        } catch {
+            problems.append("\(name): the file \(path) cannot be used: \(error.text.withoutFullStop).")
+        }
+    }
+}
+
+/// A service account's key file, as the Firebase console makes it.
+struct GoogleCredentials {
+    let projectID: String?
+    let clientEmail: String
+    let privateKey: String
+    let privateKeyID: String?
+    let tokenURI: String?
+
+    /// Reads the file; the failure says what is missing.
+    init(json contents: [UInt8]) throws(SettingProblem) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONParser.parse(contents)
+        } catch {
+            throw "it is not JSON; it must be the key file of a service account, as the Firebase console makes it"
+        }
+        if let kind = value["type"]?.stringValue, kind != "service_account" {
+            throw SettingProblem(
+                "it holds credentials of the type \(kind); the key file of a service account is needed"
+            )
+        }
+        guard let email = value["client_email"]?.stringValue, let key = value["private_key"]?.stringValue else {
+            throw "it has no client_email and private_key; it must be the key file of a service account"
+        }
+        if let problem = SettingRules.fcmKeyProblem(key) {
+            throw SettingProblem("its private_key is wrong: " + problem.text)
+        }
+        if let uri = value["token_uri"]?.stringValue, let problem = SettingRules.addressProblem(uri) {
+            throw SettingProblem("its token_uri is wrong: " + problem.text)
+        }
+        projectID = value["project_id"]?.stringValue
+        clientEmail = email
+        privateKey = key
+        privateKeyID = value["private_key_id"]?.stringValue
+        tokenURI = value["token_uri"]?.stringValue
     }
 }

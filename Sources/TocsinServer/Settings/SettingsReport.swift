@@ -33,29 +33,16 @@ package enum SettingsReport {
         )
     }
 
-    /// One table for the README, its groups apart by a row with their title.
-    package static func markdown(_ groups: [SettingTable.Group] = SettingTable.groups) -> String {
-        let rows = groups.map { group in
-            let rows = group.definitions.map { definition in
-                "| \(names(of: definition)) | \(definition.defaultText.map { "`\($0)`" } ?? "") | "
-                    + "\(definition.help)\(definition.unit.map { " In \($0)." } ?? "") |\n"
-            }
-            return "| **\(group.title)** | | |\n" + rows.joined()
-        }
-        return "| Variable | Default | Meaning |\n|---|---|---|\n" + rows.joined()
-    }
-
-    /// One table for the README with a row for each group, for settings that most people leave alone.
-    package static func brief(_ groups: [SettingTable.Group]) -> String {
-        let rows = groups.map { group in
-            let entries = group.definitions.map { definition in
-                let value = definition.defaultText.map { " `\($0)`" } ?? ""
-                let unit = definition.unit.map { " (\($0))" } ?? ""
-                return "`\(definition.variable)`\(value) \(definition.help.dropLast())\(unit)"
-            }
-            return "| \(group.title) | \(entries.joined(separator: "; ")) |\n"
-        }
-        return "| Further settings | Variables, defaults and what they mean |\n|---|---|\n" + rows.joined()
+    /// The tables of docs/settings.md: a heading for each group, a row for each setting.
+    package static func markdown() -> String {
+        SettingTable.groups.map { group in
+            "\n## \(group.title)\n\n| Variable | Default | What it does |\n|---|---|---|\n"
+                + group.definitions.map { definition in
+                    let value = definition.defaultText.map { "`\($0)`" } ?? ""
+                    let unit = definition.unit.map { " In \($0)." } ?? ""
+                    return "| \(names(of: definition)) | \(value) | \(definition.help)\(unit) |\n"
+                }.joined()
+        }.joined()
     }
 
     /// The part of the manual page that lists the settings, in roff.

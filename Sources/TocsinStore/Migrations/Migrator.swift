@@ -97,6 +97,14 @@ package struct Migrator {
     /// What is not applied yet, after checking what is.
     private func pending() throws(StoreError) -> [Migration] {
         let applied = try applied()
+        if try connection.first(dialect.partedMessages, [], { _ in true }) ?? false {
+            throw .mismatch(
+                reason:
+                    "The table messages stands in parts by month, as `tocsin migrate --messages-by-month` of an earlier "
+                    + "version made it; this version keeps messages in one table. Export the data with that version "
+                    + "(`tocsin export`), and import it into an empty database with this one (`tocsin import`)."
+            )
+        }
         // A node of the next version may have begun an upgrade; what it only added does not hinder this one.
         let newer = applied.filter { $0.number > migrations.count }
         if let breaking = newer.last(where: { !$0.isAdditive }) {

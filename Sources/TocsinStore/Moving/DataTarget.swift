@@ -128,26 +128,6 @@ package final class DataTarget {
             )
         }
         if inserted < rows.count { try check(chunk) }
-        if chunk.table.name == "messages" { try checkNumbers(chunk) }
-    }
-
-    /// Refuses messages whose number another has: where they stand in months, no constraint says so of all.
-    private func checkNumbers(_ chunk: MovedChunk) throws(StoreError) {
-        guard try MonthParts(connection, dialect) != nil, let id = chunk.columns.firstIndex(where: { $0.name == "id" })
-        else { return }
-        let taken = """
-            SELECT other.id FROM messages AS own JOIN messages AS other
-                ON other.topic_id = own.topic_id AND other.number = own.number AND other.id <> own.id
-            WHERE own.id = $1 LIMIT 1
-            """
-        for row in chunk.rows {
-            guard let other = try connection.first(taken, [row[id]], { $0.text(0) }) else { continue }
-            throw .mismatch(
-                reason:
-                    "Message \(row[id].shown) has the number of message \"\(other)\" in its topic. Nothing of its chunk "
-                    + "was taken in."
-            )
-        }
     }
 
     /// Refuses rows that are here under the same key with other values.

@@ -30,17 +30,14 @@ extension Dialect {
         self == .postgres && column == "extra" ? "$\(number)::jsonb" : "$\(number)"
     }
 
-    /// Run after the start of a read that lasts until somebody has taken all of it.
-    ///
-    /// Months of messages wait for it to end before they are dropped: they would be missing from its moment, which is that of
-    /// the first look, so that comes last here.
+    /// Run after the start of a read that lasts until somebody has taken all of it: the last one takes its snapshot.
     var longReadSettings: [String] {
         switch self {
         case .sqlite: []
         case .postgres:
             [
                 "SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0",
-                "LOCK TABLE ONLY messages IN ACCESS SHARE MODE", "SELECT 1",
+                "SELECT 1",
             ]
         }
     }

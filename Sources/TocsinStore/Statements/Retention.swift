@@ -3,7 +3,7 @@ import TocsinCore
 private enum SQL {
     static let nextTopic = "SELECT topic_id FROM messages WHERE topic_id > $1 ORDER BY topic_id LIMIT 1"
     static let ends = """
-        SELECT number, coalesce(made_at, 0), (SELECT max(number) FROM messages WHERE topic_id = $1), id
+        SELECT number, coalesce(made_at, 0), (SELECT max(number) FROM messages WHERE topic_id = $1)
         FROM messages WHERE topic_id = $1 ORDER BY number NULLS FIRST LIMIT 1
         """
     static let lastNumber = "SELECT max(number) FROM messages WHERE topic_id = $1"
@@ -15,33 +15,32 @@ private enum SQL {
             THEN 1 ELSE 0 END
         FROM messages AS m WHERE m.topic_id = $1 ORDER BY m.number NULLS FIRST LIMIT $2
         """
-    static let removeDeliveries = """
-        DELETE FROM deliveries WHERE message_id = $1 AND device_id IN (
-            SELECT x.device_id FROM deliveries AS x
-            WHERE x.message_id = $1 AND x.status NOT IN ('waiting', 'sending') ORDER BY x.device_id LIMIT $2)
+    /// The list stands twice, so that every plan begins with it.
+    static func removeDeliveries(_ list: String) -> String {
         """
-    static let isNeeded = """
-        SELECT 1 WHERE EXISTS (SELECT 1 FROM fanouts WHERE message_id = $1)
-            OR EXISTS (SELECT 1 FROM deliveries WHERE message_id = $1)
-        """
-    static func places(_ list: String) -> String {
-        """
-        SELECT owner, max(position) FROM messages WHERE id IN (\(list)) AND position IS NOT NULL AND owner IS NOT NULL
-        GROUP BY owner
+        DELETE FROM deliveries WHERE message_id IN (\(list)) AND (message_id, device_id) IN (
+            SELECT x.message_id, x.device_id FROM deliveries AS x
+            WHERE x.message_id IN (\(list)) AND x.status NOT IN ('waiting', 'sending') LIMIT $1)
         """
     }
-    static func lastPlace(_ list: String) -> String { "SELECT max(number) FROM messages WHERE id IN (\(list))" }
+    static func removable(_ list: String) -> String {
+        """
+        SELECT m.id, m.number, m.owner, m.position,
+            CASE WHEN EXISTS (SELECT 1 FROM fanouts AS f WHERE f.message_id = m.id)
+                OR EXISTS (SELECT 1 FROM deliveries AS x WHERE x.message_id = m.id)
+            THEN 1 ELSE 0 END
+        FROM messages AS m WHERE m.id IN (\(list))
+        """
+    }
     static func remove(_ list: String) -> String { "DELETE FROM messages WHERE id IN (\(list))" }
     static let raiseFeed = "UPDATE feeds SET first_position = $2 WHERE owner = $1 AND first_position < $2"
     static let raiseTopic = "UPDATE topics SET first_number = $2 WHERE id = $1 AND first_number < $2"
 }
 
 extension PruningBounds {
-    /// Whether a message may go by itself that was made then and is `behind` numbers before its topic's last.
-    ///
-    /// What stands in a month goes with that by age.
-    fileprivate func leavesOut(madeAt moment: Int64, behind: Int64, isInMonth: Bool) -> Bool {
-        if let madeBefore, !isInMonth, moment < madeBefore.milliseconds { return true }
+    /// Whether a message may go that was made then and is `behind` numbers before its topic's last.
+    fileprivate func leavesOut(madeAt moment: Int64, behind: Int64) -> Bool {
+        if let madeBefore, moment < madeBefore.milliseconds { return true }
         if let keptPerTopic, behind >= Int64(keptPerTopic) { return true }
         return false
     }
@@ -53,7 +52,6 @@ extension SQLReading {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) {
-        let months = try idsInMonths(bounds)
         var due: [TopicID] = []
         var place = topic.text
         for _ in 0..<limit {
@@ -62,11 +60,7 @@ extension SQLReading {
             }
             place = next
             let isDue = try connection.first(SQL.ends, [.text(next)]) { row in
-                bounds.leavesOut(
-                    madeAt: row.int(1),
-                    behind: row.int(2) - row.int(0),
-                    isInMonth: months?.contains(row.text(3)) ?? false
-                )
+                bounds.leavesOut(madeAt: row.int(1), behind: row.int(2) - row.int(0))
             }
             if isDue == true { due.append(TopicID(next)) }
         }
@@ -79,16 +73,29 @@ extension SQLReading {
         limit: Int
     ) throws(StoreError) -> [MessageID] {
         guard let last = try connection.first(SQL.lastNumber, [.text(topic.text)], { $0.int(0) }) else { return [] }
-        let months = try idsInMonths(bounds)
         let first = try connection.all(SQL.first, [.text(topic.text), .int(Int64(limit))]) { row in
-            let isLeftOut = bounds.leavesOut(
-                madeAt: row.int(2),
-                behind: last - row.int(1),
-                isInMonth: months?.contains(row.text(0)) ?? false
-            )
+            let isLeftOut = bounds.leavesOut(madeAt: row.int(2), behind: last - row.int(1))
             return (id: MessageID(row.text(0)), mayGo: isLeftOut && row.int(3) == 0)
         }
         return first.prefix { $0.mayGo }.map(\.id)
+    }
+}
+
+/// A message whose settled deliveries are gone.
+private struct RemovableMessage {
+    let id: String
+    let number: MessageNumber
+    let owner: String?
+    let position: FeedPosition?
+    /// Whether it is on its way to somebody.
+    let isUnderWay: Bool
+
+    init(_ row: any SQLRow) {
+        id = row.text(0)
+        number = row.int(1)
+        owner = row.optionalText(2)
+        position = row.isNull(3) ? nil : row.int(3)
+        isUnderWay = row.int(4) != 0
     }
 }
 
@@ -99,41 +106,35 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> PruningStep? {
         if let turn = session.dialect.pruningTurn, try connection.first(turn, [], { $0.int(0) }) != 1 { return nil }
-        var step = PruningStep()
-        var gone: [String] = []
-        for message in messages {
-            let room = limit - step.deliveries - gone.count
-            guard room > 0 else { break }
-            let id = SQLValue.text(message.text)
-            step.deliveries += try connection.run(SQL.removeDeliveries, [id, .int(Int64(room))])
-            guard try connection.first(SQL.isNeeded, [id], { $0.int(0) }) == nil else { break }
-            gone.append(message.text)
-        }
-        step.isDone = gone.count == messages.count
-        for chunk in gone.chunks(of: BoundList.maximumCount) {
-            step.messages += try remove(BoundList(chunk), of: topic)
-        }
-        return step
+        let page = messages.prefix(BoundList.maximumCount).map(\.text)
+        let settled = BoundList(page, firstParameter: 2)
+        let deliveries = try connection.run(
+            SQL.removeDeliveries(settled.placeholders),
+            [.int(Int64(limit))] + settled.bindings
+        )
+        let room = limit - deliveries
+        guard room > 0 else { return PruningStep(messages: 0, deliveries: deliveries) }
+        let list = BoundList(page)
+        let gone = try connection.all(SQL.removable(list.placeholders), list.bindings) { RemovableMessage($0) }
+            .sorted { $0.number < $1.number }.prefix(room).prefix { !$0.isUnderWay }
+        return PruningStep(messages: try remove(gone, of: topic), deliveries: deliveries)
     }
 
     /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`MessagePlaces`).
-    private func remove(_ list: BoundList, of topic: TopicID) throws(StoreError) -> Int {
-        let places = try connection.all(SQL.places(list.placeholders), list.bindings) { ($0.text(0), $0.int(1)) }
-        let last = try connection.first(SQL.lastPlace(list.placeholders), list.bindings) { $0.int(0) } ?? 0
-        for (owner, position) in places.sorted(by: { $0.0 < $1.0 }) { try keep(feedOf: owner, behind: position) }
-        try keep(topic, behind: last)
-        return try connection.run(SQL.remove(list.placeholders), list.bindings)
-    }
-
-    /// Says that an owner's feed is kept from behind a position on.
-    func keep(feedOf owner: String, behind position: FeedPosition) throws(StoreError) {
-        session.places.change(feedOf: owner)
-        try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
-    }
-
-    /// Says that a topic is kept from behind a number on.
-    func keep(_ topic: TopicID, behind number: MessageNumber) throws(StoreError) {
+    private func remove(_ messages: ArraySlice<RemovableMessage>, of topic: TopicID) throws(StoreError) -> Int {
+        guard let last = messages.last else { return 0 }
+        var positions: [String: FeedPosition] = [:]
+        for message in messages {
+            guard let owner = message.owner, let position = message.position else { continue }
+            positions[owner] = max(position, positions[owner] ?? 0)
+        }
+        for (owner, position) in positions.sorted(by: { $0.key < $1.key }) {
+            session.places.change(feedOf: owner)
+            try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
+        }
         session.places.change(topic: topic.text)
-        try connection.run(SQL.raiseTopic, [.text(topic.text), .int(number + 1)])
+        try connection.run(SQL.raiseTopic, [.text(topic.text), .int(last.number + 1)])
+        let list = BoundList(messages.map(\.id))
+        return try connection.run(SQL.remove(list.placeholders), list.bindings)
     }
 }

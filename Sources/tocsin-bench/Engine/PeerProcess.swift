@@ -21,7 +21,7 @@ final class PeerProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let line = try line(until: Date(timeIntervalSinceNow: Self.startSeconds))
         fullName = line["name"]?.stringValue ?? name
     }
@@ -30,9 +30,7 @@ final class PeerProcess {
 
     func stop() {
         try? input.fileHandleForWriting.close()
-        guard process.isRunning else { return }
-        process.terminate()
-        process.waitUntilExit()
+        process.end()
     }
 
     /// What it measured; throws where it does not serve the row.

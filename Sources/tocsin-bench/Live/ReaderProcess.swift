@@ -23,7 +23,7 @@ final class ReaderProcess {
         process.arguments = ["live-readers"]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         input.fileHandleForWriting.write(Data(order.line))
         guard try answer()["ready"] != nil else { throw BenchFailure("the readers are not ready") }
     }
@@ -53,11 +53,7 @@ final class ReaderProcess {
         return Int(try answer()["closed"]?.intValue ?? 0)
     }
 
-    /// A child of a thread of the concurrency runtime begins with its signals blocked: only this one reaches it always.
-    func stop() {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    func stop() { process.end() }
 
     private func answer() throws -> JSONValue {
         while true {
@@ -85,10 +81,10 @@ final class BroadcastPeer {
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            process.terminate()
+            process.end()
             throw BenchFailure("\(program.lastPathComponent) told no port")
         }
         self.port = port
@@ -99,8 +95,5 @@ final class BroadcastPeer {
     /// Sends so many frames to every socket.
     func round(_ frames: Int) { input.fileHandleForWriting.write(Data("\(frames)\n".utf8)) }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.end() }
 }

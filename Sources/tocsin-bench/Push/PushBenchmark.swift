@@ -93,8 +93,7 @@ struct PushBenchmark {
             + Self.headers.flatMap { ["-H", "\($0.name): \($0.value)"] } + [sink.origin + path]
         process.standardOutput = FileHandle.nullDevice
         let (start, cpu) = (Date(), ProcessUsage.childrenCPU())
-        try process.run()
-        process.waitUntilExit()
+        _ = try process.finish()
         guard process.terminationStatus == 0 else { throw BenchFailure("h2load failed") }
         return Figures(
             name: "floor: h2load, 1 connection, 1000 streams",

@@ -38,10 +38,8 @@ struct PushPeers {
         process.arguments = arguments
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0, let answer = try? JSONParser.parse([UInt8](output)),
+        let output = try process.finish(reading: pipe)
+        guard process.terminationStatus == 0, let answer = try? JSONParser.parse(output),
             let pushes = answer["pushes"]?.intValue, let seconds = answer["seconds"]?.doubleValue,
             let cpuSeconds = answer["cpuSeconds"]?.doubleValue
         else { throw BenchFailure("status \(process.terminationStatus)") }

@@ -19,7 +19,7 @@ final class SinkProcess {
         process.executableURL = ServerProcess.binary
         process.arguments = ["simulator", "--sink", "--directory", directory.path(), "--ready-file", ready.path()]
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let deadline = Date(timeIntervalSinceNow: 20)
         var found: JSONValue?
         while found == nil, Date() < deadline, process.isRunning {
@@ -29,7 +29,7 @@ final class SinkProcess {
             if found == nil { usleep(20_000) }
         }
         guard let origin = found?["apns"]?.stringValue, let authority = found?["authority"]?.stringValue else {
-            process.terminate()
+            process.end()
             throw BenchFailure("the sink did not become ready")
         }
         self.origin = origin
@@ -37,8 +37,7 @@ final class SinkProcess {
     }
 
     func stop() {
-        process.terminate()
-        process.waitUntilExit()
+        process.end()
         try? FileManager.default.removeItem(at: directory)
     }
 }

@@ -27,8 +27,7 @@ final class PostgresProcess: Sendable {
             programs.appending(path: "initdb"),
             ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"]
         )
-        try preparation.run()
-        preparation.waitUntilExit()
+        _ = try preparation.finish()
         guard preparation.terminationStatus == 0 else { throw BenchFailure("initdb failed") }
         let port = try Self.freePort()
         url = "postgres://bench@127.0.0.1:\(port)/postgres"
@@ -37,7 +36,7 @@ final class PostgresProcess: Sendable {
             programs.appending(path: "postgres"),
             ["-D", data, "-p", "\(port)"] + settings.flatMap { ["-c", $0] }
         )
-        try server.run()
+        try server.start()
         try awaitAnswer()
     }
 
@@ -67,8 +66,7 @@ final class PostgresProcess: Sendable {
 
     /// Ends it as fast as it can be ended (SIGINT).
     func stop() {
-        server.interrupt()
-        server.waitUntilExit()
+        server.end(by: SIGINT)
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -28,13 +28,6 @@ struct SettingsReportTests {
         #expect(json["node"]?["value"]?.isNull == true)
     }
 
-    @Test("the README's table has every variable with its default")
-    func markdown() {
-        let table = SettingsReport.markdown()
-        for definition in SettingTable.all { #expect(table.contains("| `\(definition.variable)`")) }
-        #expect(table.contains("| `TOCSIN_PORT` | `8080` |"))
-    }
-
     @Test("the manual page has every flag, and no line that roff would take for a command")
     func manual() {
         let page = SettingsReport.manual()

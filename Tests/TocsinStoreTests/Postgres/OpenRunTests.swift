@@ -102,7 +102,7 @@ struct OpenRunTests {
 
     /// Removes by another node the runs all of whose messages are older than a second.
     private static func reap(_ scene: PlaceScene, at now: Int64) async throws -> Int {
-        let clock = MonthStore.Clock(moment: moment(now))
+        let clock = StillClock(moment: moment(now))
         return try await DeliveryReaper(store: scene.other, time: clock, keptSeconds: 1, batch: 10).runOnce()
     }
 

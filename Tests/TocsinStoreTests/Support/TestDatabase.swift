@@ -20,11 +20,6 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
             [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
         } ?? []
     static let available = sqlite + postgres
-    /// PostgreSQL as it is at first, whatever the suites are asked to run on.
-    static let inOneTable =
-        PostgresServer.named.map { server in
-            [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase(inMonths: false) }]
-        } ?? []
 
     /// Opens an empty store, runs the body and closes it.
     func withStore(
@@ -46,6 +41,14 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
         }
         await store.close()
     }
+}
+
+/// A time that stands still.
+struct StillClock: TimeSource {
+    var moment: Timestamp
+
+    func now() -> Timestamp { moment }
+    func sleep(until moment: Timestamp) async throws { throw CancellationError() }
 }
 
 /// Collects from any thread.

@@ -1,0 +1,34 @@
+import TocsinCore
+
+/// Removes rows of the journal that every node has read or given up, and nodes that have gone.
+struct JournalReaper: Sendable {
+    let store: any Store
+    let time: any TimeSource
+
+    private static let keptSeconds = 600.0
+    private static let goneSeconds = 600.0
+    private static let batch = 2000
+
+    /// Removes all that is due now; answers how many rows.
+    func runOnce() async throws(ServiceError) -> Int {
+        let now = time.now()
+        var total = 0
+        while !Task.isCancelled {
+            let removed = try await store.writing { writer throws(StoreError) in
+                try writer.removeNodes(seenBefore: now.adding(seconds: -Self.goneSeconds))
+                let end = now.adding(seconds: -Self.keptSeconds)
+                return .success(try writer.removeJournal(before: end, limit: Self.batch))
+            }
+            total += removed
+            if removed < Self.batch { break }
+        }
+        return total
+    }
+
+    /// Runs every half minute.
+    var task: PeriodicTask {
+        PeriodicTask(everySeconds: 30, failure: "the journal could not be shortened") { () async throws(ServiceError) in
+            _ = try await runOnce()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Synchronization
+import Testing
+import TocsinCore
+
+@Suite("Periodic tasks")
+struct PeriodicTaskTests {
+    /// A time that moves when somebody sleeps, and ends the sleep that would be one too many.
+    private final class SleepingTime: TimeSource {
+        private let state: Mutex<(now: Timestamp, sleeps: Int)>
+
+        init(sleeps: Int) { state = Mutex((Timestamp(milliseconds: 0), sleeps)) }
+
+        func now() -> Timestamp { state.withLock { $0.now } }
+
+        func sleep(until moment: Timestamp) async throws {
+            try state.withLock { state in
+                guard state.sleeps > 0 else { throw CancellationError() }
+                state = (moment, state.sleeps - 1)
+            }
+        }
+    }
+
+    private final class Seen: Sendable {
+        let begun = Mutex<[Int64]>([])
+        let failures = Mutex(0)
+    }
+
+    @Test("a round is done at once and after each period; one that fails is told, and the next one comes as usual")
+    func rounds() async {
+        let (time, seen) = (SleepingTime(sleeps: 3), Seen())
+        let task = PeriodicTask(everySeconds: 60, failure: "it could not be done") { () async throws(ServiceError) in
+            let count = seen.begun.withLock { begun in
+                begun.append(time.now().milliseconds)
+                return begun.count
+            }
+            if count == 2 { throw .unavailable("no database") }
+        }
+        await task.run(by: time) { _ in seen.failures.withLock { $0 += 1 } }
+        #expect(seen.begun.withLock { $0 } == [0, 60_000, 120_000, 180_000])
+        #expect(seen.failures.withLock { $0 } == 1)
+    }
+}
