@@ -3,7 +3,7 @@ import JSON
 import TocsinCore
 import TocsinStore
 
-/// The lines of a dump that are not rows; `docs/moving.md` shows them.
+/// The lines of a dump that are not rows; `docs/production.md` shows them.
 ///
 /// A row is an array: the table's name, then a value for each column in the header's order.
 struct DumpHeader: Sendable, Hashable {

@@ -1,8 +1,8 @@
 import GraphQL
 
-/// The README's example of the engine alone; `LibraryTests` runs it and compares the marked part with the README.
+/// The example of `docs/engine.md`; `LibraryTests` runs it and compares the marked part with the page.
 func libraryExample(print: (String) -> Void) async throws {
-    // README: begin
+    // Page: begin
     struct Note { var text: String }
     let store = [Note(text: "Disk full"), Note(text: "Disk fine")]
     let sdl = "type Query { notes(limit: Int): [Note!]! } type Note { text: String! } type Subscription { added: Note }"
@@ -19,5 +19,5 @@ func libraryExample(print: (String) -> Void) async throws {
     let live = try plans.plan(text: "subscription { added { text } }")
     let response = await service.executeEvent(live, event: store[1], context: store)  // one for each of your events
     print(String(decoding: response.bytes, as: UTF8.self))  // {"data":{"added":{"text":"Disk fine"}}}
-    // README: end
+    // Page: end
 }

@@ -5,10 +5,10 @@ import Testing
 @Suite("The engine as a library")
 struct LibraryTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let readme = folder.deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "README.md")
+    private static let file = folder.deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs/engine.md")
 
-    @Test("the README's example answers a query and an event of a subscription")
+    @Test("the page's example answers a query and an event of a subscription")
     func example() async throws {
         let printed = Mutex<[String]>([])
         try await libraryExample { line in printed.withLock { $0.append(line) } }
@@ -19,18 +19,18 @@ struct LibraryTests {
         )
     }
 
-    @Test("the README shows the example as it is compiled; UPDATE_GOLDEN=1 rewrites it")
-    func readme() throws {
+    @Test("the page shows the example as it is compiled; UPDATE_GOLDEN=1 rewrites it")
+    func page() throws {
         let source = try String(contentsOf: Self.folder.appending(path: "LibraryExample.swift"), encoding: .utf8)
-        let marked = try Self.part(of: source, from: "// README: begin\n", to: "    // README: end")
+        let marked = try Self.part(of: source, from: "// Page: begin\n", to: "    // Page: end")
         let example = source[marked].split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }.joined(separator: "\n")
-        let text = try String(contentsOf: Self.readme, encoding: .utf8)
+        let text = try String(contentsOf: Self.file, encoding: .utf8)
         let block = try Self.part(of: text, from: "```swift\n", to: "```\n")
         let expected = "import GraphQL\n" + example
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
             let updated = text[..<block.lowerBound] + expected + text[block.upperBound...]
-            try String(updated).write(to: Self.readme, atomically: true, encoding: .utf8)
+            try String(updated).write(to: Self.file, atomically: true, encoding: .utf8)
         } else {
             #expect(text[block] == expected)
         }
