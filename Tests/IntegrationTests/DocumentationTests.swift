@@ -31,7 +31,7 @@ struct DocumentationTests {
     /// The page's commands find `tocsin`, and ports of their own in place of those that the page names.
     private static func run(_ page: TriedPage, in folder: String, _ variables: [String: String]) async throws {
         let (port, control) = try (freePort(), freePort())
-        var script = "set -eu -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\ncd '\(folder)'\n"
+        var script = "set -eu -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\ncd '\(folder)'\n"
         script += page.blocks.joined(separator: "\n").replacing("8080", with: port).replacing("9099", with: control)
         try script.write(toFile: folder + "/page.sh", atomically: true, encoding: .utf8)
         let programs = folder + "/programs"

@@ -188,9 +188,10 @@ struct MigrationTests {
         )
         connection.close()
         for migrations in [MigrationMode.apply, .require] {
-            var settings = StoreSettings()
-            settings.migrations = migrations
-            let error = await #expect(throws: StoreError.self) { [settings] in
+            var mutable = StoreSettings()
+            mutable.migrations = migrations
+            let settings = mutable
+            let error = await #expect(throws: StoreError.self) {
                 _ = try await SQLStore.open(database, at: moment(1), settings: settings)
             }
             let reason = error?.description ?? ""
