@@ -5,6 +5,9 @@ package struct PeriodicTask: Sendable {
     private let periodSeconds: Double
     private let round: @Sendable () async throws(ServiceError) -> Void
 
+    /// Work of so many seconds from the end of one round to the next.
+    ///
+    /// `failure` is what the log says of a round that fails.
     package init(
         everySeconds periodSeconds: Double,
         failure: String,

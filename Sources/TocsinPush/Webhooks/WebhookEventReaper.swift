@@ -7,6 +7,7 @@ package struct WebhookEventReaper: Sendable {
     private static let keptSeconds = 7.0 * 86_400
     private static let batch = 1000
 
+    /// Removes from this store, by this time.
     package init(store: any Store, time: any TimeSource) {
         self.store = store
         self.time = time
