@@ -28,22 +28,22 @@ final class ConnectionPool {
     /// Requests taken from one run before the next run has its turn.
     private static let turn = 64
 
-    init(key: PushPool, origin: Origin, surroundings: Surroundings, retired: @escaping @Sendable () -> Void) {
+    init(key: PushPool, origin: Origin, dependencies: Dependencies, retired: @escaping @Sendable () -> Void) {
         self.key = key
         self.origin = origin
         self.retired = retired
-        settings = surroundings.settings
-        loop = surroundings.loop
-        tls = surroundings.tls
-        counter = surroundings.counter
+        settings = dependencies.settings
+        loop = dependencies.loop
+        tls = dependencies.tls
+        counter = dependencies.counter
         backoff = ConnectBackoff(
-            firstSeconds: surroundings.settings.firstBackoffSeconds,
-            maximumSeconds: surroundings.settings.maximumBackoffSeconds
+            firstSeconds: dependencies.settings.firstBackoffSeconds,
+            maximumSeconds: dependencies.settings.maximumBackoffSeconds
         )
     }
 
     /// What all pools of a transport share, and the loop this one got.
-    struct Surroundings {
+    struct Dependencies {
         var settings: HTTP2Settings
         var loop: any EventLoop
         var tls: NIOSSLContext

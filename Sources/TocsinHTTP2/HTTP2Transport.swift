@@ -122,9 +122,9 @@ package final class HTTP2Transport: PushTransport {
 
     private func makeEntry(_ key: PushPool, _ origin: Origin, number: Int) -> PoolEntry {
         let loop = group.next()
-        let surroundings = ConnectionPool.Surroundings(settings: settings, loop: loop, tls: tls, counter: counter)
+        let dependencies = ConnectionPool.Dependencies(settings: settings, loop: loop, tls: tls, counter: counter)
         let box = NIOLoopBoundBox.makeBoxSendingValue(
-            ConnectionPool(key: key, origin: origin, surroundings: surroundings) { [weak self] in
+            ConnectionPool(key: key, origin: origin, dependencies: dependencies) { [weak self] in
                 self?.poolIsDone(number)
             },
             eventLoop: loop

@@ -44,7 +44,7 @@ package final class NATSDoorbell: Doorbell {
 
     /// Connects, and calls `onRing` for every ring heard, until the task is cancelled.
     package func run(onRing: @escaping @Sendable () -> Void) async {
-        let closure = Unmanaged.passRetained(NATSEars(line: line, onRing: onRing))
+        let closure = Unmanaged.passRetained(NATSCallback(line: line, onRing: onRing))
         let (forever, _) = AsyncStream<Void>.makeStream()
         while !Task.isCancelled {
             if let connection = connect(closure) {
@@ -59,7 +59,7 @@ package final class NATSDoorbell: Doorbell {
     }
 
     /// A connection that is there or will be, whenever a server can be reached; nil when the library has none to give.
-    private func connect(_ closure: Unmanaged<NATSEars>) -> OpaquePointer? {
+    private func connect(_ closure: Unmanaged<NATSCallback>) -> OpaquePointer? {
         var options: OpaquePointer?
         guard natsOptions_Create(&options) == NATS_OK else { return nil }
         defer { natsOptions_Destroy(options) }
@@ -73,9 +73,9 @@ package final class NATSDoorbell: Doorbell {
         natsOptions_SetReconnectWait(options, Self.reconnectMilliseconds)
         natsOptions_SetPingInterval(options, Self.pingMilliseconds)
         natsOptions_SetMaxPingsOut(options, 2)
-        natsOptions_SetDisconnectedCB(options, { _, closure in NATSEars.of(closure)?.lost() }, raw)
-        natsOptions_SetReconnectedCB(options, { _, closure in NATSEars.of(closure)?.returned() }, raw)
-        natsOptions_SetRetryOnFailedConnect(options, true, { _, closure in NATSEars.of(closure)?.returned() }, raw)
+        natsOptions_SetDisconnectedCB(options, { _, closure in NATSCallback.of(closure)?.lost() }, raw)
+        natsOptions_SetReconnectedCB(options, { _, closure in NATSCallback.of(closure)?.returned() }, raw)
+        natsOptions_SetRetryOnFailedConnect(options, true, { _, closure in NATSCallback.of(closure)?.returned() }, raw)
         // Without one the library writes errors to the standard error.
         natsOptions_SetErrorHandler(options, { _, _, _, _ in }, nil)
         var connection: OpaquePointer?
@@ -91,7 +91,7 @@ package final class NATSDoorbell: Doorbell {
             Self.subject,
             { _, _, message, closure in
                 natsMsg_Destroy(message)
-                NATSEars.of(closure)?.heard()
+                NATSCallback.of(closure)?.heard()
             },
             raw
         )
@@ -107,7 +107,7 @@ package final class NATSDoorbell: Doorbell {
 /// What the library's callbacks reach, on its threads.
 ///
 /// Never let go: the library may call back for a moment after it was told to end. One for each run of a doorbell.
-private final class NATSEars: Sendable {
+private final class NATSCallback: Sendable {
     private let line: NATSLine
     private let onRing: @Sendable () -> Void
 
@@ -116,8 +116,8 @@ private final class NATSEars: Sendable {
         self.onRing = onRing
     }
 
-    static func of(_ closure: UnsafeMutableRawPointer?) -> NATSEars? {
-        closure.map { Unmanaged<NATSEars>.fromOpaque($0).takeUnretainedValue() }
+    static func of(_ closure: UnsafeMutableRawPointer?) -> NATSCallback? {
+        closure.map { Unmanaged<NATSCallback>.fromOpaque($0).takeUnretainedValue() }
     }
 
     func heard() {

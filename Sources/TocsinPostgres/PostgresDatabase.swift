@@ -14,14 +14,14 @@ package struct PostgresDatabase: SQLDatabase {
     /// With libpq's connection URL or string, which may hold a password.
     private let hosts: PostgresHosts
     private let state: PostgresState
-    private let surroundings: PostgresSurroundings
+    private let dependencies: PostgresDependencies
     private static let oldestVersion: Int32 = 130_000
 
     /// The database at this URL, as libpq reads it.
-    package init(url: String, in surroundings: PostgresSurroundings = .system) {
+    package init(url: String, in dependencies: PostgresDependencies = .system) {
         hosts = PostgresHosts(url: url)
-        state = PostgresState(now: surroundings.now)
-        self.surroundings = surroundings
+        state = PostgresState(now: dependencies.now)
+        self.dependencies = dependencies
     }
 
     /// Why a URL cannot be used, without the URL; nil when it can.
@@ -68,7 +68,7 @@ package struct PostgresDatabase: SQLDatabase {
     /// A bare connection, without the settings of a session, to the first server that will do; those that were silent
     /// are tried last.
     func link() throws(StoreError) -> PostgresLink {
-        let attempts = state.ordered(hosts.attempts(surroundings.randomUnit))
+        let attempts = state.ordered(hosts.attempts(dependencies.randomUnit))
         let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
         var failures: [String] = []
         for (place, attempt) in attempts.enumerated() {

@@ -33,7 +33,7 @@ package final class Application: Sendable {
     private let server: HTTPServer<TocsinGraphQL>
     private let revocations: RevocationWatch
     private let userFacts: UserFactsKeeper
-    private let neighbours: Neighbours?
+    private let neighbours: Cluster?
     private let upkeep: Upkeep
     private let jobs = Jobs()
 
@@ -43,7 +43,7 @@ package final class Application: Sendable {
     package init(settings: Settings, log: LogOutput) async throws(StartError) {
         self.settings = settings
         let ownTime = SystemTime()
-        let node = OwnNode(settings, database: Wiring.database(settings), time: ownTime)
+        let node = NodeIdentity(settings, database: Wiring.database(settings), time: ownTime)
         let time: any TimeSource = node?.time ?? ownTime
         let identifiers = SystemIdentifiers(time: time)
         logger = Logger(label: "tocsin") { _ in
@@ -171,13 +171,13 @@ package final class Application: Sendable {
             logger: logger
         )
         if let node {
-            neighbours = Neighbours(
+            neighbours = Cluster(
                 node,
                 database: database,
                 models: schema.models,
                 doorbell: try Wiring.doorbell(settings, instance: node.instance),
                 roster: Wiring.roster(node, serverKey: serverKey, store: store, listeners: listeners, logger: logger),
-                listeners: Neighbours.Listeners(hub: hub, feed: feed, deliveries: listeners),
+                listeners: Cluster.Listeners(hub: hub, feed: feed, deliveries: listeners),
                 logger: logger
             )
         } else {

@@ -8,10 +8,10 @@ import TocsinStore
 final class Health: HealthReporting, Sendable {
     private let store: SQLStore
     private let providers: [(name: String, isConfigured: Bool)]
-    private let neighbours: Neighbours?
+    private let neighbours: Cluster?
     private let isStopping = Atomic<Bool>(false)
 
-    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], neighbours: Neighbours? = nil) {
+    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], neighbours: Cluster? = nil) {
         self.store = store
         self.providers = providers
         self.neighbours = neighbours

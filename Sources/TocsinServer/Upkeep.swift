@@ -6,7 +6,7 @@ struct Upkeep: Sendable {
     let tasks: [PeriodicTask]
     let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
-    let lease: Duty?
+    let lease: LeaderLease?
     let logger: Logger
 
     /// Works until it is cancelled.

@@ -39,7 +39,7 @@ struct BackupCommand: AsyncParsableCommand {
         let stop = StopFlag()
         let (progress, file) = (ProgressLines(isQuiet: quiet), file)
         do {
-            try await Tool.backup(settings, to: file, replaces: force) {
+            try await OfflineStore.backup(settings, to: file, replaces: force) {
                 stop.isRaised
             } report: { now in
                 progress.write("\(now.copiedPages) of \(now.pages) pages", isLast: now.copiedPages == now.pages)

@@ -19,7 +19,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.pushes.eachDevice(of: user) { page in
                     for one in page { print(json ? line(one) : row(one)) }
                 }
@@ -58,7 +58,7 @@ struct DeviceCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 var ended: [PushAdministration.OwnedDevice] = []
                 if let id { ended = [try await tool.pushes.endDevice(DeviceID(id))] }
                 if let user { ended = try await tool.pushes.endDevices(of: user) }

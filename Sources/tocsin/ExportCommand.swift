@@ -40,7 +40,7 @@ struct ExportCommand: AsyncParsableCommand {
         var request = ExportRequest()
         (request.path, request.replaces, request.token) = (output, force, after)
         do {
-            try await Tool.export(settings, request, MovingReport(isQuiet: quiet))
+            try await OfflineStore.export(settings, request, MovingReport(isQuiet: quiet))
         } catch {
             throw CommandFailure(error.description)
         }

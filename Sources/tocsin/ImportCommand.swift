@@ -49,7 +49,7 @@ struct ImportCommand: AsyncParsableCommand {
         request.mode = resume ? .resume : merge ? .merge : .empty
         let counts: [String: Int]?
         do {
-            counts = try await Tool.import(settings, request, MovingReport(isQuiet: quiet))
+            counts = try await OfflineStore.import(settings, request, MovingReport(isQuiet: quiet))
         } catch {
             throw CommandFailure(error.description)
         }

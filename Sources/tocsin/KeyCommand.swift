@@ -28,7 +28,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds))
             }
         }
@@ -41,7 +41,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 for key in try await tool.keys.keys() { print(json ? line(key) : row(key)) }
             }
         }
@@ -69,7 +69,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.keys.revoke(TokenID(id))
                 print("Revoked API key \(id).")
             }

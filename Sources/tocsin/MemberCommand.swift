@@ -21,7 +21,7 @@ struct MemberCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.pushes.eachMember(of: topic) { page in
                     for member in page { print(json ? line(member.membership, member.userName) : row(member)) }
                 }
@@ -53,7 +53,7 @@ struct MemberCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let membership = try await tool.pushes.removeMember(user, from: topic)
                 print(json ? line(membership, nil) : "Removed \(user) from \(topic).")
             }

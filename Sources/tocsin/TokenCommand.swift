@@ -39,7 +39,7 @@ struct TokenCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let account = try await tool.accounts.account(named: user)
                 let scope = try await scope(for: account, tool)
                 let token = try await tool.accounts.recordToken(
@@ -51,7 +51,7 @@ struct TokenCommand: AsyncParsableCommand {
             }
         }
 
-        private func scope(for account: Account, _ tool: Tool) async throws(ServiceError) -> Identity.Scope {
+        private func scope(for account: Account, _ tool: OfflineStore) async throws(ServiceError) -> Identity.Scope {
             if readOnly { return .readOnly }
             if push { return .push }
             guard let publish else { return .full }
@@ -67,7 +67,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let names = Dictionary(
                     try await tool.accounts.accounts().map { ($0.id, $0.name) },
                     uniquingKeysWith: { first, _ in first }
@@ -111,7 +111,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.accounts.revoke(TokenID(id))
                 print("Revoked token \(id).")
             }

@@ -32,7 +32,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let hash = try password || passwordStdin ? PasswordHash.make(PasswordInput.read(prompting: password)) : nil
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let account = try await tool.accounts.add(name: name, passwordHash: hash)
                 print("Added user \(account.name).")
             }
@@ -46,7 +46,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 for account in try await tool.accounts.accounts() {
                     print(json ? line(account) : "\(account.name)\t\(account.isDisabled ? "disabled" : "active")")
                 }
@@ -70,7 +70,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.accounts.disable(name: name)
                 print("Disabled user \(name).")
             }
@@ -86,7 +86,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await tool.accounts.enable(name: name)
                 print("Enabled user \(name).")
             }

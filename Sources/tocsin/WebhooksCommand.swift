@@ -22,7 +22,7 @@ struct WebhooksCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 for event in try await tool.webhookEvents(status: dead ? .dead : nil) {
                     print(json ? line(event) : row(event))
                 }
@@ -56,7 +56,7 @@ struct WebhooksCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await Tool.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let count = try await tool.redriveWebhookEvents(of: webhook)
                 print(count == 1 ? "1 event is due again." : "\(count) events are due again.")
             }

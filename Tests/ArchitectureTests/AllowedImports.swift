@@ -73,7 +73,7 @@ enum AllowedImports {
 
     /// What Sources never contain.
     ///
-    /// A closure that is a mutex's whole value grows with each access (`CommitBell`).
+    /// A closure that is a mutex's whole value grows with each access (`CommitSignal`).
     static let refused = ["try!", "as!", "fatalError(", "Mutex<(@"]
 
     /// Where `package` declarations may still lack their sentence.

@@ -87,7 +87,7 @@ enum Forge {
     }
 }
 
-/// An authenticator with its surroundings, over a store of its own that is empty.
+/// An authenticator with its dependencies, over a store of its own that is empty.
 struct World {
     let time: ManualTime
     let store: SQLStore

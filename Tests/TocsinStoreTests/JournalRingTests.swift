@@ -50,7 +50,7 @@ struct JournalRingTests {
             for number in 1...100 { try await node.publish("m\(number)", to: "t", models) }
             _ = try await node.awaitEvents(100)
             #expect(node.numbers(of: "t") == Array(1...100))
-            let most = Int((ContinuousClock.now - start) / RingPace.rest) + 2
+            let most = Int((ContinuousClock.now - start) / DoorbellThrottle.rest) + 2
             #expect(node.reader.status.looks - before <= most)
         }
     }

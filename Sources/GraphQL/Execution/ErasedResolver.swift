@@ -14,7 +14,8 @@ typealias ErasedLeaf = @Sendable (_ row: UnsafeRawPointer, _ out: inout LeafWrit
 
 /// Resolves a field parent by parent, and puts what it got into its cells.
 @usableFromInline
-typealias ErasedSingle = @Sendable (_ parents: any RowOwner, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+typealias ErasedSingle =
+    @Sendable (_ parents: any RowOwner, _ call: FieldCall, _ gathering: inout ExecutionState) -> Void
 
 /// Resolves a field once for all parents.
 @usableFromInline
@@ -45,7 +46,7 @@ enum ResolvedColumn: Sendable {
     /// What `place` puts into the cells.
     case values(
         any Shared,
-        place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout Gathering) -> Void
+        place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout ExecutionState) -> Void
     )
 
     @inlinable

@@ -8,7 +8,7 @@ final class LevelResolver {
     let context: any Shared
     let operationKind: OperationKind
     private let hasTimeLeft: (@Sendable () -> Bool)?
-    private(set) var gathering: Gathering
+    private(set) var gathering: ExecutionState
     /// Why the execution ended before its time.
     private(set) var stop: Stop?
     /// The group whose fields are being resolved, and those of them that are left.
@@ -39,7 +39,7 @@ final class LevelResolver {
         self.context = context
         self.hasTimeLeft = hasTimeLeft
         operationKind = plan.operationKind
-        gathering = Gathering(steps)
+        gathering = ExecutionState(steps)
     }
 
     /// Makes ready to resolve everything below the root.

@@ -9,7 +9,7 @@ struct ResponseWriter: ~Copyable {
     let request: PreparedRequest
     let steps: PlanSteps
     /// Where the resolver has it, which outlives this.
-    let gathering: UnsafePointer<Gathering>
+    let gathering: UnsafePointer<ExecutionState>
     let maximumErrors: Int
     var out: LeafWriter
     var errors: [GraphQLError] = []
@@ -23,7 +23,7 @@ struct ResponseWriter: ~Copyable {
 
     private init(
         _ resolver: LevelResolver,
-        _ gathering: UnsafePointer<Gathering>,
+        _ gathering: UnsafePointer<ExecutionState>,
         _ buffer: consuming ResponseBuffer,
         maximumErrors: Int
     ) {

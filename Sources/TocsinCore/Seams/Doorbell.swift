@@ -7,7 +7,7 @@ package protocol Doorbell: Sendable {
     /// Wakes the others; returns at once.
     ///
     /// Rings that come while one is under way become one, and those of a stream may wait for each
-    /// other (`RingPace`).
+    /// other (`DoorbellThrottle`).
     func ring(_ haste: RingHaste)
     /// Lets the others know that this node is there, and wakes them; about every five seconds.
     func greet()

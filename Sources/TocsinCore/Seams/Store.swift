@@ -151,11 +151,11 @@ package protocol ModelWriting {
     /// each. A topic that is not there, or was deleted, has none.
     func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber]
     /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
-    /// first of each. Before any topic's number (`MessagePlaces`).
+    /// first of each. Before any topic's number (`MessageNumbering`).
     func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
     /// Does both, positions first, and asks what was made before, and what else is asked, without waiting in between where
     /// that saves time.
-    func takePlaces(
+    func assignNumbers(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
         asking questions: PlaceQuestions?

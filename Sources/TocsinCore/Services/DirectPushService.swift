@@ -123,7 +123,7 @@ package struct DirectPushService: Sendable {
         }
         let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
         try prepareTopic(topic, sender, now, writer)
-        guard let number = try MessagePlaces.take(for: &record, in: topic, writer) else {
+        guard let number = try MessageNumbering.take(for: &record, in: topic, writer) else {
             return .failure(.unauthorized)
         }
         if let stored = try writer.insert(record) {

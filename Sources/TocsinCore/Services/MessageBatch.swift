@@ -45,7 +45,7 @@ struct MessageBatch {
         var batch = MessageBatch(makers: makers, drafts: drafts, now: makers.environment.changeTime())
         try batch.decide(writer.unlocked)
         if !batch.created.isEmpty {
-            try batch.takePlaces(writer)
+            try batch.assignNumbers(writer)
             try writer.insertNew(batch.created)
             try batch.startFanouts(writer)
             try batch.tellWebhooks(writer)
@@ -160,9 +160,9 @@ extension MessageBatch {
 // MARK: Writing
 
 extension MessageBatch {
-    private mutating func takePlaces(_ writer: any StoreWriter) throws(StoreError) {
+    private mutating func assignNumbers(_ writer: any StoreWriter) throws(StoreError) {
         let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers, now: now)
-        let taken = try MessagePlaces.take(
+        let taken = try MessageNumbering.take(
             for: &created,
             in: topics.ids,
             at: topicsOfCreated,

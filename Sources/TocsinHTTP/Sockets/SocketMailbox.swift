@@ -78,7 +78,7 @@ final class SocketMailbox: Sendable {
     }
 
     /// Sends a letter by the connection's lane.
-    func post(_ letter: Letter, by lane: DeliveryLane) {
+    func post(_ letter: Letter, by lane: OwnerQueue) {
         let posted = state.withLock { state -> Letter? in
             guard state.receiver != nil, !state.hasOverflowed else { return nil }
             var letter = letter

@@ -60,7 +60,7 @@ final class SocketPerformer<Service: GraphQLService> {
     private(set) var holder: MemoryHolder
     /// Told when the caller has been let in.
     var letIn: () -> Void = {}
-    private var lane: DeliveryLane?
+    private var lane: OwnerQueue?
     /// What it sends will be settled at the end of this turn.
     var isReceiving = false
     private let expiries: TokenExpiries
@@ -150,7 +150,7 @@ final class SocketPerformer<Service: GraphQLService> {
 // What subscriptions bring.
 extension SocketPerformer: LetterReceiver {
     /// The lane of all that this connection's subscriptions bring, chosen by whose the first is.
-    func lane(of caller: Service.Caller) -> DeliveryLane {
+    func lane(of caller: Service.Caller) -> OwnerQueue {
         if let lane { return lane }
         let lane = parts.deliveries.delivery(on: loop).lane(of: parts.service.socketGroup(of: caller) ?? "")
         self.lane = lane

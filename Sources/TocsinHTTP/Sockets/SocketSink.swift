@@ -18,10 +18,10 @@ final class SocketSink: ResponseSink {
     let group: String?
     let number: Int
     private let mailbox: SocketMailbox
-    private let lane: DeliveryLane
+    private let lane: OwnerQueue
     private let isClosed = Atomic(false)
 
-    init(number: Int, group: String?, mailbox: SocketMailbox, lane: DeliveryLane) {
+    init(number: Int, group: String?, mailbox: SocketMailbox, lane: OwnerQueue) {
         self.number = number
         self.group = group
         self.mailbox = mailbox

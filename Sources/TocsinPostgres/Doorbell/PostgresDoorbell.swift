@@ -6,14 +6,14 @@ import TocsinStore
 ///
 /// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's transaction: it goes out
 /// after it, here, and while one is under way the next ones gather into one; however many groups a node commits, it
-/// never has more than one under way, and in a stream of large groups one in a few milliseconds (`RingPace`). While no other
-/// node is there to hear it nothing goes out (`Company`). Behind a pooler in transaction mode there is no listening: then the doorbell needs a
+/// never has more than one under way, and in a stream of large groups one in a few milliseconds (`DoorbellThrottle`). While no other
+/// node is there to hear it nothing goes out (`PeerPresence`). Behind a pooler in transaction mode there is no listening: then the doorbell needs a
 /// URL of its own that leads to the server.
 package final class PostgresDoorbell: Doorbell {
     private struct Shared {
         var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")
-        var pace = RingPace()
-        var company = Company()
+        var pace = DoorbellThrottle()
+        var company = PeerPresence()
         /// To be said whoever is there.
         var isGreeting = false
         var isClosing = false

@@ -43,14 +43,14 @@ enum APNsReason: String, CaseIterable, Sendable {
 struct APNsAnswers: Sendable {
     let now: Timestamp
 
-    func verdict(_ answer: PushAnswer) -> Verdict {
+    func verdict(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
         case .response(let response): verdict(response)
         case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> Verdict {
+    private func verdict(_ response: PushResponse) -> AnswerDecision {
         if response.status == 200 { return .settled(.accepted(providerID: response.header("apns-id"))) }
         let body = try? JSONParser.parse(response.body)
         guard let text = body?["reason"]?.stringValue else {
@@ -61,7 +61,8 @@ struct APNsAnswers: Sendable {
         return verdict(known, reason, response, body)
     }
 
-    private func verdict(_ known: APNsReason, _ reason: String, _ response: PushResponse, _ body: JSONValue?) -> Verdict
+    private func verdict(_ known: APNsReason, _ reason: String, _ response: PushResponse, _ body: JSONValue?)
+        -> AnswerDecision
     {
         switch known {
         case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken:

@@ -6,7 +6,7 @@ package struct APNsProvider: PushProvider {
     private let credentials: APNsCredentials
     private let tokens: APNsTokenSource
     private let pools = PoolGenerations()
-    private let rounds: PushRounds
+    private let rounds: SendRounds
     private let time: any TimeSource
     private let timeoutSeconds: Double
 
@@ -23,7 +23,7 @@ package struct APNsProvider: PushProvider {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = PushRounds(transport: transport)
+        rounds = SendRounds(transport: transport)
         self.tokens =
             tokens
             ?? APNsTokenSource(
@@ -72,7 +72,7 @@ package struct APNsProvider: PushProvider {
         else { return await send(order, good, settled) }
         let strays = StrayList()
         await send(order, good) { index, result in
-            guard order.targets[index].isEnvironmentAssumed, result == APNsStrays.wrongSide else {
+            guard order.targets[index].isEnvironmentAssumed, result == EnvironmentFallback.wrongSide else {
                 return settled(index, result)
             }
             strays.indices.withLock { $0.append(index) }
@@ -80,7 +80,7 @@ package struct APNsProvider: PushProvider {
         var elsewhere = order
         elsewhere.lane.environment = otherSide
         await send(elsewhere, strays.indices.withLock { $0 }) { index, result in
-            settled(index, APNsStrays.result(of: result, on: otherSide))
+            settled(index, EnvironmentFallback.result(of: result, on: otherSide))
         }
     }
 
@@ -104,7 +104,7 @@ package struct APNsProvider: PushProvider {
         )
     }
 
-    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<RetryAction>) async -> SendRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         let type = pushType(of: order.lane.appID)
@@ -144,7 +144,7 @@ package struct APNsProvider: PushProvider {
         )
     }
 
-    private func pool(_ lane: PushLane, _ tried: Set<Remedy>) -> PushPool {
+    private func pool(_ lane: PushLane, _ tried: Set<RetryAction>) -> PushPool {
         PushPool(
             origin: credentials.origin(of: lane.environment ?? credentials.defaultEnvironment),
             credential: credentials.teamID + "/" + credentials.keyID,
@@ -173,7 +173,7 @@ package struct APNsProvider: PushProvider {
     private static let authorization = "authorization"
     private static let scheme = "bearer "
 
-    private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
+    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
         switch remedy {
         case .none, .otherConnection, .smallerPayload: return
         case .newConnection: break
@@ -216,7 +216,7 @@ package struct APNsProvider: PushProvider {
 }
 
 /// Devices that named no side and are unknown on the one assumed: what the other side's answer means for them.
-enum APNsStrays {
+enum EnvironmentFallback {
     static let wrongSide = PushResult.retire(reason: APNsReason.badDeviceToken.rawValue, deadSince: nil)
 
     private static let sameEverywhere: Set<String> = [

@@ -20,14 +20,14 @@ struct FCMAnswers: Sendable {
     /// Fields that hold what names the device.
     private static let targets: Set<String> = ["message.token", "message.fid", "token", "fid"]
 
-    func verdict(_ answer: PushAnswer) -> Verdict {
+    func verdict(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
         case .response(let response): verdict(response)
         case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> Verdict {
+    private func verdict(_ response: PushResponse) -> AnswerDecision {
         let body = try? JSONParser.parse(response.body)
         let error = FCMErrorBody(body)
         // Older services say what failed in an answer of success.
@@ -42,7 +42,7 @@ struct FCMAnswers: Sendable {
         return verdict(code, error, response)
     }
 
-    private func verdict(_ code: FCMErrorCode, _ error: FCMErrorBody, _ response: PushResponse) -> Verdict {
+    private func verdict(_ code: FCMErrorCode, _ error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
         switch code {
         case .invalidArgument:
             invalidArgument(error)
@@ -58,7 +58,7 @@ struct FCMAnswers: Sendable {
     }
 
     /// The violated field tells whose fault it is; without one it is the token's, unless the size is to blame.
-    private func invalidArgument(_ error: FCMErrorBody) -> Verdict {
+    private func invalidArgument(_ error: FCMErrorBody) -> AnswerDecision {
         let code = FCMErrorCode.invalidArgument.rawValue
         if error.isTooLarge { return tooLarge(code) }
         let other = error.violatedFields.first { !Self.targets.contains($0) }
@@ -67,7 +67,7 @@ struct FCMAnswers: Sendable {
     }
 
     /// Answers of Google's front, without an FCM code.
-    private func verdict(uncoded error: FCMErrorBody, _ response: PushResponse) -> Verdict {
+    private func verdict(uncoded error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
         switch response.status {
         case 400:
             if error.isTooLarge { return tooLarge(error.status) }
@@ -84,12 +84,12 @@ struct FCMAnswers: Sendable {
     }
 
     /// The project's unless it says that the device gets too many.
-    private func quota(_ error: FCMErrorBody, _ reason: String, _ response: PushResponse) -> Verdict {
+    private func quota(_ error: FCMErrorBody, _ reason: String, _ response: PushResponse) -> AnswerDecision {
         let cause: PushRetry.Cause = error.isDeviceQuota ? .deviceQuota : .quota
         return .settled(.retry(PushRetry(cause, reason: reason, afterSeconds: wish(response) ?? Self.quotaSeconds)))
     }
 
-    private func tooLarge(_ reason: String) -> Verdict {
+    private func tooLarge(_ reason: String) -> AnswerDecision {
         .again(.smallerPayload, otherwise: .refused(reason: "\(reason): too large"))
     }
 

@@ -4,7 +4,7 @@ package import TocsinCore
 package struct FCMProvider: PushProvider {
     private let credentials: FCMCredentials
     private let tokens: FCMAccessTokenSource
-    private let rounds: PushRounds
+    private let rounds: SendRounds
     private let time: any TimeSource
     private let timeoutSeconds: Double
     private static let scheme = "Bearer "
@@ -20,7 +20,7 @@ package struct FCMProvider: PushProvider {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = PushRounds(transport: transport)
+        rounds = SendRounds(transport: transport)
         tokens = FCMAccessTokenSource(credentials: credentials, http: http, time: time)
     }
 
@@ -45,7 +45,7 @@ package struct FCMProvider: PushProvider {
         )
     }
 
-    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<Remedy>) async -> PushRounds.Plan {
+    private func plan(_ order: PushOrder, _ targets: [PushTarget], _ tried: Set<RetryAction>) async -> SendRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let token: String
         switch await tokens.token() {
@@ -79,7 +79,7 @@ package struct FCMProvider: PushProvider {
         PushPool(origin: credentials.origin, credential: credentials.projectID + "/" + credentials.clientEmail)
     }
 
-    private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
+    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
         switch remedy {
         case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential:

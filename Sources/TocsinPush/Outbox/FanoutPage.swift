@@ -30,7 +30,7 @@ struct FanoutPage: Sendable {
             context.control.unreserve(limit)
             return tell(.advanced(jobs, left: held))
         }
-        let flight = Flight(context, reading.entries, messages(of: held), isPaced: isPaced)
+        let flight = SendBatch(context, reading.entries, messages(of: held), isPaced: isPaced)
         context.control.unreserve(limit)
         await goOnWithoutPage(reading)
         guard !reading.shares.isEmpty else { return flight.end() }
@@ -241,8 +241,8 @@ extension FanoutPage {
         var open: [Int] = []
     }
 
-    private func record(_ shares: [Share], _ flight: Flight) async {
-        let log = FlightLog(flight)
+    private func record(_ shares: [Share], _ flight: SendBatch) async {
+        let log = OutcomeRecorder(flight)
         let settled = log.settle(Array(flight.entries.indices))
         flight.markStalled(settled.open)
         let lease = context.time.now().adding(seconds: context.settings.leaseSeconds)
@@ -256,8 +256,8 @@ extension FanoutPage {
     /// Writes nothing of a fan-out that is no longer ours, for then its new holder serves these devices.
     private func write(
         _ shares: [Share],
-        _ settled: FlightLog.Settled,
-        _ log: FlightLog,
+        _ settled: OutcomeRecorder.Settled,
+        _ log: OutcomeRecorder,
         _ lease: Timestamp
     ) async -> Record? {
         let (settings, now) = (context.settings, context.time.now())
@@ -281,12 +281,12 @@ extension FanoutPage {
             let rows = lost.isEmpty ? settled.rows : zip(settled.places, settled.rows).filter { isOurs($0.0) }.map(\.1)
             let open = underWay.filter { isOurs($0.0) }
             record.open = open.map(\.0)
-            record.written = try FlightLog.retiring(rows, writer)
+            record.written = try OutcomeRecorder.retiring(rows, writer)
             let deliveries = record.written.map(\.delivery) + open.map(\.1) + others
             if !deliveries.isEmpty { try writer.save(deliveries) }
             if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
             // Last: it may end rows of this very page, and says so.
-            try FlightLog.endOthers(of: record.written, writer)
+            try OutcomeRecorder.endOthers(of: record.written, writer)
             return record
         }
     }

@@ -14,11 +14,11 @@ struct OutboxContext: Sendable {
     let identifiers: any IdentifierSource
     let settings: OutboxSettings
     let report: PushReporting
-    let gates: LaneGates
-    let control: FlightControl
-    let quotas: SendQuotas
+    let gates: CircuitBreakers
+    let control: InFlightLimiter
+    let quotas: ProjectQuotas
     let boards: BoardList
-    let withdrawals: Withdrawals
+    let withdrawals: Cancellations
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void
 
@@ -66,7 +66,7 @@ struct OutboxContext: Sendable {
 /// The boards of flights under way, to abandon them all when the server stops.
 final class BoardList: Sendable {
     private struct State {
-        var boards: [ObjectIdentifier: FlightBoard] = [:]
+        var boards: [ObjectIdentifier: SendResults] = [:]
         var areAbandoned = false
     }
 
@@ -74,7 +74,7 @@ final class BoardList: Sendable {
 
     var areAbandoned: Bool { state.withLock { $0.areAbandoned } }
 
-    func add(_ board: FlightBoard) {
+    func add(_ board: SendResults) {
         let isLate = state.withLock { state in
             state.boards[ObjectIdentifier(board)] = board
             return state.areAbandoned
@@ -82,7 +82,7 @@ final class BoardList: Sendable {
         if isLate { board.abandon() }
     }
 
-    func remove(_ board: FlightBoard) {
+    func remove(_ board: SendResults) {
         state.withLock { $0.boards[ObjectIdentifier(board)] = nil }
     }
 

@@ -41,11 +41,11 @@ package final class OutboxWorker: Sendable {
             identifiers: environment.identifiers,
             settings: settings,
             report: report,
-            gates: LaneGates(),
-            control: FlightControl(limit: settings.inFlight),
-            quotas: SendQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
+            gates: CircuitBreakers(),
+            control: InFlightLimiter(limit: settings.inFlight),
+            quotas: ProjectQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
             boards: BoardList(),
-            withdrawals: Withdrawals(),
+            withdrawals: Cancellations(),
             noteDue: { inbox.yield(.due($0)) }
         )
     }
@@ -170,9 +170,9 @@ package final class OutboxWorker: Sendable {
                 heardWishes: claim.heardWishes
             )
         }
-        let flight = Flight(context, entries, claim.messages)
+        let flight = SendBatch(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
-        await FlightLog(flight).follow(Array(entries.indices), lease: claim.lease, patience: patience)
+        await OutcomeRecorder(flight).follow(Array(entries.indices), lease: claim.lease, patience: patience)
         flight.end()
     }
 

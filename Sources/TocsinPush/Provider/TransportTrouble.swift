@@ -1,6 +1,6 @@
 /// What it leads to when no answer came: the same for every provider.
 enum TransportTrouble {
-    static func verdict(_ answer: PushAnswer) -> Verdict {
+    static func verdict(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
         case .response:
             .settled(.retry(PushRetry(.serverFault, reason: "UNEXPECTED_ANSWER")))

@@ -7,7 +7,7 @@ package struct WebPushProvider: PushProvider {
     private let crypto: any WebPushCrypto
     private let rules: WebPushAddressRules
     private let tokens: VAPIDTokenSource
-    private let rounds: PushRounds
+    private let rounds: SendRounds
     private let pools: RecentPools
     private let time: any TimeSource
     private let timeoutSeconds: Double
@@ -26,7 +26,7 @@ package struct WebPushProvider: PushProvider {
         self.rules = rules
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = PushRounds(transport: transport)
+        rounds = SendRounds(transport: transport)
         tokens = VAPIDTokenSource(credentials: credentials, time: time)
         pools = RecentPools()
     }
@@ -73,8 +73,8 @@ package struct WebPushProvider: PushProvider {
     private func plan(
         _ order: PushOrder,
         _ targets: [(index: Int, subscription: WebPushSubscription)],
-        _ tried: Set<Remedy>
-    ) async -> PushRounds.Plan {
+        _ tried: Set<RetryAction>
+    ) async -> SendRounds.Plan {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         guard let message = WebPushMessage(order.payload, startingWith: detail) else {
@@ -123,7 +123,7 @@ package struct WebPushProvider: PushProvider {
     /// Four weeks: services keep nothing longer.
     private static let maximumLifeSeconds: Int64 = 2_419_200
 
-    private func apply(_ remedy: Remedy, _ batch: PushBatch) async {
+    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
         switch remedy {
         case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential: tokens.reject(for: batch.pool.origin)

@@ -32,16 +32,16 @@ extension Wiring {
     }
 
     static func roster(
-        _ node: OwnNode,
+        _ node: NodeIdentity,
         serverKey: ServerKey,
         store: any Store,
         listeners: DeliveryListeners,
         logger: Logger
-    ) -> NodeRoster {
+    ) -> NodeRegistry {
         let mark = serverKey.derived(for: .nodeMark).prefix(8).map { byte in
             String(byte, radix: 16)
         }.joined(separator: "-")
-        return NodeRoster(
+        return NodeRegistry(
             store: store,
             time: node.time,
             entry: NodeEntry(instance: node.instance, name: node.name, keyMark: mark, startedAt: node.time.now()),

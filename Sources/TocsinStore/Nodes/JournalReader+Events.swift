@@ -5,7 +5,7 @@ extension JournalReader {
     /// Events that are told together; one group may have more.
     private static let mostEvents = 1024
 
-    func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) {
+    func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalCursor) throws(StoreError) {
         let new = rows.filter { !hand.published.contains($0.id) }
         guard !new.isEmpty else { return }
         let isHeard = listeners.isAnybodyHere()

@@ -18,7 +18,7 @@ package import TocsinCore
 ///
 /// It looks when it is rung, by this node's own commits or by the doorbell, and otherwise every
 /// quarter of a second. So the doorbell may be away altogether. In a stream of large groups one
-/// look serves some milliseconds (`RingPace`). While the database is away it tries again and again.
+/// look serves some milliseconds (`DoorbellThrottle`). While the database is away it tries again and again.
 ///
 /// **While nobody here listens to records** this node's own commits ring nobody, and the next look
 /// passes over them: only records wait for the journal (`Journal`). A first listener misses
@@ -32,7 +32,7 @@ package final class JournalReader: Sendable {
     /// `@unchecked`: the fields are touched only while `condition` is locked.
     private final class Inbox: @unchecked Sendable {
         let condition = Condition()
-        var pace = RingPace()
+        var pace = DoorbellThrottle()
         var isClosed = false
         /// Whether the thread has ended, or never began.
         var isDone = true
@@ -92,7 +92,7 @@ package final class JournalReader: Sendable {
             _ = inbox.pace.ring(.atOnce)
         }
         let isStarted = startThread("store-journal") { [self] in
-            var hand = JournalHand()
+            var hand = JournalCursor()
             while isTimeToLook(pause: hand.pauseMilliseconds) { look(&hand) }
             hand.close()
             finish()
@@ -173,7 +173,7 @@ extension JournalReader {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func look(_ hand: inout JournalHand) {
+    private func look(_ hand: inout JournalCursor) {
         do throws(StoreError) {
             try read(&hand)
             hand.pauseMilliseconds = 0
@@ -202,7 +202,7 @@ extension JournalReader {
     }
 
     /// One look: everything new, in pages of one snapshot; few looks find more than a page.
-    private func read(_ hand: inout JournalHand) throws(StoreError) {
+    private func read(_ hand: inout JournalCursor) throws(StoreError) {
         journal.keepsRecords = listeners.isAnybodyHere()
         let session = try hand.session(database)
         guard let since = try begin(session, &hand) else { return }
@@ -234,7 +234,7 @@ extension JournalReader {
     }
 
     /// The snapshot since which to read; nil when there was none, and this one is noted.
-    private func begin(_ session: SQLSession, _ hand: inout JournalHand) throws(StoreError) -> String? {
+    private func begin(_ session: SQLSession, _ hand: inout JournalCursor) throws(StoreError) -> String? {
         if let snapshot = hand.snapshot, hand.isChecked { return snapshot }
         let asked = now()
         let start = try session.journalStart()
@@ -254,7 +254,7 @@ extension JournalReader {
     }
 
     /// Says so when rows may have been removed unread, or the database is not the one it was.
-    private func checkGap(_ page: JournalPage, _ hand: JournalHand) throws(StoreError) {
+    private func checkGap(_ page: JournalPage, _ hand: JournalCursor) throws(StoreError) {
         let away = hand.lookedAt.map { page.moment.milliseconds - $0.milliseconds } ?? 0
         if page.isOlder || away > settings.keptMilliseconds / 2 { listeners.lost() }
     }
@@ -271,7 +271,7 @@ extension JournalReader {
     private func noteNeighbours(
         _ session: SQLSession,
         at moment: Timestamp,
-        _ hand: inout JournalHand
+        _ hand: inout JournalCursor
     ) throws(StoreError) {
         if let last = hand.neighboursAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
         hand.neighboursAskedAt = moment

@@ -16,7 +16,7 @@ package struct JournalListeners: Sendable {
     /// Takes a failure, after which the reader tries again and again, and nil when that went well.
     package var failed: @Sendable (StoreError?) -> Void
     /// Takes, about every second and never more often, what other nodes there are.
-    package var neighbours: @Sendable (JournalNeighbours) -> Void
+    package var neighbours: @Sendable (JournalPeers) -> Void
 
     /// Listeners; by default they always want this node's commits at once and are not told how the
     /// reader gets on.
@@ -27,7 +27,7 @@ package struct JournalListeners: Sendable {
         lost: @escaping @Sendable () -> Void,
         measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
         failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
-        neighbours: @escaping @Sendable (JournalNeighbours) -> Void = { _ in }
+        neighbours: @escaping @Sendable (JournalPeers) -> Void = { _ in }
     ) {
         self.wants = wants
         self.isAnybodyHere = isAnybodyHere
@@ -40,7 +40,7 @@ package struct JournalListeners: Sendable {
 }
 
 /// What the roster says of other nodes that live.
-package struct JournalNeighbours: Sendable, Hashable {
+package struct JournalPeers: Sendable, Hashable {
     /// Whether there is one.
     package var areThere = false
     /// Whether somebody listens to deliveries there.

@@ -149,11 +149,11 @@ extension SQLSession {
     }
 
     /// What other nodes have been heard of since the moment.
-    func neighbours(of instance: String, seenSince moment: Timestamp) throws(StoreError) -> JournalNeighbours {
+    func neighbours(of instance: String, seenSince moment: Timestamp) throws(StoreError) -> JournalPeers {
         let found = try connection.first(SQL.others, [.text(instance), SQLValue(moment)]) { row in
-            JournalNeighbours(areThere: row.int(0) > 0, wantDeliveries: row.int(1) > 0)
+            JournalPeers(areThere: row.int(0) > 0, wantDeliveries: row.int(1) > 0)
         }
-        return found ?? JournalNeighbours()
+        return found ?? JournalPeers()
     }
 }
 

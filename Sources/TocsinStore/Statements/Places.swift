@@ -99,7 +99,7 @@ extension SQLWriter {
         return Dictionary(uniqueKeysWithValues: last.map { ($0, $1 - Int64(counts[$0] ?? 0) + 1) })
     }
 
-    func takePlaces(
+    func assignNumbers(
         _ positions: [String: Int],
         _ numbers: [TopicID: Int],
         asking questions: PlaceQuestions?

@@ -40,7 +40,7 @@ final class MovingScene: Sendable {
         var request = ExportRequest()
         (request.path, request.replaces, request.token) = (path(file), true, token)
         (request.limits.rows, request.limits.bytes) = (7, 4000)
-        try await Tool.export(settings(name), request, MovingReport())
+        try await OfflineStore.export(settings(name), request, MovingReport())
         return try lines(of: file)
     }
 
@@ -56,7 +56,7 @@ final class MovingScene: Sendable {
     ) async throws -> [String: Int]? {
         var request = ImportRequest()
         (request.paths, request.mode) = (files.map(path), mode)
-        return try await Tool.import(settings(name), request, report)
+        return try await OfflineStore.import(settings(name), request, report)
     }
 
     func lines(of file: String) throws -> [String] {

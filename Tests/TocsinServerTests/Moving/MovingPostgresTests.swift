@@ -25,7 +25,7 @@ struct MovingPostgresTests {
         var request = ExportRequest()
         (request.path, request.replaces) = (scene.path(file), true)
         (request.limits.rows, request.limits.bytes) = (7, 4000)
-        try await Tool.export(settings(scene, database), request, MovingReport())
+        try await OfflineStore.export(settings(scene, database), request, MovingReport())
     }
 
     private func `import`(
@@ -36,7 +36,7 @@ struct MovingPostgresTests {
     ) async throws -> [String: Int]? {
         var request = ImportRequest()
         (request.paths, request.mode) = ([scene.path(file)], mode)
-        return try await Tool.import(settings(scene, database), request, MovingReport())
+        return try await OfflineStore.import(settings(scene, database), request, MovingReport())
     }
 
     /// Rows in any order, JSON inside of them with its white space left out: PostgreSQL writes it in its own way, and sorts
@@ -105,7 +105,7 @@ struct MovingPostgresTests {
                 failures.note("\(error)")
             }
         })
-        try await Tool.export(settings(scene, database), request, report)
+        try await OfflineStore.export(settings(scene, database), request, report)
         #expect(failures.all == [])
         #expect(try MovedData.rows(scene.lines(of: "dump")) == MovedData.rows(scene.lines(of: "before")))
     }

@@ -258,7 +258,7 @@ struct MovingTests {
                 failures.withLock { $0.append("\(error)") }
             }
         })
-        try await Tool.export(scene.settings("source"), request, report)
+        try await OfflineStore.export(scene.settings("source"), request, report)
         #expect(failures.withLock { $0 } == [])
         #expect(MovedData.rows(try scene.lines(of: "dump")) == before)
         #expect(try await scene.rows("source") != before)
@@ -270,11 +270,11 @@ struct MovingTests {
         try scene.fill("source", seed: 14)
         var request = ExportRequest()
         request.path = scene.path("dump")
-        try await Tool.export(scene.settings("source"), request, MovingReport())
+        try await OfflineStore.export(scene.settings("source"), request, MovingReport())
         let attributes = try FileManager.default.attributesOfItem(atPath: scene.path("dump"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let (settings, again) = (scene.settings("source"), request)
-        let said = await reason { try await Tool.export(settings, again, MovingReport()) }
+        let said = await reason { try await OfflineStore.export(settings, again, MovingReport()) }
         #expect(said?.contains("--force") == true, "\(said ?? "it was replaced")")
     }
 }

@@ -36,7 +36,7 @@ struct KeptPlanTests {
         for _ in 1...20 {
             _ = try await store.writing { writer throws(StoreError) in
                 .success(
-                    try writer.takePlaces(
+                    try writer.assignNumbers(
                         ["u": 1],
                         [TopicID("t"): 1],
                         asking: PlaceQuestions(topics: models.topic, fewMembers: 8, now: moment(0))

@@ -142,7 +142,7 @@ struct OpenRunTests {
         try await Self.withOpenRun { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    _ = try writer.takePlaces(
+                    _ = try writer.assignNumbers(
                         [PlaceScene.owner: 2],
                         [PlaceScene.topic: 2],
                         asking: PlaceScene.questions
@@ -156,7 +156,7 @@ struct OpenRunTests {
             let (topic, owner, first) = (PlaceScene.topic, PlaceScene.owner, scene.nextPlace(4))
             try await scene.store.write { writer throws(StoreError) in
                 for first in [first, first + 2] {
-                    let places = try writer.takePlaces([owner: 2], [topic: 2], asking: PlaceScene.questions)
+                    let places = try writer.assignNumbers([owner: 2], [topic: 2], asking: PlaceScene.questions)
                     let (number, position) = (places.firstNumbers[topic] ?? 0, places.firstPositions[owner] ?? 0)
                     let messages = (0..<2).map { place in
                         var message = PlaceScene.models.message(

@@ -50,7 +50,7 @@ struct PlaceMemoryTests {
         try await PlaceScene.with { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    _ = try writer.takePlaces([Self.owner: 3], [Self.topic: 3], asking: PlaceScene.questions)
+                    _ = try writer.assignNumbers([Self.owner: 3], [Self.topic: 3], asking: PlaceScene.questions)
                     throw .statement(code: 0, message: "not wanted", sql: "")
                 }
             }
@@ -64,7 +64,7 @@ struct PlaceMemoryTests {
         try await PlaceScene.with { scene in
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    let places = try writer.takePlaces(
+                    let places = try writer.assignNumbers(
                         [Self.owner: 1],
                         [Self.topic: 1],
                         asking: PlaceScene.questions
@@ -84,7 +84,7 @@ struct PlaceMemoryTests {
             for round in 0..<12 {
                 let firsts = try await scene.store.write { writer throws(StoreError) in
                     try (0..<2).map { _ throws(StoreError) in
-                        let places = try writer.takePlaces(
+                        let places = try writer.assignNumbers(
                             [Self.owner: 1],
                             [Self.topic: 1],
                             asking: PlaceScene.questions
@@ -128,7 +128,7 @@ struct PlaceMemoryTests {
                 let topic = renamed
                 if inOne {
                     try await scene.store.write { writer throws(StoreError) in
-                        let places = try writer.takePlaces(
+                        let places = try writer.assignNumbers(
                             [Self.owner: 1],
                             [Self.topic: 1],
                             asking: PlaceScene.questions
@@ -237,7 +237,7 @@ struct PlaceMemoryTests {
             var numbers: [TopicID: MessageNumber] = [:]
             var positions: [String: FeedPosition] = [:]
             for asked in once ? [names] : names.map({ [$0] }) {
-                let places = try writer.takePlaces(
+                let places = try writer.assignNumbers(
                     Dictionary(uniqueKeysWithValues: asked.map { ("u::" + $0, 1) }),
                     Dictionary(uniqueKeysWithValues: asked.map { (TopicID($0), 1) }),
                     asking: PlaceScene.questions
@@ -291,7 +291,7 @@ struct PlaceMemoryTests {
             try await scene.store.insert([Self.models.topic("other", owner: Self.owner)])
             await #expect(throws: StoreError.self) {
                 try await scene.store.write { writer throws(StoreError) in
-                    _ = try writer.takePlaces(
+                    _ = try writer.assignNumbers(
                         [Self.owner: 1],
                         [TopicID("other"): 1],
                         asking: PlaceScene.questions

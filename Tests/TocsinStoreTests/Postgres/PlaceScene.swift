@@ -71,7 +71,7 @@ final class PlaceScene: Sendable {
         let first = nextPlace(count)
         return try await (store ?? self.store).write { writer throws(StoreError) in
             let asked = Self.questions(at: now)
-            let places = try writer.takePlaces([Self.owner: count], [Self.topic: count], asking: asked)
+            let places = try writer.assignNumbers([Self.owner: count], [Self.topic: count], asking: asked)
             guard let number = places.firstNumbers[Self.topic], let position = places.firstPositions[Self.owner] else {
                 return places
             }

@@ -140,7 +140,7 @@ struct PostgresDoorbellTests {
             one.doorbell.ring(.soon)
             #expect(try await eventually { one.doorbell.state.sent > before })
         }
-        #expect(one.doorbell.state.sent <= Int((ContinuousClock.now - start) / RingPace.rest) + 2)
+        #expect(one.doorbell.state.sent <= Int((ContinuousClock.now - start) / DoorbellThrottle.rest) + 2)
         #expect(try await eventually { other.doorbell.state.heard == one.doorbell.state.sent })
         await one.end()
         await other.end()

@@ -77,7 +77,7 @@ struct PostgresHostsTests {
         let clock = HandSetClock()
         var database = PostgresDatabase(
             url: "postgres://u@127.0.0.1:\(listener.port),127.0.0.1:\(dead)/d",
-            in: PostgresSurroundings(now: clock.now, randomUnit: { 0 })
+            in: PostgresDependencies(now: clock.now, randomUnit: { 0 })
         )
         // Half of it is the silent one's; enough for the other to refuse on a busy machine.
         database.options.connectMilliseconds = 2000
@@ -107,7 +107,7 @@ struct PostgresHostsTests {
         let units = Mutex([0.99, 0, 0, 0.5, 0, 0])
         let database = PostgresDatabase(
             url: "postgres://u@\(places)/d\(query)",
-            in: PostgresSurroundings(now: { .now }, randomUnit: { units.withLock { $0.removeFirst() } })
+            in: PostgresDependencies(now: { .now }, randomUnit: { units.withLock { $0.removeFirst() } })
         )
         let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
         #expect(try tried(error) == expected.map { ports[$0] })

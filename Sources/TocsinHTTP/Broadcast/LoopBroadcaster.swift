@@ -1,0 +1,131 @@
+import GraphQLTransport
+import NIOCore
+import Synchronization
+
+/// Hands what subscriptions bring to the connections of one event loop: a little in each turn, the owners one after the
+/// other, so that neither requests nor other owners wait for a fan-out.
+final class LoopBroadcaster: Sendable {
+    private struct WeakLane {
+        weak var lane: OwnerQueue?
+    }
+
+    private struct State {
+        var lanes: [String: WeakLane] = [:]
+        /// Those with work, in their order.
+        var listed = CircularBuffer<OwnerQueue>()
+        var isTurnDue = false
+    }
+
+    /// A write costs about as much as handling so many letters.
+    private static let effortOfSink = 8
+    /// Less would spend much on coming back: between turns the loop looks through the timers of all its connections.
+    private static let effortOfTurn = 384
+    /// What one owner gets before another is looked after.
+    private static let sinksAtOnce = 8
+    /// Runs the tasks of the loop's connections.
+    let executor: LoopExecutor
+    private let loop: any EventLoop
+    private let state = Mutex(State())
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+        executor = LoopExecutor(loop)
+    }
+
+    /// The lane of an owner's connections.
+    func lane(of owner: String) -> OwnerQueue {
+        state.withLock { state in
+            if let lane = state.lanes[owner]?.lane { return lane }
+            let lane = OwnerQueue(owner: owner, on: self)
+            state.lanes[owner] = WeakLane(lane: lane)
+            return lane
+        }
+    }
+
+    /// The lane of an owner has gone, unless there is a new one.
+    func forget(_ owner: String) {
+        let newer = state.withLock { state in
+            let lane = state.lanes[owner]?.lane
+            if lane == nil { state.lanes[owner] = nil }
+            return lane
+        }
+        // If that is the last reference to it, it comes here itself: not while the lock is held.
+        withExtendedLifetime(newer) {}
+    }
+
+    /// The lane has work.
+    func enlist(_ lane: OwnerQueue) {
+        let isFirst = state.withLock { state in
+            state.listed.append(lane)
+            guard !state.isTurnDue else { return false }
+            state.isTurnDue = true
+            return true
+        }
+        if isFirst { loop.execute { self.turn() } }
+    }
+
+    private func turn() {
+        var receivers: [any LetterReceiver] = []
+        var outlets: [OutboundQueue] = []
+        var effort = 0
+        while effort < Self.effortOfTurn, let lane = state.withLock({ $0.listed.popFirst() }) {
+            guard let work = lane.take(sinks: Self.sinksAtOnce) else { continue }
+            switch work {
+            case .one(let mailbox, let letter):
+                effort += 1
+                guard let receiver = mailbox.taken(letter) else { break }
+                if !receiver.isReceiving {
+                    receiver.isReceiving = true
+                    receivers.append(receiver)
+                }
+                receiver.receive(letter)
+            case .some(let batch, let sinks):
+                effort += Self.effortOfSink * sinks.count
+                for sink in sinks {
+                    if let outlet = (sink as? SocketSink)?.pass(batch) { outlets.append(outlet) }
+                }
+            }
+            state.withLock { $0.listed.append(lane) }
+        }
+        // What one connection has received in this turn is one write.
+        for receiver in receivers { receiver.settle() }
+        for outlet in outlets { outlet.settle() }
+        let goesOn = state.withLock { state in
+            state.isTurnDue = !state.listed.isEmpty
+            return state.isTurnDue
+        }
+        if goesOn { continueSoon() }
+    }
+
+    /// A loop runs everything that is due before it looks at its sockets again: what shall not keep them waiting is due
+    /// a moment later.
+    private func continueSoon() {
+        loop.assumeIsolated().scheduleTask(deadline: .now() + .microseconds(2)) { self.turn() }
+    }
+}
+
+/// A connection, as what subscriptions bring reaches it; confined to its event loop.
+protocol LetterReceiver: AnyObject {
+    /// It has received something that was not settled yet. Set by who hands it over.
+    var isReceiving: Bool { get set }
+    /// Takes what one subscription brought.
+    func receive(_ letter: SocketMailbox.Letter)
+    /// All of this turn has been received: it may be written.
+    func settle()
+}
+
+/// The deliveries of a server's event loops.
+final class LoopDeliveries: Sendable {
+    private let loops = Mutex<[ObjectIdentifier: LoopBroadcaster]>([:])
+
+    /// The delivery of a loop.
+    func delivery(on loop: any EventLoop) -> LoopBroadcaster {
+        loops.withLock { loops in
+            let key = ObjectIdentifier(loop)
+            if let delivery = loops[key] { return delivery }
+            let delivery = LoopBroadcaster(loop)
+            loops[key] = delivery
+            return delivery
+        }
+    }
+}

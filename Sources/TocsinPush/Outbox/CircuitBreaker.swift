@@ -1,0 +1,198 @@
+import TocsinCore
+
+/// Whether pushes may pass on a lane: opens, pauses and probes by what became of those before.
+///
+/// States: open → paused (a pause result, an outage, or suspect configuration) → probing (one push after 1, 2, 4 … 60 s)
+/// → open at the first success, else paused again.
+struct CircuitBreaker: Sendable, Hashable {
+    private enum State: Sendable, Hashable {
+        case open
+        case paused(until: Timestamp)
+        case probing(since: Timestamp)
+    }
+
+    /// Which of the wanted pushes may go now; the others wait until the given moment.
+    struct Admission: Sendable, Hashable {
+        /// Positions among those asked for.
+        var places: Range<Int>
+        var othersWaitUntil: Timestamp
+        /// Set when the project's rate, not the gate, holds the others back.
+        var brake: RateLimiter?
+    }
+
+    /// What a settled push says of the lane.
+    enum Sign: Sendable, Hashable {
+        /// The provider works.
+        case alive
+        /// An acceptance: the app, the credentials and the provider are right.
+        case accepted
+        /// A token that does not fit this app or side.
+        case wrongToken
+        case serverFault(UserID)
+        /// No answer: a failure if it was the probe, else the schedule's business.
+        case unanswered
+        /// Nothing passes; told of this owner's device.
+        case stuck(reason: String, UserID)
+        case neutral
+    }
+
+    /// What people should know.
+    enum Change: Sendable, Hashable {
+        case paused(reason: String)
+        case resumed
+        /// The project's quota is used up: so many pushes a second for a minute.
+        case slowed(perSecond: Int)
+    }
+
+    private static let maximumBackoffSeconds = 60.0
+    /// An unanswered probe gives way to another after this time.
+    private static let probeSeconds = 45.0
+    private static let trustSeconds = 600.0
+    private static let recentSeconds = 5.0
+    private static let passSeconds = 1.0
+    private static let rememberedOwners = 1000
+    private static let suspicious = 3
+    private static let outageAnswers = 20
+    private static let outageOwners = 3
+
+    private var state = State.open
+    private var backoffSeconds = 0.0
+    private var lastAccepted: Timestamp?
+    private var wrongTokens = 0
+    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out not to be their fault.
+    private var condemned: [Delivery] = []
+    /// Owners whose pushes were stuck in this pause.
+    private var stuckOwners: Set<UserID> = []
+    /// When another owner's push was last let through a pause.
+    private var passedAt: Timestamp?
+    /// The owners of the last answers, all of which were server faults.
+    private var faults: [UserID] = []
+    private var reportedAt: Timestamp?
+    /// Why it was last paused.
+    private(set) var pauseReason = ""
+
+    var isOpen: Bool { state == .open }
+
+    /// Decides which of these owners' pushes may go.
+    ///
+    /// Until three owners were stuck, a pause may be about one owner's devices and must not hold up
+    /// others. So a push of an owner who was not stuck may go as a probe of its own, one a second.
+    mutating func admit(_ owners: [UserID], now: Timestamp) -> Admission {
+        if isOpen { return Admission(places: owners.indices, othersWaitUntil: now) }
+        let other = owners.firstIndex { !stuckOwners.contains($0) }
+        let mayPass = other != nil && stuckOwners.count < Self.outageOwners
+        let soon = now.adding(seconds: Self.passSeconds)
+        if isProbeDue(now), !owners.isEmpty {
+            state = .probing(since: now)
+            return pass(other ?? 0, othersWaitUntil: mayPass ? soon : waitBehindProbe(now), now)
+        }
+        guard mayPass, let other else { return Admission(places: 0..<0, othersWaitUntil: nextTry(now: now)) }
+        if let passedAt, now < passedAt.adding(seconds: Self.passSeconds) {
+            return Admission(places: 0..<0, othersWaitUntil: soon)
+        }
+        return pass(other, othersWaitUntil: soon, now)
+    }
+
+    private func isProbeDue(_ now: Timestamp) -> Bool {
+        switch state {
+        case .open: false
+        case .paused(let until): now >= until
+        case .probing(let since): now >= since.adding(seconds: Self.probeSeconds)
+        }
+    }
+
+    private mutating func pass(_ place: Int, othersWaitUntil moment: Timestamp, _ now: Timestamp) -> Admission {
+        passedAt = now
+        return Admission(places: place..<(place + 1), othersWaitUntil: moment)
+    }
+
+    /// Whether so many wrong tokens, with this many acceptances beside them, speak against the configuration.
+    func suspects(wrongTokens new: Int, accepted: Int, now: Timestamp) -> Bool {
+        guard new > 0, accepted == 0 else { return false }
+        if let lastAccepted, now < lastAccepted.adding(seconds: Self.trustSeconds) { return false }
+        return wrongTokens + new >= Self.suspicious
+    }
+
+    /// Remembers deliveries whose devices are retired for a wrong token: too few so far to speak against the configuration.
+    mutating func condemn(_ deliveries: [Delivery]) {
+        condemned = Array((condemned + deliveries).suffix(Self.suspicious))
+    }
+
+    /// The deliveries whose devices were retired before the configuration became suspect; asked once.
+    mutating func pardon() -> [Delivery] {
+        defer { condemned = [] }
+        return condemned
+    }
+
+    /// Learns from settled pushes; answers what changed.
+    mutating func learn(_ signs: [Sign], now: Timestamp) -> Change? {
+        let wasOpen = isOpen
+        var stuck: String?
+        for sign in signs {
+            switch sign {
+            case .alive: open()
+            case .accepted:
+                open()
+                lastAccepted = now
+                wrongTokens = 0
+                condemned = []
+            case .wrongToken: wrongTokens += 1
+            case .serverFault(let owner): stuck = fault(of: owner) ?? stuck
+            case .unanswered: if case .probing = state { stuck = "the provider does not answer" }
+            case .stuck(let reason, let owner):
+                stuck = reason
+                if stuckOwners.count < Self.rememberedOwners { stuckOwners.insert(owner) }
+            case .neutral: break
+            }
+        }
+        if let stuck, !worksForOthers(now) { return pause(stuck, now) }
+        if wasOpen || !isOpen { return nil }
+        reportedAt = nil
+        return .resumed
+    }
+
+    /// Trouble that is not everybody's is no reason to make everybody wait.
+    private func worksForOthers(_ now: Timestamp) -> Bool {
+        lastAccepted.map { isOpen && now < $0.adding(seconds: Self.recentSeconds) } ?? false
+    }
+
+    private mutating func open() {
+        state = .open
+        backoffSeconds = 0
+        faults = []
+        stuckOwners = []
+    }
+
+    private mutating func fault(of owner: UserID) -> String? {
+        faults.append(owner)
+        if faults.count > Self.outageAnswers { faults.removeFirst() }
+        if case .probing = state { return "the provider is still failing" }
+        guard faults.count == Self.outageAnswers, Set(faults).count >= Self.outageOwners else { return nil }
+        return "the last \(Self.outageAnswers) answers were failures of the provider"
+    }
+
+    /// Late news of a pause that has been made already changes nothing.
+    private mutating func pause(_ reason: String, _ now: Timestamp) -> Change? {
+        if case .paused(let until) = state, now < until { return nil }
+        backoffSeconds = min(Self.maximumBackoffSeconds, max(1, backoffSeconds * 2))
+        state = .paused(until: now.adding(seconds: backoffSeconds))
+        pauseReason = reason
+        if let reportedAt, now < reportedAt.adding(seconds: 60) { return nil }
+        reportedAt = now
+        return .paused(reason: reason)
+    }
+
+    /// Others come back a little later than a quick answer takes, and rarer the longer the trouble lasts.
+    private func waitBehindProbe(_ now: Timestamp) -> Timestamp {
+        now.adding(seconds: 1 + backoffSeconds / 8)
+    }
+
+    /// When a paused lane is tried next.
+    func nextTry(now: Timestamp) -> Timestamp {
+        switch state {
+        case .open: now.adding(seconds: 1)
+        case .paused(let until): max(until, now)
+        case .probing: waitBehindProbe(now)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import TocsinCore
+
+/// Writes a flight's outcomes down, as they come in, and reports them.
+struct OutcomeRecorder: Sendable {
+    let flight: SendBatch
+    private var context: OutboxContext { flight.context }
+
+    init(_ flight: SendBatch) {
+        self.flight = flight
+    }
+
+    /// Entries with a fate, each with its row, and those without.
+    struct Settled: Sendable {
+        var rows: [SettledEntry]
+        /// The rows' places in the flight.
+        var places: [Int]
+        var open: [Int]
+    }
+
+    /// The rows of those among `indices` that have a fate, and the rest.
+    func settle(_ indices: [Int]) -> Settled {
+        var places: [Int] = []
+        var settled: [OutcomeRules.Case] = []
+        var open: [Int] = []
+        for index in indices {
+            if let fate = flight.fate(index) {
+                let entry = flight.entries[index]
+                settled.append(OutcomeRules.Case(entry: entry, fate: fate, deadline: flight.deadline(of: entry)))
+                places.append(index)
+            } else {
+                open.append(index)
+            }
+        }
+        let settlement = OutcomeRules(
+            now: context.time.now(),
+            policy: context.settings.retry,
+            gates: context.gates,
+            identifiers: context.identifiers,
+            sentAt: flight.startedAt
+        )
+        let (rows, changes) = settlement.settle(settled)
+        for change in changes {
+            switch change.change {
+            case .paused(let reason): context.report(.providerPaused(change.lane, reason: reason))
+            case .resumed: context.report(.providerResumed(change.lane))
+            case .slowed(let perSecond): context.report(.providerSlowed(change.lane, perSecond: perSecond))
+            }
+        }
+        let abandoned = settled.count { $0.fate == .abandoned }
+        if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
+        return Settled(rows: zip(rows, places).map(withdrawn), places: places, open: open)
+    }
+
+    /// What would be tried again, and is not to be sent any more since, is final for that reason.
+    private func withdrawn(_ row: SettledEntry, at place: Int) -> SettledEntry {
+        guard row.delivery.status == .waiting, let reason = flight.withdrawal(place) else { return row }
+        var ended = row
+        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason.rawValue)
+        ended.delivery.nextAttemptAt = nil
+        return ended
+    }
+
+    /// A row for a push whose answer is still awaited, under a lease of its own.
+    func underWay(_ index: Int, lease: Timestamp) -> Delivery {
+        var delivery = flight.entries[index].delivery
+        delivery.status = .sending
+        delivery.leaseUntil = lease
+        delivery.nextAttemptAt = nil
+        delivery.updatedAt = context.time.now()
+        return delivery
+    }
+
+    /// Retires devices and chooses their rows, and notes what was learnt of others; runs inside a write, before the rows
+    /// are written.
+    static func retiring(
+        _ rows: [SettledEntry],
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [SettledEntry] {
+        var chosen = rows
+        for (index, row) in rows.enumerated() {
+            if let side = row.learnedEnvironment { try writer.learnEnvironment(side, of: row.delivery.deviceID) }
+            for pardoned in row.pardons { try restore(pardoned, now: row.delivery.updatedAt, writer) }
+            guard let retirement = row.retirement else { continue }
+            let device = row.delivery.deviceID
+            let isRetired = try writer.retireDevice(
+                device,
+                reason: retirement.reason,
+                registeredBy: retirement.registeredBy
+            )
+            guard !isRetired else { continue }
+            chosen[index].retirement = nil
+            if try writer.devices(ids: [device]).first?.isActive == true {
+                chosen[index].delivery = retirement.deliveryIfKept
+            }
+        }
+        return chosen
+    }
+
+    /// Devices that were retired for a token that fits nothing, when it turns out that no token fits.
+    private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
+        for reason in OutcomeRules.wrongTokenReasons
+        where try writer.restore(delivery, endedFor: reason, now: now) {
+            return
+        }
+    }
+
+    /// Ends what else waits for retired devices; runs inside a write, after the rows are written.
+    static func endOthers(of rows: [SettledEntry], _ writer: any StoreWriter) throws(StoreError) {
+        for row in rows {
+            guard let retirement = row.retirement else { continue }
+            try writer.endDeliveries(
+                of: row.delivery.deviceID,
+                reason: retirement.reason,
+                now: row.delivery.updatedAt
+            )
+        }
+    }
+
+    /// Waits for the answers to pushes whose rows stand as `sending`, recording them and renewing the leases of the rest.
+    func follow(_ indices: [Int], lease firstLease: Timestamp, patience: Timestamp? = nil) async {
+        var (open, lease, moment) = (indices, firstLease, patience)
+        while !open.isEmpty {
+            let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
+            await flight.wait(until: moment ?? half)
+            moment = nil
+            let settled = settle(open)
+            flight.markStalled(settled.open)
+            let renewed = context.time.now().adding(seconds: context.settings.leaseSeconds)
+            let renewals = settled.open.map { underWay($0, lease: renewed) }
+            guard let ours = await record(settled.rows, renewals, held: lease) else { return }
+            (open, lease) = (zip(settled.open, ours).compactMap { $1 ? $0 : nil }, renewed)
+        }
+    }
+
+    /// Writes what is still ours: a newer holder's rows and devices are left alone.
+    ///
+    /// Answers which of the renewals are ours, or nil if nothing could be written.
+    private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
+        let settings = context.settings
+        let written = await context.writing(until: lease) { writer throws(StoreError) in
+            var ours: [SettledEntry] = []
+            for row in rows {
+                if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
+                let chosen = try Self.retiring([row], writer)
+                guard let first = chosen.first, try writer.record(first.delivery, heldUntil: lease) else { continue }
+                if settings.wantsNotes { writer.note(.deliveryChanged(first.delivery)) }
+                ours.append(first)
+            }
+            try Self.endOthers(of: ours, writer)
+            var areRenewed: [Bool] = []
+            for renewal in renewals { areRenewed.append(try writer.record(renewal, heldUntil: lease)) }
+            return (ours, areRenewed)
+        }
+        guard let written else { return nil }
+        report(written.0)
+        return written.1
+    }
+
+    /// Whether the row still stands under the lease.
+    private static func isHeld(
+        _ row: SettledEntry,
+        _ lease: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Bool {
+        var sending = row.delivery
+        sending.status = .sending
+        sending.leaseUntil = lease
+        return try writer.record(sending, heldUntil: lease)
+    }
+
+    /// Tells what was written.
+    func report(_ rows: [SettledEntry]) {
+        var counts: [PushService: [DeliveryStatus: Int]] = [:]
+        for row in rows {
+            let delivery = row.delivery
+            let service = row.service
+            counts[service, default: [:]][delivery.status, default: 0] += 1
+            let reason = delivery.reason ?? ""
+            if let retirement = row.retirement {
+                context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
+            } else if delivery.status == .failed {
+                context.report(.payloadRefused(service, reason: reason, delivery.id))
+            } else if delivery.status == .waiting, reason == FCMErrorCode.thirdPartyAuthError.rawValue,
+                context.gates.mayTellOfTrouble(service, now: context.time.now())
+            {
+                context.report(.credentialTrouble(service, reason: reason, delivery.id))
+            }
+        }
+        if let due = rows.compactMap(\.delivery.nextAttemptAt).min() { context.noteDue(due) }
+        for (service, states) in counts {
+            for (status, count) in states { context.report(.settled(service, status, count: count)) }
+        }
+    }
+}

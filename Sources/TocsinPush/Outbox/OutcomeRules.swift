@@ -1,0 +1,208 @@
+import TocsinCore
+
+/// Turns fates into rows: the one place that moves deliveries between states.
+struct OutcomeRules: Sendable {
+    let now: Timestamp
+    let policy: RetryPolicy
+    let gates: CircuitBreakers
+    let identifiers: any IdentifierSource
+    /// When the pushes were handed over; a device registered later is innocent.
+    let sentAt: Timestamp
+
+    /// An entry, what became of it, and when it is not to be sent any more.
+    struct Case: Sendable {
+        var entry: OutboxEntry
+        var fate: EntryFate
+        var deadline: Timestamp?
+    }
+
+    /// One lane's news, for the log.
+    struct LaneChange: Sendable {
+        var lane: PushLane
+        var change: CircuitBreaker.Change
+    }
+
+    /// Reasons that, when nothing else is heard, speak against the configuration and not against the devices.
+    static let wrongTokenReasons: Set<String> = [
+        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
+        FCMErrorCode.senderIDMismatch.rawValue,
+    ]
+
+    /// The rows for these cases, in the same order, and what changed on their lanes.
+    func settle(_ cases: [Case]) -> (rows: [SettledEntry], changes: [LaneChange]) {
+        var cases = cases
+        var changes: [LaneChange] = []
+        var pardons: [Delivery] = []
+        let byLane = Dictionary(grouping: cases.indices) { cases[$0].entry.lane }
+        for (lane, indices) in byLane {
+            guard let lane else { continue }
+            let lesson = gates.withGate(of: lane) { learn(&$0, indices.map { cases[$0] }) }
+            if let suspicion = lesson.suspicion {
+                pardons += lesson.pardons
+                for index in indices where isWrongToken(cases[index].fate) {
+                    cases[index].fate = .result(.pause(reason: suspicion))
+                }
+            }
+            if let change = lesson.change { changes.append(LaneChange(lane: lane, change: change)) }
+            if let change = slowed(lane, indices.map { cases[$0].fate }) { changes.append(change) }
+        }
+        var rows = cases.map(row)
+        if !pardons.isEmpty, !rows.isEmpty { rows[0].pardons = pardons }
+        brakeDevices(cases, rows)
+        return (rows, changes)
+    }
+
+    private func row(_ settled: Case) -> SettledEntry {
+        let delivery = settled.entry.delivery
+        var row = SettledEntry(service: PushService(reaching: settled.entry.device), delivery: delivery)
+        switch settled.fate {
+        case .held(let until, let reason):
+            row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)
+        case .abandoned:
+            row.delivery = waiting(delivery, until: now, reason: delivery.reason, settled.deadline)
+        case .ended(let reason):
+            row.delivery = final(delivery, .ended, reason)
+        case .expired:
+            row.delivery = final(delivery, .expired, delivery.reason)
+        case .result(let result):
+            apply(result, settled, &row)
+        }
+        return row
+    }
+
+    private func apply(_ result: PushResult, _ settled: Case, _ row: inout SettledEntry) {
+        let delivery = settled.entry.delivery
+        var counted = delivery
+        counted.attempts += 1
+        switch result {
+        case .accepted(let providerID, let environment):
+            row.delivery = final(counted, .accepted, nil)
+            row.delivery.providerID = providerID
+            row.learnedEnvironment = environment
+        case .skipped(let reason):
+            row.delivery = final(delivery, .skipped, reason)
+        case .refused(let reason):
+            row.delivery = final(counted, .failed, reason)
+        case .pause(let reason):
+            let until = settled.entry.lane.map { lane in gates.withGate(of: lane) { $0.nextTry(now: now) } }
+            row.delivery = waiting(delivery, until: until ?? now.adding(seconds: 1), reason: reason, settled.deadline)
+        case .retry(let retry):
+            row.delivery = again(retry, settled)
+        case .retire(let reason, let deadSince):
+            row.delivery = final(counted, .ended, reason)
+            // Tried once more, unless it was for this, or other troubles have used up its attempts.
+            let another = again(PushRetry(.answer, reason: reason), settled)
+            let isLast = delivery.reason == reason || another.status != .waiting
+            row.retirement = SettledEntry.Retirement(
+                reason: reason,
+                registeredBy: deadSince ?? sentAt,
+                deliveryIfKept: isLast ? row.delivery : another
+            )
+        }
+    }
+
+    /// A paused lane's trouble is not this delivery's: its attempts stay.
+    private func again(_ retry: PushRetry, _ settled: Case) -> Delivery {
+        let blamesLane = [.serverFault, .brokenRequest, .notProcessed].contains(retry.cause)
+        var delivery = settled.entry.delivery
+        if blamesLane, let lane = settled.entry.lane,
+            let until = gates.withGate(of: lane, { $0.isOpen ? nil : $0.nextTry(now: now) })
+        {
+            return waiting(delivery, until: until, reason: retry.reason, settled.deadline)
+        }
+        if retry.countsAttempt { delivery.attempts += 1 }
+        let unit = identifiers.randomUnit()
+        guard let pause = policy.pauseSeconds(retry, attempts: delivery.attempts, unit: unit) else {
+            return final(delivery, .failed, retry.reason)
+        }
+        return waiting(delivery, until: now.adding(seconds: pause), reason: retry.reason, settled.deadline)
+    }
+
+    /// Due at its deadline at the latest, to be found expired then.
+    private func waiting(_ delivery: Delivery, until: Timestamp, reason: String?, _ deadline: Timestamp?) -> Delivery {
+        var delivery = delivery
+        delivery.status = .waiting
+        delivery.reason = reason
+        delivery.nextAttemptAt = deadline.map { max(now, min(until, $0)) } ?? until
+        delivery.leaseUntil = nil
+        delivery.updatedAt = now
+        return delivery
+    }
+
+    private func final(_ delivery: Delivery, _ status: DeliveryStatus, _ reason: String?) -> Delivery {
+        var delivery = delivery
+        delivery.status = status
+        delivery.reason = reason
+        delivery.nextAttemptAt = nil
+        delivery.leaseUntil = nil
+        delivery.updatedAt = now
+        return delivery
+    }
+}
+
+// What lanes, projects and devices learn.
+extension OutcomeRules {
+    private struct Lesson {
+        var change: CircuitBreaker.Change?
+        var suspicion: String?
+        var pardons: [Delivery] = []
+    }
+
+    private func learn(_ gate: inout CircuitBreaker, _ cases: [Case]) -> Lesson {
+        var signs = cases.map { sign(of: $0.fate, owner: $0.entry.device.userID) }
+        let wrong = cases.filter { isWrongToken($0.fate) }
+        let accepted = signs.count { $0 == .accepted }
+        guard gate.suspects(wrongTokens: wrong.count, accepted: accepted, now: now) else {
+            if accepted == 0, !wrong.isEmpty { gate.condemn(wrong.map(\.entry.delivery)) }
+            return Lesson(change: gate.learn(signs, now: now))
+        }
+        let reason = "SUSPECT_CONFIGURATION: no token fits this app and side; check bundle id, environment or project"
+        for one in wrong { signs.append(.stuck(reason: reason, one.entry.device.userID)) }
+        return Lesson(change: gate.learn(signs, now: now), suspicion: reason, pardons: gate.pardon())
+    }
+
+    private func isWrongToken(_ fate: EntryFate) -> Bool {
+        guard case .result(.retire(let reason, _)) = fate else { return false }
+        return Self.wrongTokenReasons.contains(reason)
+    }
+
+    private func sign(of fate: EntryFate, owner: UserID) -> CircuitBreaker.Sign {
+        guard case .result(let result) = fate else { return .neutral }
+        switch result {
+        case .accepted: return .accepted
+        case .retire: return isWrongToken(fate) ? .wrongToken : .alive
+        case .refused: return .alive
+        case .pause(let reason): return .stuck(reason: reason, owner)
+        case .skipped: return .neutral
+        case .retry(let retry):
+            switch retry.cause {
+            case .answer, .quota, .deviceQuota: return retry.countsAttempt ? .alive : .neutral
+            case .serverFault: return .serverFault(owner)
+            case .brokenRequest, .notProcessed: return .unanswered
+            }
+        }
+    }
+
+    private func slowed(_ lane: PushLane, _ fates: [EntryFate]) -> LaneChange? {
+        let isUsedUp = fates.contains { fate in
+            if case .result(.retry(let retry)) = fate { retry.cause == .quota } else { false }
+        }
+        guard isUsedUp, let perSecond = gates.slow(lane, now: now) else { return nil }
+        return LaneChange(lane: lane, change: .slowed(perSecond: Int(perSecond)))
+    }
+
+    /// A device that gets too many is left alone by all messages until its delivery is due again.
+    private func brakeDevices(_ cases: [Case], _ rows: [SettledEntry]) {
+        var released: [DeviceID] = []
+        for (one, row) in zip(cases, rows) {
+            switch one.fate {
+            case .result(.retry(let retry)) where retry.cause == .deviceQuota:
+                guard let until = row.delivery.nextAttemptAt else { continue }
+                gates.hold(one.entry.device.id, DeviceBackoff.Hold(until: until, reason: retry.reason), now: now)
+            case .result(.accepted): released.append(one.entry.device.id)
+            case .result, .held, .ended, .expired, .abandoned: continue
+            }
+        }
+        gates.release(released)
+    }
+}

@@ -1,0 +1,215 @@
+import TocsinCore
+
+/// Pushes that were started together, and the wait for their answers.
+struct SendBatch: Sendable {
+    let context: OutboxContext
+    let entries: [OutboxEntry]
+    let messages: [MessageID: LoadedMessage]
+    let startedAt: Timestamp
+    let board: SendResults
+    /// Fates known without an answer.
+    private let fates: [EntryFate?]
+    /// One for each order; ended by its last answer, or cancelled when the flight is abandoned.
+    private let sends: [Task<Void, Never>]
+
+    private struct OrderKey: Hashable {
+        var lane: PushLane
+        var message: MessageID
+        var redrivenAt: Timestamp?
+    }
+
+    /// Starts what may start; the quota of a paced one has been seen to.
+    init(
+        _ context: OutboxContext,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        isPaced: Bool = false
+    ) {
+        self.context = context
+        self.entries = entries
+        self.messages = messages
+        let now = context.time.now()
+        startedAt = now
+        let plan = Self.plan(context, entries, messages, now, isPaced)
+        fates = plan.fates
+        let board = SendResults(count: entries.count, unanswered: plan.fates.count { $0 == nil })
+        self.board = board
+        context.boards.add(board)
+        sends = plan.orders.compactMap { key, indices in
+            guard let provider = context.providers[key.lane],
+                case .payload(let payload)? = messages[key.message]
+            else { return nil }
+            let order = Self.order(of: payload, key, indices.map { entries[$0] }, context)
+            let landed = { @Sendable (index: Int, result: PushResult) in
+                guard let wasStalled = board.settle(index, result) else { return }
+                context.control.release(key.lane, entries[index].device.userID, wasStalled: wasStalled)
+            }
+            return Task {
+                await provider.send(order) { position, result in landed(indices[position], result) }
+                // A provider that forgot one must not hold its place for ever.
+                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
+                for index in indices { landed(index, forgotten) }
+            }
+        }
+    }
+
+    private static func order(
+        of payload: PushPayload,
+        _ key: OrderKey,
+        _ entries: [OutboxEntry],
+        _ context: OutboxContext
+    ) -> PushOrder {
+        var order = PushOrder(
+            payload: payload,
+            lane: key.lane,
+            targets: entries.map(\.target),
+            deadline: payload.deadline(
+                lifetimeSeconds: context.settings.retry.lifetimeSeconds,
+                since: key.redrivenAt
+            )
+        )
+        order.withdrawal = { context.withdrawals.reason(against: entries[$0], in: payload.topicID) }
+        return order
+    }
+
+    /// Decides what is sent, grouped into orders, and the fates of the rest.
+    private static func plan(
+        _ context: OutboxContext,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        _ now: Timestamp,
+        _ isPaced: Bool
+    ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
+        var fates = entries.map { fate(of: $0, messages, context, now) }
+        holdBraked(entries, messages, context, now, &fates)
+        var orders: [OrderKey: [Int]] = [:]
+        let byLane = Dictionary(grouping: entries.indices.filter { fates[$0] == nil }) { entries[$0].lane }
+        for (lane, indices) in byLane {
+            guard let lane else { continue }
+            let owners = indices.map { entries[$0].device.userID }
+            let admission = context.gates.admit(lane, owners, now: now)
+            let moment = isPaced ? now : quotaMoment(context, lane, indices.map { entries[$0] }, messages, now)
+            guard moment <= now else {
+                for index in indices { fates[index] = .held(until: moment) }
+                continue
+            }
+            for (position, index) in indices.enumerated() {
+                guard admission.places.contains(position) else {
+                    fates[index] = .held(until: admission.turn(of: position, now: now))
+                    continue
+                }
+                switch context.control.take(lane, entries[index].device.userID) {
+                case .taken:
+                    let delivery = entries[index].delivery
+                    let key = OrderKey(lane: lane, message: delivery.messageID, redrivenAt: delivery.redrivenAt)
+                    orders[key, default: []].append(index)
+                case .none: fates[index] = .held(until: now.adding(seconds: 1))
+                case .stalls: fates[index] = .held(until: now.adding(seconds: 5))
+                }
+            }
+        }
+        return (fates, orders)
+    }
+
+    /// When the project's quota lets these go: at once if there is an urgent one among them.
+    private static func quotaMoment(
+        _ context: OutboxContext,
+        _ lane: PushLane,
+        _ entries: [OutboxEntry],
+        _ messages: [MessageID: LoadedMessage],
+        _ now: Timestamp
+    ) -> Timestamp {
+        guard context.quotas.limits(lane) else { return now }
+        let isUrgent = entries.contains { entry in
+            if case .payload(let payload)? = messages[entry.delivery.messageID] { payload.priority == 5 } else { false }
+        }
+        let latest = isUrgent ? Timestamp(milliseconds: .max) : now
+        let moment = context.quotas.book(entries.count, on: lane, now: now, latest: latest)
+        return isUrgent ? now : moment
+    }
+
+    /// The fate of an entry that need not be sent; nil for one that must.
+    private static func fate(
+        of entry: OutboxEntry,
+        _ messages: [MessageID: LoadedMessage],
+        _ context: OutboxContext,
+        _ now: Timestamp
+    ) -> EntryFate? {
+        switch messages[entry.delivery.messageID] {
+        case .none, .gone: return .ended(reason: "MESSAGE_GONE")
+        case .ended(let reason): return .ended(reason: reason)
+        case .payload(let payload):
+            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
+            guard entry.device.mayReceive else { return .ended(reason: DeliveryReason.accessEnded.rawValue) }
+            let withdrawal = context.withdrawals.reason(against: entry, in: payload.topicID)
+            if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal.rawValue) }
+            if let reason = withdrawal ?? wish(against: entry.device, context, now) {
+                return .result(.skipped(reason: reason.rawValue))
+            }
+            guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
+            guard entry.lane != nil else {
+                return .result(.skipped(reason: context.providers.obstacle(to: entry.device).rawValue))
+            }
+            return nil
+        }
+    }
+
+    /// Why a device is left alone though it could be reached.
+    private static func wish(against device: Device, _ context: OutboxContext, _ now: Timestamp) -> DeliveryReason? {
+        if device.isMuted { return .notificationsOff }
+        if device.isTopicMuted { return .topicMuted }
+        if let limit = context.settings.staleSeconds, device.lastSeenAt.adding(seconds: limit) < now {
+            return .deviceStale
+        }
+        return nil
+    }
+
+    /// The entry's fate so far; nil while its answer is awaited.
+    func fate(_ index: Int) -> EntryFate? {
+        if let fate = fates[index] { return fate }
+        if let result = board[index] {
+            // What was withdrawn has ended, whoever noticed.
+            if case .skipped = result, let reason = withdrawal(index), !reason.isWish {
+                return .ended(reason: reason.rawValue)
+            }
+            return .result(result)
+        }
+        return board.isAbandoned ? .abandoned : nil
+    }
+
+    /// Why an entry is not to be sent any more, if that was heard of since it was read.
+    func withdrawal(_ index: Int) -> DeliveryReason? {
+        guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { return nil }
+        return context.withdrawals.reason(against: entries[index], in: payload.topicID)
+    }
+
+    /// Waits until all have fates or the moment has come.
+    func wait(until moment: Timestamp) async {
+        await board.wait(until: moment, time: context.time)
+    }
+
+    /// Those still without an answer get a smaller share from now on.
+    func markStalled(_ indices: [Int]) {
+        for index in board.markStalled(indices) {
+            guard let lane = entries[index].lane else { continue }
+            context.control.markStalled(lane, entries[index].device.userID)
+        }
+    }
+
+    /// Nothing is expected of this flight any more.
+    func end() {
+        for send in sends { send.cancel() }
+        context.boards.remove(board)
+    }
+
+    /// When an entry is not to be sent any more; nil when there is nothing to send.
+    func deadline(of entry: OutboxEntry) -> Timestamp? {
+        guard case .payload(let payload)? = messages[entry.delivery.messageID] else { return nil }
+        return Self.deadline(of: payload, entry.delivery, context)
+    }
+
+    /// A delivery sent again by hand has a life time of its own.
+    private static func deadline(of payload: PushPayload, _ delivery: Delivery, _ context: OutboxContext) -> Timestamp {
+        payload.deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds, since: delivery.redrivenAt)
+    }
+}

@@ -1,0 +1,120 @@
+import Synchronization
+import TocsinCore
+
+/// Sends a batch, then at once again what an answer's remedy may mend: each remedy once, unprocessed pushes three times.
+struct SendRounds {
+    /// What a round sends; decided anew for each, because credentials and sizes change between them.
+    enum Plan {
+        case send(PushBatch)
+        /// Nothing can be sent now.
+        case settle(PushResult)
+    }
+
+    private struct Leftover {
+        var index: Int
+        var remedy: RetryAction
+        var otherwise: PushResult
+    }
+
+    private static let maximumRounds = 4
+    /// So many failures in one batch are the provider's trouble, not one host's: trying elsewhere would only add to it.
+    private static let fewFailures = 32
+    let transport: any PushTransport
+
+    /// - Parameters:
+    ///   - count: How many targets there are.
+    ///   - plan: The batch for these targets, in this order; told the remedies that were applied.
+    ///   - judge: The answer table.
+    ///   - apply: Performs a remedy for the batch that needed it.
+    ///   - withdrawal: Why a target is not to be sent to any more, asked when its batch is ready.
+    ///   - settled: Receives each target's result once.
+    func run(
+        count: Int,
+        plan: (_ indices: [Int], _ tried: Set<RetryAction>) async -> Plan,
+        judge: @escaping @Sendable (PushAnswer) -> AnswerDecision,
+        apply: (RetryAction, PushBatch) async -> Void,
+        withdrawal: (@Sendable (Int) -> DeliveryReason?)? = nil,
+        settled: @escaping @Sendable (Int, PushResult) -> Void
+    ) async {
+        var pending = Array(0..<count)
+        var tried: Set<RetryAction> = []
+        for round in 1...Self.maximumRounds where !pending.isEmpty {
+            var planned = await plan(pending, tried)
+            // Making the plan may have taken a while: a token was fetched, a connection was closed.
+            if let withdrawal, case .send = planned, Self.withdraw(&pending, withdrawal, settled) {
+                guard !pending.isEmpty else { return }
+                planned = await plan(pending, tried)
+            }
+            switch planned {
+            case .settle(let result):
+                for index in pending { settled(index, result) }
+                return
+            case .send(let batch):
+                let isLast = round == Self.maximumRounds
+                let leftovers = await send(batch, pending, isLast ? nil : tried, judge, settled)
+                let worth = Self.worthwhile(leftovers, settled)
+                for remedy in Set(worth.map(\.remedy)) where remedy != .none {
+                    tried.insert(remedy)
+                    await apply(remedy, batch)
+                }
+                pending = worth.map(\.index)
+            }
+        }
+    }
+
+    /// Settles what was withdrawn; answers whether anything was.
+    private static func withdraw(
+        _ pending: inout [Int],
+        _ withdrawal: (Int) -> DeliveryReason?,
+        _ settled: (Int, PushResult) -> Void
+    ) -> Bool {
+        let before = pending.count
+        pending.removeAll { index in
+            guard let reason = withdrawal(index) else { return false }
+            settled(index, .skipped(reason: reason.rawValue))
+            return true
+        }
+        return pending.count < before
+    }
+
+    /// Settles those of a provider in trouble.
+    private static func worthwhile(
+        _ leftovers: [Leftover],
+        _ settled: (Int, PushResult) -> Void
+    ) -> [Leftover] {
+        guard leftovers.count(where: { $0.remedy == .otherConnection }) > fewFailures else { return leftovers }
+        for leftover in leftovers where leftover.remedy == .otherConnection {
+            settled(leftover.index, leftover.otherwise)
+        }
+        return leftovers.filter { $0.remedy != .otherConnection }
+    }
+
+    /// Sends one round; `tried` is nil when nothing may be sent again.
+    private func send(
+        _ batch: PushBatch,
+        _ pending: [Int],
+        _ tried: Set<RetryAction>?,
+        _ judge: @escaping @Sendable (PushAnswer) -> AnswerDecision,
+        _ settled: @escaping @Sendable (Int, PushResult) -> Void
+    ) async -> [Leftover] {
+        let leftovers = LeftoverList()
+        await transport.send(batch) { position, answer in
+            let index = pending[position]
+            switch judge(answer) {
+            case .settled(let result):
+                settled(index, result)
+            case .again(let remedy, let otherwise):
+                guard let tried, !tried.contains(remedy) else { return settled(index, otherwise) }
+                leftovers.list.withLock {
+                    $0.append(Leftover(index: index, remedy: remedy, otherwise: otherwise))
+                }
+            }
+        }
+        return leftovers.list.withLock { $0 }
+    }
+
+    /// Shared with the transport's threads while a round is under way.
+    private final class LeftoverList: Sendable {
+        let list = Mutex<[Leftover]>([])
+    }
+}

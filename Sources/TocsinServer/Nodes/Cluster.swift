@@ -1,0 +1,118 @@
+import JSON
+import Logging
+import TocsinAPI
+import TocsinCore
+import TocsinStore
+
+/// This node among others on one database: hears what they commit, lets them hear, and has its turn at common duties.
+final class Cluster: Sendable {
+    /// Whom events and states go to.
+    struct Listeners: Sendable {
+        var hub: EventHub
+        var feed: LiveFeed
+        var deliveries: DeliveryListeners
+    }
+
+    private let node: NodeIdentity
+    private let reader: JournalReader
+    private let doorbell: (any Doorbell)?
+    private let roster: NodeRegistry
+
+    init(
+        _ node: NodeIdentity,
+        database: any SQLDatabase,
+        models: [ModelType],
+        doorbell: (any Doorbell)?,
+        roster: NodeRegistry,
+        listeners: Listeners,
+        logger: Logger
+    ) {
+        self.node = node
+        self.doorbell = doorbell
+        self.roster = roster
+        let (hub, feed, deliveries, time) = (listeners.hub, listeners.feed, listeners.deliveries, node.time)
+        reader = JournalReader(
+            database,
+            journal: node.journal,
+            models: models,
+            now: time.ownNow,
+            listeners: JournalListeners(
+                wants: feed.wants,
+                isAnybodyHere: { feed.isListenedTo },
+                publish: hub.publish,
+                lost: {
+                    logger.warning("what other nodes committed may have been missed; subscribers are asked to resume")
+                    feed.loseTrack()
+                },
+                measured: time.note,
+                failed: { error in
+                    if let error {
+                        logger.error("the journal cannot be read; trying again", metadata: ["reason": "\(error)"])
+                    } else {
+                        logger.notice("the journal is read again")
+                    }
+                },
+                neighbours: { others in
+                    deliveries.note(elsewhere: others.wantDeliveries)
+                    doorbell?.note(othersLive: others.areThere)
+                }
+            )
+        )
+        let reader = reader
+        feed.whenListenedTo { reader.ring() }
+        node.bell.connect { haste in
+            reader.ringForListeners(haste)
+            doorbell?.ring(haste)
+        }
+    }
+
+    /// Begins to hear; returns after the first look, or the first failure to look.
+    ///
+    /// Throws when a node that lives has another server key.
+    func start() async throws(StartError) {
+        guard reader.start() else { throw StartError("The system has no thread to give for the journal.") }
+        await reader.looked()
+        try await roster.join()
+    }
+
+    /// Returns once everything committed before this call has been told.
+    func settle() async { await reader.looked() }
+
+    /// Listens to the doorbell and is heard of, until the task is cancelled.
+    func run() async {
+        let (doorbell, reader, roster) = (doorbell, reader, roster)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await roster.run { doorbell?.greet() } }
+            if let doorbell { group.addTask { await doorbell.run { reader.ring() } } }
+        }
+    }
+
+    /// What this node does for all while it has its turn at it.
+    func lease(_ name: String) -> LeaderLease {
+        LeaderLease(name: name, node: node.instance, store: roster.store, time: node.time)
+    }
+
+    /// Ends hearing; the roster says that this node has gone.
+    func stop() async {
+        await reader.stop()
+        await roster.leave()
+    }
+
+    /// For `/readyz`.
+    var report: [(String, JSONValue)] {
+        let status = reader.status
+        var report: [(String, JSONValue)] = [
+            ("name", .string(node.name)), ("instance", .string(node.instance)),
+            ("journal", .string(status.trouble ?? "read")), ("lagMilliseconds", .int(status.lagMilliseconds)),
+            ("clockMilliseconds", .int(node.time.difference)),
+        ]
+        if let state = doorbell?.state {
+            report.append(("doorbell", .string(state.carrier + ": " + (state.trouble ?? "connected"))))
+            report.append(("ringsSent", .int(Int64(state.sent))))
+            report.append(("ringsHeard", .int(Int64(state.heard))))
+        } else {
+            report.append(("doorbell", "off"))
+        }
+        return report
+    }
+}

@@ -1,0 +1,54 @@
+import TocsinCore
+
+/// What one node at a time does for all: it holds a lease in the database while it does it.
+struct LeaderLease: Sendable {
+    let name: String
+    let node: String
+    let store: any Store
+    let time: any TimeSource
+
+    private static let leaseSeconds = 45.0
+    private static let roundSeconds = 10.0
+
+    /// Does the job while this node holds the duty, begins it again when it gets the duty back, and returns when the task
+    /// is cancelled.
+    func run(_ job: @escaping @Sendable () async -> Void) async {
+        while !Task.isCancelled {
+            if await take() == true {
+                await withDiscardingTaskGroup { group in
+                    group.addTask { await job() }
+                    await hold()
+                    group.cancelAll()
+                }
+            }
+            await rest()
+        }
+    }
+
+    /// Returns when the duty is another's, or cannot be known to be this node's any more.
+    private func hold() async {
+        var goodUntil = time.now().adding(seconds: Self.leaseSeconds)
+        while !Task.isCancelled {
+            await rest()
+            let end = time.now().adding(seconds: Self.leaseSeconds)
+            switch await take() {
+            case true?: goodUntil = end
+            case false?: return
+            case nil: if time.now() >= goodUntil { return }
+            }
+        }
+    }
+
+    private func rest() async {
+        try? await time.sleep(until: time.now().adding(seconds: Self.roundSeconds))
+    }
+
+    /// nil when the database cannot say.
+    private func take() async -> Bool? {
+        let now = time.now()
+        let (name, node) = (name, node)
+        return try? await store.write { writer throws(StoreError) in
+            try writer.takeDuty(name, node: node, now: now, until: now.adding(seconds: Self.leaseSeconds))
+        }
+    }
+}

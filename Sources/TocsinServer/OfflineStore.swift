@@ -1,0 +1,142 @@
+import TocsinAPI
+import TocsinAuth
+package import TocsinCore
+import TocsinSQLite
+package import TocsinStore
+
+/// What commands do to the data beside a running server: accounts, tokens, migrations.
+package struct OfflineStore: Sendable {
+    /// Local accounts and their tokens.
+    package let accounts: AccountService
+    /// API keys.
+    package let keys: KeyService
+    /// Devices and memberships of anybody.
+    package let pushes: PushAdministration
+    private let store: SQLStore
+    private let serverKey: ServerKey
+    private let topics: ModelType
+
+    /// Opens the data, does the work, closes.
+    package static func run(
+        settings: Settings,
+        migrations: MigrationMode,
+        _ body: (OfflineStore) async throws(ServiceError) -> Void
+    ) async throws(StartError) {
+        let tool = try await OfflineStore(settings: settings, migrations: migrations)
+        do {
+            try await body(tool)
+            await tool.store.close()
+        } catch {
+            await tool.store.close()
+            throw StartError(Self.sentence(for: error))
+        }
+    }
+
+    private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
+        let time = SystemTime()
+        // Servers on a shared database hear of what a command ends.
+        let database = Wiring.database(settings)
+        let journal = database.isShared ? Journal(instance: NodeIdentity.instance("tool", time)) : nil
+        store = try await Wiring.openStore(
+            settings,
+            on: database,
+            role: .tool,
+            migrations: migrations,
+            at: time.now(),
+            journal: journal
+        )
+        serverKey = try Wiring.serverKey(settings)
+        do {
+            topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
+        } catch {
+            throw StartError(error.description)
+        }
+        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        accounts = AccountService(environment: environment)
+        keys = KeyService(environment: environment)
+        pushes = PushAdministration(environment: environment, topics: topics)
+    }
+
+    /// Makes an API key and records it; answers its text, which is stored nowhere.
+    package func makeKey(name: String, lifetimeSeconds: Double) async throws(ServiceError) -> String {
+        let text = APIKeyText.make()
+        _ = try await keys.record(
+            digest: APIKeyText.digest(of: text),
+            name: name,
+            lifetimeSeconds: lifetimeSeconds
+        )
+        return text
+    }
+
+    /// The text of a token that has been recorded.
+    package func text(of token: IssuedToken, for account: Account) throws(ServiceError) -> String {
+        do {
+            return try LocalTokens(serverKey).text(of: token, for: account)
+        } catch {
+            throw .internal(error.description)
+        }
+    }
+
+    /// The id of a user's topic, given its id or its name.
+    package func topicID(_ topic: String, of account: Account) async throws(ServiceError) -> String {
+        let caller = Identity(userID: account.id, username: account.name)
+        guard let id = topics.position(of: "id"), let name = topics.position(of: "name"),
+            case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller)
+        else { throw .unauthorized }
+        let wanted = Predicate.any([.field(id, .equal(.text(topic))), .field(name, .equal(.text(topic)))])
+        let query = ModelQuery(
+            model: topics,
+            predicate: visible.and(wanted),
+            order: [ModelQuery.Order(field: id)],
+            limit: 2
+        )
+        let found = try await store.reading(for: .server) { reader throws(StoreError) in try reader.records(query) }
+            .filter { !$0.isDeleted }
+        guard let first = found.first else {
+            throw .badInput("\(account.name) has no topic \(topic). Create it first.")
+        }
+        guard found.count == 1 else {
+            throw .badInput("\(account.name) has several topics named \(topic); give its id.")
+        }
+        return first.id
+    }
+
+    /// One line a migration: number, name, and when it was applied.
+    package func migrations() async throws(ServiceError) -> [String] {
+        do {
+            return try await store.migrationStatus().map { migration in
+                "\(migration.number) \(migration.name) "
+                    + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
+            }
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    /// Events that wait for webhooks or were given up, the oldest first.
+    package func webhookEvents(status: WebhookEvent.Status?) async throws(ServiceError) -> [WebhookEvent] {
+        try await store.reading(for: .server) { reader throws(StoreError) in
+            try reader.webhookEvents(status: status, limit: 1000)
+        }
+    }
+
+    /// Makes events that were given up due again; answers how many.
+    package func redriveWebhookEvents(of webhook: String?) async throws(ServiceError) -> Int {
+        let now = SystemTime().now()
+        return try await store.writing { writer throws(StoreError) in
+            .success(try writer.redriveWebhookEvents(of: webhook, now: now))
+        }
+    }
+
+    private static func sentence(for error: ServiceError) -> String {
+        switch error {
+        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
+            .badCursor(let text, _), .cursorExpired(let text, _):
+            text
+        case .uncertain(let reason): "The outcome is unknown: \(reason)."
+        case .unavailable(let reason): "The database cannot be used just now: \(reason)"
+        case .unauthorized: "This user may not do that."
+        case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
+        }
+    }
+}
