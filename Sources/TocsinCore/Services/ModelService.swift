@@ -255,13 +255,16 @@ package struct ModelService: Sendable {
         where permitted: Predicate,
         _ caller: Identity
     ) async throws(ServiceError) -> JudgedCondition {
-        var condition = JudgedCondition(guarded.condition, maximumBytes: environment.limits.conditionSearchBytes)
+        let condition = JudgedCondition(guarded.condition, maximumBytes: environment.limits.conditionSearchBytes)
         guard condition.isSearch else { return condition }
-        let stored = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.records(model, ids: [guarded.id], where: permitted).first
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            var condition = condition
+            // On the reader, in the caller's turn: the event loop serves others meanwhile.
+            if let stored = try reader.records(model, ids: [guarded.id], where: permitted).first {
+                condition.judge(stored)
+            }
+            return condition
         }
-        if let stored { condition.judge(stored) }
-        return condition
     }
 }
 
