@@ -138,10 +138,10 @@ extension Dialect {
         }
     }
 
-    /// Selects a row when the table `messages` stands in parts.
-    var partedMessages: String {
+    /// Selects a row when the table `messages` stands in parts; nil where no table does.
+    var partedMessages: String? {
         switch self {
-        case .sqlite: "SELECT 1 WHERE 0"
+        case .sqlite: nil
         case .postgres: "SELECT 1 FROM pg_class WHERE oid = to_regclass('messages') AND relkind = 'p'"
         }
     }

@@ -97,7 +97,7 @@ package struct Migrator {
     /// What is not applied yet, after checking what is.
     private func pending() throws(StoreError) -> [Migration] {
         let applied = try applied()
-        if try connection.first(dialect.partedMessages, [], { _ in true }) ?? false {
+        if let parts = dialect.partedMessages, try connection.first(parts, [], { _ in true }) != nil {
             throw .mismatch(
                 reason:
                     "The table messages stands in parts by month, as `tocsin migrate --messages-by-month` of an earlier "
