@@ -63,7 +63,7 @@ package struct APNsProvider: PushProvider {
         let good = order.targets.indices.filter { Self.isToken(order.targets[$0].token) }
         if good.count < order.targets.count {
             for index in order.targets.indices where !Self.isToken(order.targets[index].token) {
-                settled(index, .retire(reason: "MALFORMED_TOKEN", deadSince: nil))
+                settled(index, .retire(reason: .malformedToken, deadSince: nil))
             }
         }
         let side = order.lane.environment ?? credentials.defaultEnvironment
@@ -109,19 +109,19 @@ package struct APNsProvider: PushProvider {
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         let type = pushType(of: order.lane.appID)
         // Apple ends an app that gets such a push and reports no call.
-        guard type != .voip || !order.payload.options.silent else { return .settle(.skipped(reason: "SILENT_CALL")) }
+        guard type != .voip || !order.payload.options.silent else { return .settle(.skipped(reason: .silentCall)) }
         let notification = APNsNotification(
             order.payload,
             type: type,
             mayBeCritical: credentials.mayBeCritical,
             startingWith: detail
         )
-        guard let notification else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+        guard let notification else { return .settle(.refused(reason: .payloadTooLarge)) }
         let token: String
         do throws(KeyError) {
             token = try tokens.token()
         } catch {
-            return .settle(.pause(reason: "APNs key: \(error)"))
+            return .settle(.pause(reason: DeliveryReason(rawValue: "APNs key: \(error)")))
         }
         let requests = targets.map { target in
             var headers = [PushHeader("apns-id", target.deliveryID.text)]
@@ -217,22 +217,15 @@ package struct APNsProvider: PushProvider {
 
 /// Devices that named no side and are unknown on the one assumed: what the other side's answer means for them.
 enum EnvironmentFallback {
-    static let wrongSide = PushResult.retire(reason: APNsReason.badDeviceToken.rawValue, deadSince: nil)
-
-    private static let sameEverywhere: Set<String> = [
-        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
-    ]
-    /// The key serves one side only, so nobody can be there.
-    private static let oneSidedKey: Set<String> = [
-        APNsReason.badEnvironmentKeyIDInToken.rawValue, APNsReason.badEnvironmentKeyInToken.rawValue,
-    ]
+    static let wrongSide = PushResult.retire(reason: .badDeviceToken, deadSince: nil)
 
     static func result(of result: PushResult, on side: PushEnvironment) -> PushResult {
         switch result {
         case .accepted(let providerID, _): .accepted(providerID: providerID, environment: side)
-        case .retire(let reason, _) where sameEverywhere.contains(reason): wrongSide
+        case .retire(let reason, _) where DeliveryReason.wrongTokens.contains(reason): wrongSide
         case .retire, .refused, .skipped: result
-        case .pause(let reason) where oneSidedKey.contains(reason): wrongSide
+        // Nobody can be on a side that the key does not serve.
+        case .pause(let reason) where DeliveryReason.oneSidedKeys.contains(reason): wrongSide
         // Trouble of the other side says nothing of the lane, which is this side's.
         case .pause(let reason): .retry(PushRetry(.answer, reason: reason))
         case .retry(let retry):

@@ -50,7 +50,7 @@ package struct FCMProvider: PushProvider {
         let token: String
         switch await tokens.token() {
         case .success(let text): token = text
-        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
+        case .failure(let trouble): return .settle(.pause(reason: DeliveryReason(rawValue: trouble.reason)))
         }
         // A token may take its time.
         let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
@@ -61,7 +61,7 @@ package struct FCMProvider: PushProvider {
             lifeSeconds: lifeSeconds,
             startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
-        guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+        guard let message else { return .settle(.refused(reason: .payloadTooLarge)) }
         let path = "/v1/projects/\(credentials.projectID)/messages:send"
         let requests = targets.map { target in
             PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))

@@ -177,8 +177,8 @@ struct OutboxClaim: Sendable {
     }
 
     private static func message(_ record: Record, _ topic: Record?, _ content: PushContent) -> LoadedMessage {
-        if record.isDeleted { return .ended(reason: "MESSAGE_DELETED") }
-        guard let topic, !topic.isDeleted else { return .ended(reason: "TOPIC_DELETED") }
+        if record.isDeleted { return .ended(reason: .messageDeleted) }
+        guard let topic, !topic.isDeleted else { return .ended(reason: .topicDeleted) }
         return .payload(PushPayload(message: record, topic: topic, content: content))
     }
 }

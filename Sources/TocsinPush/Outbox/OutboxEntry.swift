@@ -29,9 +29,9 @@ enum EntryFate: Sendable, Hashable {
     /// Not sent now: the lane is paused, or there is no place.
     ///
     /// The reason is the ledger's, if it has a new one.
-    case held(until: Timestamp, reason: String? = nil)
+    case held(until: Timestamp, reason: DeliveryReason? = nil)
     /// The message, the topic or the device is gone.
-    case ended(reason: String)
+    case ended(reason: DeliveryReason)
     case expired
     /// Sent, and the server stops before the answer.
     case abandoned
@@ -41,7 +41,7 @@ enum EntryFate: Sendable, Hashable {
 enum LoadedMessage: Sendable, Hashable {
     case payload(PushPayload)
     /// Nothing is sent any more, for this reason.
-    case ended(reason: String)
+    case ended(reason: DeliveryReason)
     /// Not even a row to refer to.
     case gone
 }
@@ -61,7 +61,7 @@ struct SettledEntry: Sendable {
 
     /// A device to retire, unless it was registered again since.
     struct Retirement: Sendable {
-        var reason: String
+        var reason: DeliveryReason
         var registeredBy: Timestamp
         /// The row if it was.
         var deliveryIfKept: Delivery

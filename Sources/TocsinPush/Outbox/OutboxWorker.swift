@@ -59,8 +59,8 @@ package final class OutboxWorker: Sendable {
     /// Says that a device was signed out: what was claimed for it and has not left is not sent.
     ///
     /// May be called from any thread.
-    package func withdraw(_ device: DeviceID, reason: String) {
-        context.withdrawals.add(device, DeliveryReason(rawValue: reason) ?? .unregistered, now: context.time.now())
+    package func withdraw(_ device: DeviceID, reason: DeliveryReason) {
+        context.withdrawals.add(device, reason, now: context.time.now())
     }
 
     /// Says that a user wants no pushes any more, of a topic or of all: what was claimed for them and has not left is not

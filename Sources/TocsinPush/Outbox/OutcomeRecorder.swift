@@ -55,7 +55,7 @@ struct OutcomeRecorder: Sendable {
     private func withdrawn(_ row: SettledEntry, at place: Int) -> SettledEntry {
         guard row.delivery.status == .waiting, let reason = flight.withdrawal(place) else { return row }
         var ended = row
-        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason.rawValue)
+        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason)
         ended.delivery.nextAttemptAt = nil
         return ended
     }
@@ -98,7 +98,7 @@ struct OutcomeRecorder: Sendable {
 
     /// Devices that were retired for a token that fits nothing, when it turns out that no token fits.
     private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
-        for reason in OutcomeRules.wrongTokenReasons
+        for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
             return
         }
@@ -175,12 +175,11 @@ struct OutcomeRecorder: Sendable {
             let delivery = row.delivery
             let service = row.service
             counts[service, default: [:]][delivery.status, default: 0] += 1
-            let reason = delivery.reason ?? ""
             if let retirement = row.retirement {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
             } else if delivery.status == .failed {
-                context.report(.payloadRefused(service, reason: reason, delivery.id))
-            } else if delivery.status == .waiting, reason == FCMErrorCode.thirdPartyAuthError.rawValue,
+                context.report(.payloadRefused(service, reason: delivery.reason ?? "", delivery.id))
+            } else if delivery.status == .waiting, let reason = delivery.reason, reason == .thirdPartyAuthError,
                 context.gates.mayTellOfTrouble(service, now: context.time.now())
             {
                 context.report(.credentialTrouble(service, reason: reason, delivery.id))

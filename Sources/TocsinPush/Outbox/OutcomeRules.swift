@@ -22,12 +22,6 @@ struct OutcomeRules: Sendable {
         var change: CircuitBreaker.Change
     }
 
-    /// Reasons that, when nothing else is heard, speak against the configuration and not against the devices.
-    static let wrongTokenReasons: Set<String> = [
-        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
-        FCMErrorCode.senderIDMismatch.rawValue,
-    ]
-
     /// The rows for these cases, in the same order, and what changed on their lanes.
     func settle(_ cases: [Case]) -> (rows: [SettledEntry], changes: [LaneChange]) {
         var cases = cases
@@ -119,7 +113,7 @@ struct OutcomeRules: Sendable {
     }
 
     /// Due at its deadline at the latest, to be found expired then.
-    private func waiting(_ delivery: Delivery, until: Timestamp, reason: String?, _ deadline: Timestamp?) -> Delivery {
+    private func waiting(_ delivery: Delivery, until: Timestamp, reason: DeliveryReason?, _ deadline: Timestamp?) -> Delivery {
         var delivery = delivery
         delivery.status = .waiting
         delivery.reason = reason
@@ -129,7 +123,7 @@ struct OutcomeRules: Sendable {
         return delivery
     }
 
-    private func final(_ delivery: Delivery, _ status: DeliveryStatus, _ reason: String?) -> Delivery {
+    private func final(_ delivery: Delivery, _ status: DeliveryStatus, _ reason: DeliveryReason?) -> Delivery {
         var delivery = delivery
         delivery.status = status
         delivery.reason = reason
@@ -144,7 +138,7 @@ struct OutcomeRules: Sendable {
 extension OutcomeRules {
     private struct Lesson {
         var change: CircuitBreaker.Change?
-        var suspicion: String?
+        var suspicion: DeliveryReason?
         var pardons: [Delivery] = []
     }
 
@@ -156,14 +150,15 @@ extension OutcomeRules {
             if accepted == 0, !wrong.isEmpty { gate.condemn(wrong.map(\.entry.delivery)) }
             return Lesson(change: gate.learn(signs, now: now))
         }
-        let reason = "SUSPECT_CONFIGURATION: no token fits this app and side; check bundle id, environment or project"
-        for one in wrong { signs.append(.stuck(reason: reason, one.entry.device.userID)) }
+        let detail = "no token fits this app and side; check bundle id, environment or project"
+        let reason = DeliveryReason.suspectConfiguration.with(detail: detail)
+        for one in wrong { signs.append(.stuck(reason: reason.rawValue, one.entry.device.userID)) }
         return Lesson(change: gate.learn(signs, now: now), suspicion: reason, pardons: gate.pardon())
     }
 
     private func isWrongToken(_ fate: EntryFate) -> Bool {
         guard case .result(.retire(let reason, _)) = fate else { return false }
-        return Self.wrongTokenReasons.contains(reason)
+        return DeliveryReason.wrongTokens.contains(reason)
     }
 
     private func sign(of fate: EntryFate, owner: UserID) -> CircuitBreaker.Sign {
@@ -172,7 +167,7 @@ extension OutcomeRules {
         case .accepted: return .accepted
         case .retire: return isWrongToken(fate) ? .wrongToken : .alive
         case .refused: return .alive
-        case .pause(let reason): return .stuck(reason: reason, owner)
+        case .pause(let reason): return .stuck(reason: reason.rawValue, owner)
         case .skipped: return .neutral
         case .retry(let retry):
             switch retry.cause {

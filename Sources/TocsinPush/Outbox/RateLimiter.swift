@@ -78,7 +78,7 @@ struct DeviceBackoff: Sendable {
     /// Until when, and the provider's reason.
     struct Hold: Sendable, Hashable {
         var until: Timestamp
-        var reason: String
+        var reason: DeliveryReason
     }
 
     var isEmpty: Bool { holds.isEmpty }

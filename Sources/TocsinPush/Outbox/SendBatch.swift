@@ -47,7 +47,7 @@ struct SendBatch: Sendable {
             return Task {
                 await provider.send(order) { position, result in landed(indices[position], result) }
                 // A provider that forgot one must not hold its place for ever.
-                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
+                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: .noAnswer))
                 for index in indices { landed(index, forgotten) }
             }
         }
@@ -136,19 +136,19 @@ struct SendBatch: Sendable {
         _ now: Timestamp
     ) -> EntryFate? {
         switch messages[entry.delivery.messageID] {
-        case .none, .gone: return .ended(reason: "MESSAGE_GONE")
+        case .none, .gone: return .ended(reason: .messageGone)
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
-            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
-            guard entry.device.mayReceive else { return .ended(reason: DeliveryReason.accessEnded.rawValue) }
+            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? .deviceInactive) }
+            guard entry.device.mayReceive else { return .ended(reason: .accessEnded) }
             let withdrawal = context.withdrawals.reason(against: entry, in: payload.topicID)
-            if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal.rawValue) }
+            if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal) }
             if let reason = withdrawal ?? wish(against: entry.device, context, now) {
-                return .result(.skipped(reason: reason.rawValue))
+                return .result(.skipped(reason: reason))
             }
             guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
             guard entry.lane != nil else {
-                return .result(.skipped(reason: context.providers.obstacle(to: entry.device).rawValue))
+                return .result(.skipped(reason: context.providers.obstacle(to: entry.device)))
             }
             return nil
         }
@@ -170,7 +170,7 @@ struct SendBatch: Sendable {
         if let result = board[index] {
             // What was withdrawn has ended, whoever noticed.
             if case .skipped = result, let reason = withdrawal(index), !reason.isWish {
-                return .ended(reason: reason.rawValue)
+                return .ended(reason: reason)
             }
             return .result(result)
         }

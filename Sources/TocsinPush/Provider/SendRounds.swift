@@ -71,7 +71,7 @@ struct SendRounds {
         let before = pending.count
         pending.removeAll { index in
             guard let reason = withdrawal(index) else { return false }
-            settled(index, .skipped(reason: reason.rawValue))
+            settled(index, .skipped(reason: reason))
             return true
         }
         return pending.count < before

@@ -50,7 +50,7 @@ package struct WebPushProvider: PushProvider {
                 readable.append((index, try subscription(target.token)))
             } catch {
                 // It was fine when it was registered, so the settings have changed since.
-                settled(index, .skipped(reason: "SUBSCRIPTION_NOT_USABLE: \(error.reason)"))
+                settled(index, .skipped(reason: .subscriptionNotUsable.with(detail: error.reason)))
             }
         }
         let (time, targets) = (time, readable)
@@ -78,7 +78,7 @@ package struct WebPushProvider: PushProvider {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         guard let message = WebPushMessage(order.payload, startingWith: detail) else {
-            return .settle(.refused(reason: "PAYLOAD_TOO_LARGE"))
+            return .settle(.refused(reason: .payloadTooLarge))
         }
         let pool = PushPool(
             origin: order.lane.appID,
@@ -100,7 +100,7 @@ package struct WebPushProvider: PushProvider {
                 PushBatch(pool: pool, sharedHeaders: headers, requests: requests, timeoutSeconds: timeoutSeconds)
             )
         } catch {
-            return .settle(.pause(reason: "VAPID key: \(error)"))
+            return .settle(.pause(reason: DeliveryReason(rawValue: "VAPID key: \(error)")))
         }
     }
 

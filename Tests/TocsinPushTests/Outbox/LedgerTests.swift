@@ -124,7 +124,7 @@ struct LedgerTests {
             let end: DeliveryStatus = reason == .leftTopic ? .ended : .skipped
             let rows = try await harness.deliveries { $0.are(2, .accepted, end) }
             let row = try #require(rows.first { $0.deviceID == DeviceID("mutes") })
-            #expect(row.status == end && row.reason == reason.rawValue && row.attempts == 0)
+            #expect(row.status == end && row.reason == reason && row.attempts == 0)
             // Who wants them again gets the next.
             try await harness.want(nil, of: user, in: topic)
             try await harness.publish("m2", number: 2)
@@ -152,7 +152,7 @@ struct LedgerTests {
                 let rows = try await harness.deliveries(movingTime: false) {
                     $0.are(1, reason == .leftTopic ? .ended : .skipped)
                 }
-                #expect(rows.map(\.reason) == [reason.rawValue] && rows.map(\.attempts) == [1])
+                #expect(rows.map(\.reason) == [reason] && rows.map(\.attempts) == [1])
             }
             #expect(harness.transport.sent.count == 1)
         }

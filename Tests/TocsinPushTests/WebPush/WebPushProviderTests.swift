@@ -239,7 +239,7 @@ struct WebPushProviderTests {
     func narrowedSettings() async {
         let results = await send(order([Browser.subscription("https://127.0.0.1/p")], lane: Self.token))
         guard case .skipped(let reason)? = results.first ?? nil else { return #expect(Bool(false), "\(results)") }
-        #expect(reason.hasPrefix("SUBSCRIPTION_NOT_USABLE"))
+        #expect(reason.rawValue.hasPrefix("SUBSCRIPTION_NOT_USABLE"))
         #expect(transport.sent.isEmpty)
     }
 }
