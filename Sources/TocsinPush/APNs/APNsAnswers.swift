@@ -5,23 +5,23 @@ import TocsinCore
 struct APNsAnswers: Sendable {
     let now: Timestamp
 
-    func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
-        case .response(let response): verdict(response)
-        case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
+        case .response(let response): decision(response)
+        case .notProcessed, .unknown, .unreachable: TransportTrouble.decision(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> AnswerDecision {
+    private func decision(_ response: PushResponse) -> AnswerDecision {
         if response.status == 200 { return .settled(.accepted(providerID: response.header("apns-id"))) }
         let body = try? JSONParser.parse(response.body)
         guard let text = body?["reason"]?.stringValue else {
             return .settled(.retry(fault(response, .http(response.status))))
         }
-        return verdict(DeliveryReason(rawValue: ReasonText.cleaned(text)), response, body)
+        return decision(DeliveryReason(rawValue: ReasonText.cleaned(text)), response, body)
     }
 
-    private func verdict(_ reason: DeliveryReason, _ response: PushResponse, _ body: JSONValue?) -> AnswerDecision {
+    private func decision(_ reason: DeliveryReason, _ response: PushResponse, _ body: JSONValue?) -> AnswerDecision {
         switch reason {
         case .badDeviceToken, .deviceTokenNotForTopic, .unregisteredAtApple, .expiredToken:
             .settled(.retire(reason: reason, deadSince: Self.deadSince(body)))

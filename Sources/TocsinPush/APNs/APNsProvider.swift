@@ -70,16 +70,16 @@ package struct APNsProvider: PushProvider {
         guard let otherSide = reachableSide(beside: side),
             good.contains(where: { order.targets[$0].isEnvironmentAssumed })
         else { return await send(order, good, settled) }
-        let strays = StrayList()
+        let unknown = UnknownTokens()
         await send(order, good) { index, result in
             guard order.targets[index].isEnvironmentAssumed, result == EnvironmentFallback.wrongSide else {
                 return settled(index, result)
             }
-            strays.indices.withLock { $0.append(index) }
+            unknown.indices.withLock { $0.append(index) }
         }
         var elsewhere = order
         elsewhere.lane.environment = otherSide
-        await send(elsewhere, strays.indices.withLock { $0 }) { index, result in
+        await send(elsewhere, unknown.indices.withLock { $0 }) { index, result in
             settled(index, EnvironmentFallback.result(of: result, on: otherSide))
         }
     }
@@ -92,14 +92,14 @@ package struct APNsProvider: PushProvider {
     ) async {
         guard !indices.isEmpty else { return }
         let time = time
-        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
-        if let asked = order.withdrawal { withdrawal = { asked(indices[$0]) } }
+        var cancellation: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.cancellation { cancellation = { asked(indices[$0]) } }
         await rounds.run(
             count: indices.count,
             plan: { positions, tried in await plan(order, positions.map { order.targets[indices[$0]] }, tried) },
-            judge: { APNsAnswers(now: time.now()).verdict($0) },
-            apply: { remedy, batch in await apply(remedy, batch) },
-            withdrawal: withdrawal,
+            decide: { APNsAnswers(now: time.now()).decision($0) },
+            apply: { action, batch in await apply(action, batch) },
+            cancellation: cancellation,
             settled: { position, result in settled(indices[position], result) }
         )
     }
@@ -173,8 +173,8 @@ package struct APNsProvider: PushProvider {
     private static let authorization = "authorization"
     private static let scheme = "bearer "
 
-    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
-        switch remedy {
+    private func apply(_ action: RetryAction, _ batch: PushBatch) async {
+        switch action {
         case .none, .otherConnection, .smallerPayload: return
         case .newConnection: break
         case .heldCredential: tokens.hold()
@@ -210,7 +210,7 @@ package struct APNsProvider: PushProvider {
     }
 
     /// Shared with the transport's threads while a round is under way.
-    private final class StrayList: Sendable {
+    private final class UnknownTokens: Sendable {
         let indices = Mutex<[Int]>([])
     }
 }

@@ -8,14 +8,14 @@ struct FCMAnswers: Sendable {
     /// Fields that hold what names the device.
     private static let targets: Set<String> = ["message.token", "message.fid", "token", "fid"]
 
-    func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
-        case .response(let response): verdict(response)
-        case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
+        case .response(let response): decision(response)
+        case .notProcessed, .unknown, .unreachable: TransportTrouble.decision(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> AnswerDecision {
+    private func decision(_ response: PushResponse) -> AnswerDecision {
         let body = try? JSONParser.parse(response.body)
         let error = FCMErrorBody(body)
         // Older services say what failed in an answer of success.
@@ -26,11 +26,11 @@ struct FCMAnswers: Sendable {
             if response.status == 413 { return tooLarge(.http(413)) }
             return .settled(.retry(fault(response, .http(response.status))))
         }
-        guard let code = error.code else { return verdict(uncoded: error, response) }
-        return verdict(code, error, response)
+        guard let code = error.code else { return decision(uncoded: error, response) }
+        return decision(code, error, response)
     }
 
-    private func verdict(_ code: DeliveryReason, _ error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
+    private func decision(_ code: DeliveryReason, _ error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
         switch code {
         case .invalidArgument:
             invalidArgument(error)
@@ -55,7 +55,7 @@ struct FCMAnswers: Sendable {
     }
 
     /// Answers of Google's front, without an FCM code.
-    private func verdict(uncoded error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
+    private func decision(uncoded error: FCMErrorBody, _ response: PushResponse) -> AnswerDecision {
         switch response.status {
         case 400:
             if error.isTooLarge { return tooLarge(error.status) }

@@ -15,7 +15,7 @@ final class Cancellations: Sendable {
 
     private struct Wish {
         var reason: DeliveryReason
-        /// Its place among all wishes, from 1.
+        /// Its number among all wishes, from 1.
         var number: Int
     }
 

@@ -63,7 +63,7 @@ struct OutboxClaim: Sendable {
         let now = context.time.now()
         let lease = now.adding(seconds: context.settings.leaseSeconds)
         let node = context.settings.node
-        let heardWishes = context.withdrawals.heardWishes
+        let heardWishes = context.cancellations.heardWishes
         let (fanouts, retries) = try await context.store.write {
             writer throws(StoreError) -> ([Fanout], [Retry]) in
             let fanouts = try Self.claimed(wish) { limit, urgentOnly throws(StoreError) in

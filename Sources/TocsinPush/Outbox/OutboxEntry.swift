@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// A delivery on its way through a flight.
+/// A delivery on its way through a send batch.
 struct OutboxEntry: Sendable {
     var device: Device
     /// The delivery as it stands in the store, or would stand if it had been written.
@@ -26,7 +26,7 @@ struct OutboxEntry: Sendable {
 /// What became of an entry, so far.
 enum EntryFate: Sendable, Hashable {
     case result(PushResult)
-    /// Not sent now: the lane is paused, or there is no place.
+    /// Not sent now: the lane is paused, or there is no slot.
     ///
     /// The reason is the ledger's, if it has a new one.
     case held(until: Timestamp, reason: DeliveryReason? = nil)
@@ -54,10 +54,10 @@ struct SettledEntry: Sendable {
     /// Where the device turned out to be, to be noted with it.
     var learnedEnvironment: PushEnvironment?
     /// Deliveries whose devices were retired earlier for what is the configuration's fault.
-    var pardons: [Delivery] = []
+    var restored: [Delivery] = []
 
     /// Whether writing it touches more than the delivery's own row.
-    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !pardons.isEmpty }
+    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !restored.isEmpty }
 
     /// A device to retire, unless it was registered again since.
     struct Retirement: Sendable {

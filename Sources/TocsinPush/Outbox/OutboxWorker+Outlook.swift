@@ -12,7 +12,7 @@ extension OutboxWorker: PushForecast {
             environment: lane.environment
         )
         let now = context.time.now()
-        guard let pause = context.gates.pause(of: lane, now: now) else { return .open(way) }
+        guard let pause = context.breakers.pause(of: lane, now: now) else { return .open(way) }
         return .paused(way, reason: pause.reason, until: pause.until)
     }
 

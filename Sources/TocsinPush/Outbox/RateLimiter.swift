@@ -3,7 +3,7 @@ import TocsinCore
 /// Halves the pushes of one project for a minute whenever its provider says that a quota is used up.
 struct RateLimiter: Sendable, Hashable {
     private static let slowSeconds = 60.0
-    /// Refusals of pushes that left before the brake was felt say nothing new.
+    /// Refusals of pushes that left before the rate was lowered say nothing new.
     private static let deafSeconds = 5.0
     private static let windowSeconds = 10.0
     private static let leastPerSecond = 1.0
@@ -37,9 +37,9 @@ struct RateLimiter: Sendable, Hashable {
         return admitted
     }
 
-    /// When the push that is `place` pushes behind the last one admitted may try again.
-    func turn(of place: Int, now: Timestamp) -> Timestamp {
-        let seconds = Double(place + 1) / max(Self.leastPerSecond, perSecond)
+    /// When the push that is `position` pushes behind the last one admitted may try again.
+    func turn(of position: Int, now: Timestamp) -> Timestamp {
+        let seconds = Double(position + 1) / max(Self.leastPerSecond, perSecond)
         return now.adding(seconds: min(max(0.2, seconds), Self.slowSeconds))
     }
 

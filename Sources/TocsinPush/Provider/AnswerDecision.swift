@@ -1,7 +1,7 @@
 /// How an answer table judges one answer.
 enum AnswerDecision: Sendable, Hashable {
     case settled(PushResult)
-    /// Send again at once after the remedy; if that was tried already, settle with the other result.
+    /// Send again at once after the action; if that was tried already, settle with the other result.
     case again(RetryAction, otherwise: PushResult)
 }
 

@@ -76,9 +76,9 @@ package struct PushOrder: Sendable {
     /// The provider should forget what it could not hand over by then.
     package var deadline: Timestamp
     /// Why a target, by its index, is not to be sent to any more; asked as late as can be, nil where all still are.
-    package var withdrawal: (@Sendable (_ index: Int) -> DeliveryReason?)?
+    package var cancellation: (@Sendable (_ index: Int) -> DeliveryReason?)?
 
-    /// An order; `withdrawal` is set where pushes may be called back.
+    /// An order; `cancellation` is set where pushes may be cancelled.
     package init(payload: PushPayload, lane: PushLane, targets: [PushTarget], deadline: Timestamp) {
         self.payload = payload
         self.lane = lane

@@ -2,7 +2,7 @@ import TocsinCore
 
 /// What it leads to when no answer came: the same for every provider.
 enum TransportTrouble {
-    static func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    static func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
         case .response:
             .settled(.retry(PushRetry(.serverFault, reason: .unexpectedAnswer)))

@@ -10,14 +10,14 @@ struct WebPushAnswers: Sendable {
     private static let maximumProviderIDBytes = 512
     private static let maximumReasonBytes = 40
 
-    func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
-        case .response(let response): verdict(response)
-        case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
+        case .response(let response): decision(response)
+        case .notProcessed, .unknown, .unreachable: TransportTrouble.decision(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> AnswerDecision {
+    private func decision(_ response: PushResponse) -> AnswerDecision {
         let reason = Self.reason(response)
         switch response.status {
         case 200...202, 204: return .settled(.accepted(providerID: Self.providerID(response)))

@@ -54,14 +54,14 @@ package struct WebPushProvider: PushProvider {
             }
         }
         let (time, targets) = (time, readable)
-        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
-        if let asked = order.withdrawal { withdrawal = { asked(targets[$0].index) } }
+        var cancellation: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.cancellation { cancellation = { asked(targets[$0].index) } }
         await rounds.run(
             count: targets.count,
             plan: { positions, tried in await plan(order, positions.map { targets[$0] }, tried) },
-            judge: { WebPushAnswers(now: time.now()).verdict($0) },
-            apply: { remedy, batch in await apply(remedy, batch) },
-            withdrawal: withdrawal,
+            decide: { WebPushAnswers(now: time.now()).decision($0) },
+            apply: { action, batch in await apply(action, batch) },
+            cancellation: cancellation,
             settled: { position, result in settled(targets[position].index, result) }
         )
     }
@@ -123,8 +123,8 @@ package struct WebPushProvider: PushProvider {
     /// Four weeks: services keep nothing longer.
     private static let maximumLifeSeconds: Int64 = 2_419_200
 
-    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
-        switch remedy {
+    private func apply(_ action: RetryAction, _ batch: PushBatch) async {
+        switch action {
         case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential: tokens.reject(for: batch.pool.origin)
         }

@@ -33,11 +33,11 @@ struct SuspicionTests {
                 harness.transport.answer { _, _ in .ok }
                 try await harness.deliveries("m2") { $0.are(2, .accepted) }
                 try await harness.deliveries("m1") { $0.are(1, .accepted) }
-                // Listeners hear that the first one waits again in the write that pardons it.
+                // Listeners hear that the first one waits again in the write that restores it.
                 let told = harness.history
-                let pardoned = told.firstIndex { $0.messageID == MessageID("m1") && $0.status == .waiting }
+                let restored = told.firstIndex { $0.messageID == MessageID("m1") && $0.status == .waiting }
                 let blamed = told.firstIndex { $0.messageID == MessageID("m2") }
-                #expect(try #require(pardoned) < #require(blamed))
+                #expect(try #require(restored) < #require(blamed))
             }
         }
     }

@@ -227,7 +227,7 @@ struct WebPushProviderTests {
     @Test("a device signed out while pushes are made ready gets nothing, and the others theirs")
     func signedOut() async throws {
         var order = order(["a", "b", "c"].map { Browser.subscription("https://push.example/p/" + $0) })
-        order.withdrawal = { $0 == 1 ? .unregistered : nil }
+        order.cancellation = { $0 == 1 ? .unregistered : nil }
         let results = await send(order)
         #expect(
             results == [.accepted(providerID: nil), .skipped(reason: "UNREGISTERED"), .accepted(providerID: nil)]
