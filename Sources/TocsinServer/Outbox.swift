@@ -58,7 +58,8 @@ final class Outbox: Sendable {
         for event in events {
             switch event {
             case .deviceEnded(let device, let reason): worker.cancelPushes(to: device, reason: reason)
-            case .pushesUnwanted(let user, let topic, let reason): worker.cancelPushes(to: user, of: topic, reason: reason)
+            case .pushesUnwanted(let user, let topic, let reason):
+                worker.cancelPushes(to: user, of: topic, reason: reason)
             default: break
             }
         }

@@ -75,6 +75,13 @@ package struct DeliverySummary: Sendable, Hashable {
     }
 }
 
+extension Identifier where Kind == DeliveryKind {
+    /// The id of a message's delivery to a device, the same in a repeated page.
+    package init(of message: MessageID, to device: DeviceID) {
+        self.init(DerivedUUID.text(of: message.text, device.text))
+    }
+}
+
 extension Identifier where Kind == DeviceKind {
     private static var prefix: String { "no-device:" }
 
@@ -137,7 +144,7 @@ extension Delivery {
     package static func withoutDevice(_ message: MessageID, to user: UserID, at now: Timestamp) -> Delivery {
         let device = DeviceID.missing(of: user)
         return Delivery(
-            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            id: DeliveryID(of: message, to: device),
             messageID: message,
             deviceID: device,
             platform: nil,

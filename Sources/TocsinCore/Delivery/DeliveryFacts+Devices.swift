@@ -19,10 +19,11 @@ extension DeliveryFacts {
 
     private func activeGate(_ device: Device) -> Gate {
         guard device.isActive else {
+            let reason = device.disabledReason?.rawValue ?? "no reason is known"
             return Gate(
                 name: .deviceActive,
                 passed: false,
-                sentence: "\(title(of: device)) was retired: \(device.disabledReason?.rawValue ?? "no reason is known").",
+                sentence: "\(title(of: device)) was retired: \(reason).",
                 advice: "Open the app on it: registering its token again revives it.",
                 device: device
             )

@@ -238,7 +238,7 @@ extension DirectPushService {
         _ now: Timestamp
     ) -> Delivery {
         Delivery(
-            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            id: DeliveryID(of: message, to: device),
             messageID: message,
             deviceID: device,
             platform: platform,

@@ -66,7 +66,8 @@ final class Cancellations: Sendable {
 }
 
 extension DeliveryReason {
-    /// Whether the user wants less: the device could be reached, so a delivery is skipped and has not ended.
+    /// Whether the user wants less: the device could be reached, so a delivery is skipped and has
+    /// not ended.
     var isWish: Bool { self == .notificationsOff || self == .topicMuted }
 }
 

@@ -2,9 +2,9 @@ import TocsinCore
 
 /// Whether pushes may pass on a lane, by what became of those before.
 ///
-/// Closed, it lets all pass. A pause result, an outage or suspect configuration opens it: the lane is
-/// paused. After 1, 2, 4 … 60 seconds it is half open, and one push probes the provider. The first
-/// success closes it; otherwise it opens again.
+/// Closed, it lets all pass. A pause result, an outage or suspect configuration opens it: the lane
+/// is paused. After 1, 2, 4 … 60 seconds it is half open, and one push probes the provider. The
+/// first success closes it; otherwise it opens again.
 struct CircuitBreaker: Sendable, Hashable {
     private enum State: Sendable, Hashable {
         case closed
@@ -60,8 +60,8 @@ struct CircuitBreaker: Sendable, Hashable {
     private var backoffSeconds = 0.0
     private var lastAccepted: Timestamp?
     private var wrongTokens = 0
-    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out not
-    /// to be their fault.
+    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out
+    /// not to be their fault.
     private var retired: [Delivery] = []
     /// Owners whose pushes were stuck in this pause.
     private var stuckOwners: Set<UserID> = []

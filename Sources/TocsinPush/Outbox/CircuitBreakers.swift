@@ -18,7 +18,8 @@ final class CircuitBreakers: Sendable {
         var troubleToldAt: [PushService: Timestamp] = [:]
     }
 
-    /// Apps name themselves when devices register, so the table is bounded: closed breakers are forgotten first.
+    /// Apps name themselves when devices register, so the table is bounded: closed breakers are
+    /// forgotten first.
     private static let maximumLanes = 1000
     private static let secondsBetweenReports = 60.0
     private let state = Mutex(State())

@@ -174,7 +174,7 @@ extension FanoutPage {
         var lanes = LaneNames(context)
         for device in devices {
             let delivery = Delivery(
-                id: DeliveryIdentity.id(of: job.fanout.messageID, to: device.id),
+                id: DeliveryID(of: job.fanout.messageID, to: device.id),
                 messageID: job.fanout.messageID,
                 deviceID: device.id,
                 platform: device.platform,

@@ -10,7 +10,8 @@ struct OutboxSchedule: Sendable {
         case claimed(OutboxClaim?)
         /// Jobs of a page were served as far as written, divided, or lost; what is left of them.
         case advanced([FanoutJob], left: [FanoutJob])
-        /// All answers of a page have come in, so that there are slots; its rows are not written yet.
+        /// All answers of a page have come in, so that there are slots; its rows are not
+        /// written yet.
         case answered
         /// All answers of a page or of retries have come in and are written.
         case recorded
@@ -128,7 +129,8 @@ struct OutboxSchedule: Sendable {
 
     /// The jobs that share the next page: small ones together, the rest of a large one alone.
     ///
-    /// An eighth of all slots is kept for urgent ones, and large ones wait until a page of some size can go.
+    /// An eighth of all slots is kept for urgent ones, and large ones wait until a page of some
+    /// size can go.
     private mutating func nextPage(_ slots: Int) -> (jobs: [FanoutJob], limit: Int)? {
         let eighth = settings.inFlight / 8
         let usual = slots - eighth
@@ -150,7 +152,8 @@ struct OutboxSchedule: Sendable {
         actions.append(.claim(wish))
     }
 
-    /// Urgent fan-outs have slots of their own, so that no number of others keeps them from being claimed.
+    /// Urgent fan-outs have slots of their own, so that no number of others keeps them from
+    /// being claimed.
     private func wish(_ available: Int) -> OutboxClaim.Wish? {
         let wish = OutboxClaim.Wish(
             urgent: max(0, min(Self.claimedAtOnce, settings.heldFanouts / 4 - heldUrgent)),

@@ -113,7 +113,12 @@ struct OutcomeRules: Sendable {
     }
 
     /// Due at its deadline at the latest, to be found expired then.
-    private func waiting(_ delivery: Delivery, until: Timestamp, reason: DeliveryReason?, _ deadline: Timestamp?) -> Delivery {
+    private func waiting(
+        _ delivery: Delivery,
+        until: Timestamp,
+        reason: DeliveryReason?,
+        _ deadline: Timestamp?
+    ) -> Delivery {
         var delivery = delivery
         delivery.status = .waiting
         delivery.reason = reason

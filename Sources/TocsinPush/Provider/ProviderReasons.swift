@@ -70,7 +70,7 @@ extension DeliveryReason {
     static let shutdown: Self = "Shutdown"
 }
 
-// Google's error codes (`google.firebase.fcm.v1.FcmError`); `UNREGISTERED` is one of our own words too.
+// Google's error codes (`google.firebase.fcm.v1.FcmError`). Its `UNREGISTERED` is our own word too.
 extension DeliveryReason {
     static let unspecifiedError: Self = "UNSPECIFIED_ERROR"
     static let invalidArgument: Self = "INVALID_ARGUMENT"
@@ -88,7 +88,8 @@ extension DeliveryReason {
 }
 
 extension DeliveryReason {
-    /// The token is of another app, side or project: said of most devices, it speaks against the configuration.
+    /// The token is of another app, side or project. Said of all devices, it speaks against the
+    /// configuration and not against them.
     static let wrongTokens: Set<Self> = [badDeviceToken, deviceTokenNotForTopic, senderIDMismatch]
     /// The key is for one of Apple's sides, and the push went to the other.
     static let oneSidedKeys: Set<Self> = [badEnvironmentKeyIDInToken, badEnvironmentKeyInToken]

@@ -232,9 +232,9 @@ extension SQLWriter {
             SQL.record,
             [
                 .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.status.rawValue),
-                SQLValue(delivery.reason?.rawValue), .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt),
-                SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
-                SQLValue(lease),
+                SQLValue(delivery.reason?.rawValue), .int(Int64(delivery.attempts)),
+                SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID),
+                SQLValue(delivery.updatedAt), SQLValue(lease),
             ]
         ) > 0
     }

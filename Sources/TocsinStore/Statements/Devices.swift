@@ -85,7 +85,11 @@ extension SQLWriter {
         note(.deviceEnded(id, reason: reason))
     }
 
-    func retireDevice(_ id: DeviceID, reason: DeliveryReason, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
+    func retireDevice(
+        _ id: DeviceID,
+        reason: DeliveryReason,
+        registeredBy moment: Timestamp
+    ) throws(StoreError) -> Bool {
         try noteEnd(of: id, reason: reason, registeredBy: moment)
         return try connection.run(SQL.retire, [.text(id.text), .text(reason.rawValue), SQLValue(moment)]) > 0
     }

@@ -101,7 +101,9 @@ struct SuspicionTests {
     ]
 
     @Test("what the other side says decides, and its trouble is not this side's", arguments: otherSides)
-    func otherSide(_ row: (answer: PushAnswer, status: DeliveryStatus, reason: DeliveryReason, stays: Bool)) async throws {
+    func otherSide(
+        _ row: (answer: PushAnswer, status: DeliveryStatus, reason: DeliveryReason, stays: Bool)
+    ) async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { sent, _ in
                 sent.batch.pool.origin.contains("sandbox") ? .apns(400, "BadDeviceToken") : row.answer

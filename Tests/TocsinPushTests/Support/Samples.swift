@@ -215,7 +215,7 @@ extension PushProvider {
             targets: tokens.map {
                 PushTarget(
                     token: $0,
-                    deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)),
+                    deliveryID: DeliveryID(of: payload.messageID, to: DeviceID($0)),
                     badge: badges[$0]
                 )
             },

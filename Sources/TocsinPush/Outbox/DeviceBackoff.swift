@@ -1,5 +1,34 @@
 import TocsinCore
 
+/// Devices whose provider asked to leave them alone for a while: their other pushes wait as well.
+struct DeviceBackoff: Sendable {
+    private static let maximumCount = 10_000
+    private static let rememberedSeconds = 600.0
+    private var holds: [DeviceID: Hold] = [:]
+
+    /// Until when, and the provider's reason.
+    struct Hold: Sendable, Hashable {
+        var until: Timestamp
+        var reason: DeliveryReason
+    }
+
+    var isEmpty: Bool { holds.isEmpty }
+
+    /// Until when a device is, or lately was, to be left alone.
+    subscript(_ device: DeviceID) -> Hold? { holds[device] }
+
+    mutating func hold(_ device: DeviceID, _ hold: Hold, now: Timestamp) {
+        if holds.count >= Self.maximumCount {
+            holds = holds.filter { $0.value.until.adding(seconds: Self.rememberedSeconds) > now }
+            guard holds.count < Self.maximumCount else { return }
+        }
+        if let held = holds[device], held.until > hold.until { return }
+        holds[device] = hold
+    }
+
+    mutating func release(_ device: DeviceID) { holds[device] = nil }
+}
+
 extension SendBatch {
     private static let behindTheNewestSeconds = 2.0
 
