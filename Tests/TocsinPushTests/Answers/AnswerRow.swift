@@ -28,10 +28,10 @@ struct AnswerRow: Sendable, CustomTestStringConvertible {
     var answer: PushAnswer
     var outcome: Outcome
     /// The ledger's reason.
-    var reason: DeliveryReason?
+    var reason: String?
     var testDescription: String { name }
 
-    private init(_ name: String, _ answer: PushAnswer, _ reason: DeliveryReason?, _ outcome: Outcome) {
+    private init(_ name: String, _ answer: PushAnswer, _ reason: String?, _ outcome: Outcome) {
         (self.name, self.answer, self.reason, self.outcome) = (name, answer, reason, outcome)
     }
 
@@ -40,19 +40,19 @@ struct AnswerRow: Sendable, CustomTestStringConvertible {
     }
 
     /// The endpoint is gone.
-    static func ended(_ name: String, _ answer: PushAnswer, _ reason: DeliveryReason) -> AnswerRow {
+    static func ended(_ name: String, _ answer: PushAnswer, _ reason: String) -> AnswerRow {
         var outcome = outcome(.ended, 1)
         outcome.endpointStays = false
         return AnswerRow(name, answer, reason, outcome)
     }
 
     /// Our bug.
-    static func failed(_ name: String, _ answer: PushAnswer, _ reason: DeliveryReason, sends: Int = 1) -> AnswerRow {
+    static func failed(_ name: String, _ answer: PushAnswer, _ reason: String, sends: Int = 1) -> AnswerRow {
         AnswerRow(name, answer, reason, outcome(.failed, 1, sends: sends))
     }
 
     /// The lane waits for somebody, the delivery is innocent.
-    static func paused(_ name: String, _ answer: PushAnswer, _ reason: DeliveryReason, sends: Int = 1) -> AnswerRow {
+    static func paused(_ name: String, _ answer: PushAnswer, _ reason: String, sends: Int = 1) -> AnswerRow {
         var outcome = outcome(.waiting, 0, wait: 1, sends: sends)
         outcome.lane = .paused
         return AnswerRow(name, answer, reason, outcome)
@@ -61,7 +61,7 @@ struct AnswerRow: Sendable, CustomTestStringConvertible {
     static func waits(
         _ name: String,
         _ answer: PushAnswer,
-        _ reason: DeliveryReason,
+        _ reason: String,
         _ seconds: Double,
         sends: Int = 1,
         counts: Bool = true,
