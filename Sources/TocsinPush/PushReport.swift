@@ -12,10 +12,10 @@ package enum PushReport: Sendable, Hashable {
     /// A quota is used up: the lane's project gets so many pushes a second for a minute.
     case providerSlowed(PushLane, perSecond: Int)
     /// A delivery failed for good: the provider refused what we built (our bug), or its last attempt was used.
-    case payloadRefused(PushService, reason: String, DeliveryID)
+    case payloadRefused(PushService, reason: DeliveryReason, DeliveryID)
     /// The provider's own credentials towards somebody else need attention (`THIRD_PARTY_AUTH_ERROR`).
-    case credentialTrouble(PushService, reason: String, DeliveryID)
-    case deviceRetired(DeviceID, reason: String)
+    case credentialTrouble(PushService, reason: DeliveryReason, DeliveryID)
+    case deviceRetired(DeviceID, reason: DeliveryReason)
     /// A page's outcomes, for the counters.
     case settled(PushService, DeliveryStatus, count: Int)
     /// The outbox goes on by itself once the store does.

@@ -57,8 +57,9 @@ final class Outbox: Sendable {
     func hear(_ events: [DomainEvent]) {
         for event in events {
             switch event {
-            case .deviceEnded(let device, let reason): worker.withdraw(device, reason: reason)
-            case .pushesUnwanted(let user, let topic, let reason): worker.withdraw(user, from: topic, reason: reason)
+            case .deviceEnded(let device, let reason): worker.cancelPushes(to: device, reason: reason)
+            case .pushesUnwanted(let user, let topic, let reason):
+                worker.cancelPushes(to: user, of: topic, reason: reason)
             default: break
             }
         }

@@ -28,7 +28,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
         private func row(_ one: PushAdministration.OwnedDevice) -> String {
             let device = one.device
-            let state = device.isActive ? "active" : "ended \(device.disabledReason ?? "")"
+            let state = device.isActive ? "active" : "ended \(device.disabledReason?.rawValue ?? "")"
             return [
                 device.id.text, Terminal.harmless(one.userName ?? device.userID.text), device.platform.rawValue, state,
                 Terminal.harmless(device.name ?? ""),
@@ -81,7 +81,7 @@ private func line(_ one: PushAdministration.OwnedDevice) -> String {
         ("environment", device.environment.map { .string($0.rawValue) } ?? .null),
         ("appId", device.appID.isEmpty ? .null : .string(device.appID)),
         ("name", device.name.map { .string($0) } ?? .null), ("active", .bool(device.isActive)),
-        ("disabledReason", device.disabledReason.map { .string($0) } ?? .null),
+        ("disabledReason", device.disabledReason.map { .string($0.rawValue) } ?? .null),
         ("registeredAt", .string(device.registeredAt.iso8601)), ("lastSeenAt", .string(device.lastSeenAt.iso8601)),
     ])
 }

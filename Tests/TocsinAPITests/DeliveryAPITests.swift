@@ -57,7 +57,7 @@ struct DeliveryAPITests {
         _ message: String,
         to users: [Identity],
         _ status: DeliveryStatus = .accepted,
-        reason: String? = nil
+        reason: DeliveryReason? = nil
     ) async throws {
         try await api.store.write { writer throws(StoreError) in
             for user in users {

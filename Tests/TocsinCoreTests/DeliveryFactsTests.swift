@@ -42,7 +42,7 @@ struct DeliveryFactsTests {
         return record
     }
 
-    private static func delivery(_ status: DeliveryStatus, reason: String? = nil) -> Delivery {
+    private static func delivery(_ status: DeliveryStatus, reason: DeliveryReason? = nil) -> Delivery {
         Delivery(
             id: DeliveryID("x"),
             messageID: MessageID("m1"),

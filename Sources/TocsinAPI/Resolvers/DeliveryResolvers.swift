@@ -99,7 +99,7 @@ enum DeliveryResolvers {
         map.delivery("messageId") { $1.string($0.messageID.text) }
         map.delivery("platform") { $1.string($0.platform?.rawValue ?? "none") }
         map.delivery("status") { $1.string($0.status.rawValue.uppercased()) }
-        map.delivery("reason") { $1.string($0.reason) }
+        map.delivery("reason") { $1.string($0.reason?.rawValue) }
         map.delivery("attempts") { $1.int(Int64($0.attempts)) }
         map.delivery("nextAttemptAt") { $1.string($0.nextAttemptAt?.iso8601) }
         map.delivery("providerId") { $1.string($0.providerID) }

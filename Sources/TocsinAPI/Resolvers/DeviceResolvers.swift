@@ -104,7 +104,7 @@ enum DeviceResolvers {
         map.device("kind") { $1.string($0.kind.rawValue) }
         map.device("name") { $1.string($0.name) }
         map.device("active") { $1.bool($0.isActive) }
-        map.device("disabledReason") { $1.string($0.disabledReason) }
+        map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in

@@ -18,7 +18,7 @@ package struct Delivery: Sendable, Hashable {
     /// Where the delivery stands.
     package var status: DeliveryStatus
     /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`….
-    package var reason: String?
+    package var reason: DeliveryReason?
     /// Answers and broken requests so far that say something of this delivery; at most 50.
     package var attempts: Int
     /// When the delivery is due, while it waits; nil in all other states.
@@ -41,7 +41,7 @@ package struct Delivery: Sendable, Hashable {
         deviceID: DeviceID,
         platform: PushPlatform?,
         status: DeliveryStatus,
-        reason: String? = nil,
+        reason: DeliveryReason? = nil,
         attempts: Int = 0,
         nextAttemptAt: Timestamp? = nil,
         leaseUntil: Timestamp? = nil,
@@ -75,28 +75,11 @@ package struct DeliverySummary: Sendable, Hashable {
     }
 }
 
-/// Our own words for why a delivery ended or was never sent; providers have theirs.
-package enum DeliveryReason: String, Sendable, Hashable, CaseIterable {
-    /// No credentials for the service that reaches the device.
-    case providerNotConfigured = "PROVIDER_NOT_CONFIGURED"
-    /// The device names an app, or a side of Apple's, that the server has no credentials for.
-    case appNotConfigured = "APP_NOT_CONFIGURED"
-    /// The device's owner has switched all pushes off.
-    case notificationsOff = "NOTIFICATIONS_OFF"
-    /// The member wants no pushes of this topic.
-    case topicMuted = "TOPIC_MUTED"
-    /// The member had no active device when the message was committed.
-    case noDevice = "NO_DEVICE"
-    /// The device has not been heard of for longer than the server's settings allow.
-    case deviceStale = "DEVICE_STALE"
-    /// A token that no device has, or none that the sender may reach.
-    case unknownToken = "UNKNOWN_TOKEN"
-    case unregistered = "UNREGISTERED"
-    case tokenMoved = "TOKEN_MOVED"
-    /// The member left the topic, or was removed from it.
-    case leftTopic = "LEFT_TOPIC"
-    /// The device's owner may not read the message any more, or their account is disabled; or an operator ended the device.
-    case accessEnded = "ACCESS_ENDED"
+extension Identifier where Kind == DeliveryKind {
+    /// The id of a message's delivery to a device, the same in a repeated page.
+    package init(of message: MessageID, to device: DeviceID) {
+        self.init(DerivedUUID.text(of: message.text, device.text))
+    }
 }
 
 extension Identifier where Kind == DeviceKind {
@@ -161,12 +144,12 @@ extension Delivery {
     package static func withoutDevice(_ message: MessageID, to user: UserID, at now: Timestamp) -> Delivery {
         let device = DeviceID.missing(of: user)
         return Delivery(
-            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            id: DeliveryID(of: message, to: device),
             messageID: message,
             deviceID: device,
             platform: nil,
             status: .skipped,
-            reason: DeliveryReason.noDevice.rawValue,
+            reason: .noDevice,
             updatedAt: now
         )
     }

@@ -19,10 +19,11 @@ extension DeliveryFacts {
 
     private func activeGate(_ device: Device) -> Gate {
         guard device.isActive else {
+            let reason = device.disabledReason?.rawValue ?? "no reason is known"
             return Gate(
                 name: .deviceActive,
                 passed: false,
-                sentence: "\(title(of: device)) was retired: \(device.disabledReason ?? "no reason is known").",
+                sentence: "\(title(of: device)) was retired: \(reason).",
                 advice: "Open the app on it: registering its token again revives it.",
                 device: device
             )
@@ -98,7 +99,7 @@ extension DeliveryFacts {
         case .failed:
             let advice = "Mend what the reason names, then redrive the message's FAILED deliveries."
             return gate(device, false, "It failed \(attempts)\(reason).", advice)
-        case .ended where delivery.reason == DeliveryReason.accessEnded.rawValue:
+        case .ended where delivery.reason == .accessEnded:
             return gate(device, false, "It ended, as the right to it did\(reason).")
         case .ended:
             return gate(device, false, "It ended, as the device did\(reason).")

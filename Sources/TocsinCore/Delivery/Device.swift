@@ -38,8 +38,8 @@ package struct Device: Sendable, Hashable {
     package var name: String?
     /// Whether pushes go to it; false once it was unregistered or a provider refused it for good.
     package var isActive: Bool
-    /// Why it is not active: the provider's reason or a `DeliveryReason`; nil while it is active.
-    package var disabledReason: String?
+    /// Why it is not active: nil while it is active.
+    package var disabledReason: DeliveryReason?
     /// When its present token was registered; a refusal of older date does not end it.
     package var registeredAt: Timestamp
     /// When its app last registered, in whatever state it was before.
@@ -63,7 +63,7 @@ package struct Device: Sendable, Hashable {
         token: String,
         name: String?,
         isActive: Bool = true,
-        disabledReason: String? = nil,
+        disabledReason: DeliveryReason? = nil,
         registeredAt: Timestamp,
         lastSeenAt: Timestamp,
         kind: PushTokenKind = .token

@@ -10,7 +10,7 @@ package enum DomainEvent: Sendable, Hashable {
     /// Apart, because events are many and mostly smaller.
     indirect case deliveryChanged(Delivery)
     /// A device was removed: nothing more goes to its token for its former owner, for this reason.
-    case deviceEnded(DeviceID, reason: String)
+    case deviceEnded(DeviceID, reason: DeliveryReason)
     /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     /// A local token was revoked, or its user disabled or enabled again: whoever remembers rights asks anew.

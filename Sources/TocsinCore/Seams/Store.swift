@@ -242,13 +242,13 @@ package protocol DeviceWriting {
     /// Inserts the device or replaces the one with its id.
     func save(_ device: Device) throws(StoreError)
     /// Removes the device and notes that; fan-outs that wait still answer it, ended for this reason and without its token.
-    func removeDevice(_ id: DeviceID, reason: String) throws(StoreError)
+    func removeDevice(_ id: DeviceID, reason: DeliveryReason) throws(StoreError)
     /// Marks the device inactive if its registration is not newer than `moment`; answers whether it did.
-    func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool
+    func retireDevice(_ id: DeviceID, reason: DeliveryReason, registeredBy moment: Timestamp) throws(StoreError) -> Bool
     /// Notes on which side of Apple's a device is, if that is not known yet.
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError)
     /// Ends the waiting deliveries of a device (its token moved, or was unregistered), and notes each.
-    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError)
+    func endDeliveries(of device: DeviceID, reason: DeliveryReason, now: Timestamp) throws(StoreError)
     /// Makes the waiting deliveries of a topic's messages to a user's devices final, and notes each, and that the user wants
     /// none that are on their way.
     func settleDeliveries(
@@ -341,7 +341,7 @@ package protocol DeliveryWriting {
     func record(_ delivery: Delivery, heldUntil lease: Timestamp) throws(StoreError) -> Bool
     /// Takes back that a device was retired for this reason, and the end of this delivery; false when it is not retired so
     /// any more.
-    func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool
+    func restore(_ delivery: Delivery, endedFor reason: DeliveryReason, now: Timestamp) throws(StoreError) -> Bool
     /// Removes those of the deliveries that are in a final state since before the moment, and whose message is on its way to
     /// nobody any more; answers how many.
     func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int

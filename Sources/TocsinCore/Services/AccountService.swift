@@ -67,7 +67,7 @@ package struct AccountService: Sendable {
             account.isDisabled = isDisabled
             try writer.save(account)
             for device in isDisabled ? try writer.devices(of: account.id) : [] {
-                try writer.endDeliveries(of: device.id, reason: DeliveryReason.accessEnded.rawValue, now: time.now())
+                try writer.endDeliveries(of: device.id, reason: .accessEnded, now: time.now())
             }
             if isDisabled { writer.note(.pushesUnwanted(account.id, nil, .accessEnded)) }
             // Whoever remembers what has ended looks again, in either case.

@@ -118,9 +118,9 @@ package struct DeviceService: Sendable {
         now: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        try writer.endDeliveries(of: device.id, reason: reason.rawValue, now: now)
-        try writer.removeDevice(device.id, reason: reason.rawValue)
-        try environment.raise(.unregistered(device, reason: reason.rawValue), writer)
+        try writer.endDeliveries(of: device.id, reason: reason, now: now)
+        try writer.removeDevice(device.id, reason: reason)
+        try environment.raise(.unregistered(device, reason: reason), writer)
     }
 
     /// Removes the caller's devices with this token, and the one with this id; their waiting pushes end at once.

@@ -184,7 +184,7 @@ package struct DirectPushService: Sendable {
     private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
         let limit = Self.maximumTokens + environment.limits.devicesPerUser
         let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
-        let unknown = rows.count { $0.reason == DeliveryReason.unknownToken.rawValue }
+        let unknown = rows.count { $0.reason == .unknownToken }
         let missing = rows.count { $0.deviceID.userWithoutDevice != nil }
         return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
     }
@@ -216,16 +216,16 @@ extension DirectPushService {
         let chosen = devices.values.filter { order.platforms.contains($0.platform) }
         var rows = chosen.map { device in
             let row = row(of: message, to: device.id, device.platform, now)
-            return device.isActive ? row : row.final(.ended, device.disabledReason ?? "DEVICE_INACTIVE")
+            return device.isActive ? row : row.final(.ended, device.disabledReason ?? .deviceInactive)
         }
         // The token itself is not kept: it may be somebody's.
         rows += unknown.sorted().map { token in
             let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
-            return row(of: message, to: stand, nil, now).final(.skipped, DeliveryReason.unknownToken.rawValue)
+            return row(of: message, to: stand, nil, now).final(.skipped, .unknownToken)
         }
         if let user = order.userID, !chosen.contains(where: { $0.userID == user }) {
             let missing = row(of: message, to: .missing(of: user), nil, now)
-            rows.append(missing.final(.skipped, DeliveryReason.noDevice.rawValue))
+            rows.append(missing.final(.skipped, .noDevice))
         }
         return rows
     }
@@ -238,7 +238,7 @@ extension DirectPushService {
         _ now: Timestamp
     ) -> Delivery {
         Delivery(
-            id: DeliveryID(DerivedUUID.text(of: message.text, device.text)),
+            id: DeliveryID(of: message, to: device),
             messageID: message,
             deviceID: device,
             platform: platform,
@@ -250,7 +250,7 @@ extension DirectPushService {
 }
 
 extension Delivery {
-    fileprivate func final(_ status: DeliveryStatus, _ reason: String) -> Delivery {
+    fileprivate func final(_ status: DeliveryStatus, _ reason: DeliveryReason) -> Delivery {
         var delivery = self
         delivery.status = status
         delivery.reason = reason

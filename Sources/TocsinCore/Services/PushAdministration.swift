@@ -70,10 +70,9 @@ package struct PushAdministration: Sendable {
     }
 
     private func end(_ device: Device, _ writer: any StoreWriter) throws(StoreError) {
-        let reason = DeliveryReason.accessEnded.rawValue
-        try writer.endDeliveries(of: device.id, reason: reason, now: environment.time.now())
-        try writer.removeDevice(device.id, reason: reason)
-        try environment.raise(.unregistered(device, reason: reason), writer)
+        try writer.endDeliveries(of: device.id, reason: .accessEnded, now: environment.time.now())
+        try writer.removeDevice(device.id, reason: .accessEnded)
+        try environment.raise(.unregistered(device, reason: .accessEnded), writer)
     }
 
     /// Hands over the members of a topic, page by page; `topic` is its id, or its name if no other has it.

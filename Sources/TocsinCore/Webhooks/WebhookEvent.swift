@@ -10,7 +10,7 @@ package enum WebhookOccurrence: Sendable, Hashable {
     /// A device was registered for the first time, again after it had ended, for another user, or with another token.
     case registered(Device)
     /// A device was signed out, or its token moved to another user.
-    case unregistered(Device, reason: String)
+    case unregistered(Device, reason: DeliveryReason)
     /// A push was asked for; whom it reaches is found out later.
     case pushRequested(PushRequest)
 

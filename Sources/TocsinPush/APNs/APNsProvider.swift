@@ -63,23 +63,23 @@ package struct APNsProvider: PushProvider {
         let good = order.targets.indices.filter { Self.isToken(order.targets[$0].token) }
         if good.count < order.targets.count {
             for index in order.targets.indices where !Self.isToken(order.targets[index].token) {
-                settled(index, .retire(reason: "MALFORMED_TOKEN", deadSince: nil))
+                settled(index, .retire(reason: .malformedToken, deadSince: nil))
             }
         }
         let side = order.lane.environment ?? credentials.defaultEnvironment
         guard let otherSide = reachableSide(beside: side),
             good.contains(where: { order.targets[$0].isEnvironmentAssumed })
         else { return await send(order, good, settled) }
-        let strays = StrayList()
+        let unknown = UnknownTokens()
         await send(order, good) { index, result in
             guard order.targets[index].isEnvironmentAssumed, result == EnvironmentFallback.wrongSide else {
                 return settled(index, result)
             }
-            strays.indices.withLock { $0.append(index) }
+            unknown.indices.withLock { $0.append(index) }
         }
         var elsewhere = order
         elsewhere.lane.environment = otherSide
-        await send(elsewhere, strays.indices.withLock { $0 }) { index, result in
+        await send(elsewhere, unknown.indices.withLock { $0 }) { index, result in
             settled(index, EnvironmentFallback.result(of: result, on: otherSide))
         }
     }
@@ -92,14 +92,14 @@ package struct APNsProvider: PushProvider {
     ) async {
         guard !indices.isEmpty else { return }
         let time = time
-        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
-        if let asked = order.withdrawal { withdrawal = { asked(indices[$0]) } }
+        var cancellation: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.cancellation { cancellation = { asked(indices[$0]) } }
         await rounds.run(
             count: indices.count,
             plan: { positions, tried in await plan(order, positions.map { order.targets[indices[$0]] }, tried) },
-            judge: { APNsAnswers(now: time.now()).verdict($0) },
-            apply: { remedy, batch in await apply(remedy, batch) },
-            withdrawal: withdrawal,
+            decide: { APNsAnswers(now: time.now()).decision($0) },
+            apply: { action, batch in await apply(action, batch) },
+            cancellation: cancellation,
             settled: { position, result in settled(indices[position], result) }
         )
     }
@@ -109,19 +109,19 @@ package struct APNsProvider: PushProvider {
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         let type = pushType(of: order.lane.appID)
         // Apple ends an app that gets such a push and reports no call.
-        guard type != .voip || !order.payload.options.silent else { return .settle(.skipped(reason: "SILENT_CALL")) }
+        guard type != .voip || !order.payload.options.silent else { return .settle(.skipped(reason: .silentCall)) }
         let notification = APNsNotification(
             order.payload,
             type: type,
             mayBeCritical: credentials.mayBeCritical,
             startingWith: detail
         )
-        guard let notification else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+        guard let notification else { return .settle(.refused(reason: .payloadTooLarge)) }
         let token: String
         do throws(KeyError) {
             token = try tokens.token()
         } catch {
-            return .settle(.pause(reason: "APNs key: \(error)"))
+            return .settle(.pause(reason: DeliveryReason(rawValue: "APNs key: \(error)")))
         }
         let requests = targets.map { target in
             var headers = [PushHeader("apns-id", target.deliveryID.text)]
@@ -173,8 +173,8 @@ package struct APNsProvider: PushProvider {
     private static let authorization = "authorization"
     private static let scheme = "bearer "
 
-    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
-        switch remedy {
+    private func apply(_ action: RetryAction, _ batch: PushBatch) async {
+        switch action {
         case .none, .otherConnection, .smallerPayload: return
         case .newConnection: break
         case .heldCredential: tokens.hold()
@@ -210,29 +210,22 @@ package struct APNsProvider: PushProvider {
     }
 
     /// Shared with the transport's threads while a round is under way.
-    private final class StrayList: Sendable {
+    private final class UnknownTokens: Sendable {
         let indices = Mutex<[Int]>([])
     }
 }
 
 /// Devices that named no side and are unknown on the one assumed: what the other side's answer means for them.
 enum EnvironmentFallback {
-    static let wrongSide = PushResult.retire(reason: APNsReason.badDeviceToken.rawValue, deadSince: nil)
-
-    private static let sameEverywhere: Set<String> = [
-        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
-    ]
-    /// The key serves one side only, so nobody can be there.
-    private static let oneSidedKey: Set<String> = [
-        APNsReason.badEnvironmentKeyIDInToken.rawValue, APNsReason.badEnvironmentKeyInToken.rawValue,
-    ]
+    static let wrongSide = PushResult.retire(reason: .badDeviceToken, deadSince: nil)
 
     static func result(of result: PushResult, on side: PushEnvironment) -> PushResult {
         switch result {
         case .accepted(let providerID, _): .accepted(providerID: providerID, environment: side)
-        case .retire(let reason, _) where sameEverywhere.contains(reason): wrongSide
+        case .retire(let reason, _) where DeliveryReason.wrongTokens.contains(reason): wrongSide
         case .retire, .refused, .skipped: result
-        case .pause(let reason) where oneSidedKey.contains(reason): wrongSide
+        // Nobody can be on a side that the key does not serve.
+        case .pause(let reason) where DeliveryReason.oneSidedKeys.contains(reason): wrongSide
         // Trouble of the other side says nothing of the lane, which is this side's.
         case .pause(let reason): .retry(PushRetry(.answer, reason: reason))
         case .retry(let retry):

@@ -1,10 +1,11 @@
 import JSON
+import TocsinCore
 
 /// The parts of an error body (`google.rpc.Status`, or an older one) that decide.
 struct FCMErrorBody {
     /// `google.rpc.Code` by name.
-    let status: String
-    let code: FCMErrorCode?
+    let status: DeliveryReason
+    let code: DeliveryReason?
     let violatedFields: [String]
     /// The only sign of a size problem is a sentence.
     let isTooLarge: Bool
@@ -22,7 +23,7 @@ struct FCMErrorBody {
     }
 
     private init(error: JSONValue) {
-        status = ReasonText.cleaned(error["status"]?.stringValue ?? "UNKNOWN")
+        status = DeliveryReason(rawValue: ReasonText.cleaned(error["status"]?.stringValue ?? "UNKNOWN"))
         let details = error["details"]?.arrayValue ?? []
         let typed = { (suffix: String) in
             details.filter { $0["@type"]?.stringValue?.hasSuffix(suffix) ?? false }
@@ -30,7 +31,7 @@ struct FCMErrorBody {
         code =
             typed("google.firebase.fcm.v1.FcmError").lazy
             .compactMap { $0["errorCode"]?.stringValue }
-            .map { FCMErrorCode(rawValue: LegacyReason.today(fcm: $0)) ?? .unspecifiedError }
+            .map { Self.code(named: $0) ?? .unspecifiedError }
             .first
         violatedFields = typed("google.rpc.BadRequest")
             .flatMap { $0["fieldViolations"]?.arrayValue ?? [] }
@@ -41,11 +42,17 @@ struct FCMErrorBody {
     }
 
     private init(legacy name: String) {
-        status = name
-        code = FCMErrorCode(rawValue: LegacyReason.today(fcm: name))
+        status = DeliveryReason(rawValue: name)
+        code = Self.code(named: name)
         violatedFields = LegacyReason.blamesPayload.contains(name) ? ["message"] : []
         isTooLarge = name == "MessageTooBig"
         isDeviceQuota = code == .quotaExceeded && name.lowercased().hasPrefix("device")
+    }
+
+    /// The error code by its present or an earlier name; nil when there is none.
+    private static func code(named name: String) -> DeliveryReason? {
+        let reason = LegacyReason.today(fcm: name)
+        return DeliveryReason.fcmCodes.contains(reason) ? reason : nil
     }
 
     /// `{"error":"…"}` or `{"results":[{"error":"…"}]}`, where it is a name that was once in use.

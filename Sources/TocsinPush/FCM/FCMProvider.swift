@@ -38,9 +38,9 @@ package struct FCMProvider: PushProvider {
         await rounds.run(
             count: order.targets.count,
             plan: { indices, tried in await plan(order, indices.map { order.targets[$0] }, tried) },
-            judge: { FCMAnswers(now: time.now()).verdict($0) },
-            apply: { remedy, batch in await apply(remedy, batch) },
-            withdrawal: order.withdrawal,
+            decide: { FCMAnswers(now: time.now()).decision($0) },
+            apply: { action, batch in await apply(action, batch) },
+            cancellation: order.cancellation,
             settled: settled
         )
     }
@@ -50,7 +50,7 @@ package struct FCMProvider: PushProvider {
         let token: String
         switch await tokens.token() {
         case .success(let text): token = text
-        case .failure(let trouble): return .settle(.pause(reason: trouble.reason))
+        case .failure(let trouble): return .settle(.pause(reason: DeliveryReason(rawValue: trouble.reason)))
         }
         // A token may take its time.
         let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
@@ -61,7 +61,7 @@ package struct FCMProvider: PushProvider {
             lifeSeconds: lifeSeconds,
             startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
-        guard let message else { return .settle(.refused(reason: "PAYLOAD_TOO_LARGE")) }
+        guard let message else { return .settle(.refused(reason: .payloadTooLarge)) }
         let path = "/v1/projects/\(credentials.projectID)/messages:send"
         let requests = targets.map { target in
             PushBatch.Request(path: path, headers: [], body: message.template.filled(for: target))
@@ -79,8 +79,8 @@ package struct FCMProvider: PushProvider {
         PushPool(origin: credentials.origin, credential: credentials.projectID + "/" + credentials.clientEmail)
     }
 
-    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
-        switch remedy {
+    private func apply(_ action: RetryAction, _ batch: PushBatch) async {
+        switch action {
         case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential:
             let used = batch.sharedHeaders.first { $0.value.hasPrefix(Self.scheme) }?.value.dropFirst(Self.scheme.count)

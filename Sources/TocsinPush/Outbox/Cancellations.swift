@@ -15,7 +15,7 @@ final class Cancellations: Sendable {
 
     private struct Wish {
         var reason: DeliveryReason
-        /// Its place among all wishes, from 1.
+        /// Its number among all wishes, from 1.
         var number: Int
     }
 
@@ -66,8 +66,9 @@ final class Cancellations: Sendable {
 }
 
 extension DeliveryReason {
-    /// Whether the device stays one that could be reached: then a delivery is skipped, and has not ended.
-    var isWish: Bool { [.notificationsOff, .topicMuted].contains(self) }
+    /// Whether the user wants less: the device could be reached, so a delivery is skipped and has
+    /// not ended.
+    var isWish: Bool { self == .notificationsOff || self == .topicMuted }
 }
 
 /// Entries of the last while.

@@ -1,23 +1,24 @@
 import TocsinCore
 
-/// Whether pushes may pass on a lane: opens, pauses and probes by what became of those before.
+/// Whether pushes may pass on a lane, by what became of those before.
 ///
-/// States: open → paused (a pause result, an outage, or suspect configuration) → probing (one push after 1, 2, 4 … 60 s)
-/// → open at the first success, else paused again.
+/// Closed, it lets all pass. A pause result, an outage or suspect configuration opens it: the lane
+/// is paused. After 1, 2, 4 … 60 seconds it is half open, and one push probes the provider. The
+/// first success closes it; otherwise it opens again.
 struct CircuitBreaker: Sendable, Hashable {
     private enum State: Sendable, Hashable {
-        case open
-        case paused(until: Timestamp)
-        case probing(since: Timestamp)
+        case closed
+        case open(until: Timestamp)
+        case halfOpen(since: Timestamp)
     }
 
     /// Which of the wanted pushes may go now; the others wait until the given moment.
     struct Admission: Sendable, Hashable {
         /// Positions among those asked for.
-        var places: Range<Int>
+        var positions: Range<Int>
         var othersWaitUntil: Timestamp
-        /// Set when the project's rate, not the gate, holds the others back.
-        var brake: RateLimiter?
+        /// Set when the project's rate, not the breaker, holds the others back.
+        var limiter: RateLimiter?
     }
 
     /// What a settled push says of the lane.
@@ -55,12 +56,13 @@ struct CircuitBreaker: Sendable, Hashable {
     private static let outageAnswers = 20
     private static let outageOwners = 3
 
-    private var state = State.open
+    private var state = State.closed
     private var backoffSeconds = 0.0
     private var lastAccepted: Timestamp?
     private var wrongTokens = 0
-    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out not to be their fault.
-    private var condemned: [Delivery] = []
+    /// The deliveries whose devices were retired for the wrong tokens counted, should it turn out
+    /// not to be their fault.
+    private var retired: [Delivery] = []
     /// Owners whose pushes were stuck in this pause.
     private var stuckOwners: Set<UserID> = []
     /// When another owner's push was last let through a pause.
@@ -71,39 +73,39 @@ struct CircuitBreaker: Sendable, Hashable {
     /// Why it was last paused.
     private(set) var pauseReason = ""
 
-    var isOpen: Bool { state == .open }
+    var isClosed: Bool { state == .closed }
 
     /// Decides which of these owners' pushes may go.
     ///
     /// Until three owners were stuck, a pause may be about one owner's devices and must not hold up
     /// others. So a push of an owner who was not stuck may go as a probe of its own, one a second.
     mutating func admit(_ owners: [UserID], now: Timestamp) -> Admission {
-        if isOpen { return Admission(places: owners.indices, othersWaitUntil: now) }
+        if isClosed { return Admission(positions: owners.indices, othersWaitUntil: now) }
         let other = owners.firstIndex { !stuckOwners.contains($0) }
         let mayPass = other != nil && stuckOwners.count < Self.outageOwners
         let soon = now.adding(seconds: Self.passSeconds)
         if isProbeDue(now), !owners.isEmpty {
-            state = .probing(since: now)
+            state = .halfOpen(since: now)
             return pass(other ?? 0, othersWaitUntil: mayPass ? soon : waitBehindProbe(now), now)
         }
-        guard mayPass, let other else { return Admission(places: 0..<0, othersWaitUntil: nextTry(now: now)) }
+        guard mayPass, let other else { return Admission(positions: 0..<0, othersWaitUntil: nextTry(now: now)) }
         if let passedAt, now < passedAt.adding(seconds: Self.passSeconds) {
-            return Admission(places: 0..<0, othersWaitUntil: soon)
+            return Admission(positions: 0..<0, othersWaitUntil: soon)
         }
         return pass(other, othersWaitUntil: soon, now)
     }
 
     private func isProbeDue(_ now: Timestamp) -> Bool {
         switch state {
-        case .open: false
-        case .paused(let until): now >= until
-        case .probing(let since): now >= since.adding(seconds: Self.probeSeconds)
+        case .closed: false
+        case .open(let until): now >= until
+        case .halfOpen(let since): now >= since.adding(seconds: Self.probeSeconds)
         }
     }
 
-    private mutating func pass(_ place: Int, othersWaitUntil moment: Timestamp, _ now: Timestamp) -> Admission {
+    private mutating func pass(_ position: Int, othersWaitUntil moment: Timestamp, _ now: Timestamp) -> Admission {
         passedAt = now
-        return Admission(places: place..<(place + 1), othersWaitUntil: moment)
+        return Admission(positions: position..<(position + 1), othersWaitUntil: moment)
     }
 
     /// Whether so many wrong tokens, with this many acceptances beside them, speak against the configuration.
@@ -113,51 +115,52 @@ struct CircuitBreaker: Sendable, Hashable {
         return wrongTokens + new >= Self.suspicious
     }
 
-    /// Remembers deliveries whose devices are retired for a wrong token: too few so far to speak against the configuration.
-    mutating func condemn(_ deliveries: [Delivery]) {
-        condemned = Array((condemned + deliveries).suffix(Self.suspicious))
+    /// Remembers deliveries whose devices are retired for a wrong token: too few so far to speak
+    /// against the configuration.
+    mutating func noteRetired(_ deliveries: [Delivery]) {
+        retired = Array((retired + deliveries).suffix(Self.suspicious))
     }
 
     /// The deliveries whose devices were retired before the configuration became suspect; asked once.
-    mutating func pardon() -> [Delivery] {
-        defer { condemned = [] }
-        return condemned
+    mutating func takeRetired() -> [Delivery] {
+        defer { retired = [] }
+        return retired
     }
 
     /// Learns from settled pushes; answers what changed.
     mutating func learn(_ signs: [Sign], now: Timestamp) -> Change? {
-        let wasOpen = isOpen
+        let wasClosed = isClosed
         var stuck: String?
         for sign in signs {
             switch sign {
-            case .alive: open()
+            case .alive: close()
             case .accepted:
-                open()
+                close()
                 lastAccepted = now
                 wrongTokens = 0
-                condemned = []
+                retired = []
             case .wrongToken: wrongTokens += 1
             case .serverFault(let owner): stuck = fault(of: owner) ?? stuck
-            case .unanswered: if case .probing = state { stuck = "the provider does not answer" }
+            case .unanswered: if case .halfOpen = state { stuck = "the provider does not answer" }
             case .stuck(let reason, let owner):
                 stuck = reason
                 if stuckOwners.count < Self.rememberedOwners { stuckOwners.insert(owner) }
             case .neutral: break
             }
         }
-        if let stuck, !worksForOthers(now) { return pause(stuck, now) }
-        if wasOpen || !isOpen { return nil }
+        if let stuck, !worksForOthers(now) { return open(stuck, now) }
+        if wasClosed || !isClosed { return nil }
         reportedAt = nil
         return .resumed
     }
 
     /// Trouble that is not everybody's is no reason to make everybody wait.
     private func worksForOthers(_ now: Timestamp) -> Bool {
-        lastAccepted.map { isOpen && now < $0.adding(seconds: Self.recentSeconds) } ?? false
+        lastAccepted.map { isClosed && now < $0.adding(seconds: Self.recentSeconds) } ?? false
     }
 
-    private mutating func open() {
-        state = .open
+    private mutating func close() {
+        state = .closed
         backoffSeconds = 0
         faults = []
         stuckOwners = []
@@ -166,16 +169,16 @@ struct CircuitBreaker: Sendable, Hashable {
     private mutating func fault(of owner: UserID) -> String? {
         faults.append(owner)
         if faults.count > Self.outageAnswers { faults.removeFirst() }
-        if case .probing = state { return "the provider is still failing" }
+        if case .halfOpen = state { return "the provider is still failing" }
         guard faults.count == Self.outageAnswers, Set(faults).count >= Self.outageOwners else { return nil }
         return "the last \(Self.outageAnswers) answers were failures of the provider"
     }
 
     /// Late news of a pause that has been made already changes nothing.
-    private mutating func pause(_ reason: String, _ now: Timestamp) -> Change? {
-        if case .paused(let until) = state, now < until { return nil }
+    private mutating func open(_ reason: String, _ now: Timestamp) -> Change? {
+        if case .open(let until) = state, now < until { return nil }
         backoffSeconds = min(Self.maximumBackoffSeconds, max(1, backoffSeconds * 2))
-        state = .paused(until: now.adding(seconds: backoffSeconds))
+        state = .open(until: now.adding(seconds: backoffSeconds))
         pauseReason = reason
         if let reportedAt, now < reportedAt.adding(seconds: 60) { return nil }
         reportedAt = now
@@ -190,9 +193,9 @@ struct CircuitBreaker: Sendable, Hashable {
     /// When a paused lane is tried next.
     func nextTry(now: Timestamp) -> Timestamp {
         switch state {
-        case .open: now.adding(seconds: 1)
-        case .paused(let until): max(until, now)
-        case .probing: waitBehindProbe(now)
+        case .closed: now.adding(seconds: 1)
+        case .open(let until): max(until, now)
+        case .halfOpen: waitBehindProbe(now)
         }
     }
 }

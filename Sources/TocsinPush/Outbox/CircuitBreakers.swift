@@ -1,7 +1,8 @@
 import Synchronization
 import TocsinCore
 
-/// The gates of all lanes of this node, the brakes of its projects, and those of single devices.
+/// The circuit breakers of this node's lanes, the rate limiters of its projects, and the backoff of
+/// single devices.
 final class CircuitBreakers: Sendable {
     /// What shares a quota: a project's Android devices and browsers do.
     private struct Project: Hashable {
@@ -10,48 +11,49 @@ final class CircuitBreakers: Sendable {
     }
 
     private struct State {
-        var gates: [PushLane: CircuitBreaker] = [:]
-        var brakes: [Project: RateLimiter] = [:]
+        var breakers: [PushLane: CircuitBreaker] = [:]
+        var limiters: [Project: RateLimiter] = [:]
         var devices = DeviceBackoff()
         /// When each service's credential trouble was last told of.
         var troubleToldAt: [PushService: Timestamp] = [:]
     }
 
-    /// Apps name themselves when devices register, so the table is bounded: open gates are forgotten first.
+    /// Apps name themselves when devices register, so the table is bounded: closed breakers are
+    /// forgotten first.
     private static let maximumLanes = 1000
     private static let secondsBetweenReports = 60.0
     private let state = Mutex(State())
 
     func admit(_ lane: PushLane, _ owners: [UserID], now: Timestamp) -> CircuitBreaker.Admission {
         state.withLock { state in
-            if state.gates.count >= Self.maximumLanes, state.gates[lane] == nil {
-                state.gates = state.gates.filter { !$0.value.isOpen }
-                state.brakes = state.brakes.filter { $0.value.isSlow(now) }
+            if state.breakers.count >= Self.maximumLanes, state.breakers[lane] == nil {
+                state.breakers = state.breakers.filter { !$0.value.isClosed }
+                state.limiters = state.limiters.filter { $0.value.isSlow(now) }
             }
-            var admission = state.gates[lane, default: CircuitBreaker()].admit(owners, now: now)
-            let isOpen = state.gates[lane]?.isOpen ?? true
-            guard lane.service != .apns, isOpen, !admission.places.isEmpty else { return admission }
-            admission.slow(by: &state.brakes[Self.project(lane), default: RateLimiter()], now: now)
+            var admission = state.breakers[lane, default: CircuitBreaker()].admit(owners, now: now)
+            let isClosed = state.breakers[lane]?.isClosed ?? true
+            guard lane.service != .apns, isClosed, !admission.positions.isEmpty else { return admission }
+            admission.slow(by: &state.limiters[Self.project(lane), default: RateLimiter()], now: now)
             return admission
         }
     }
 
-    /// Why and until when a lane is paused; nil when it is open.
+    /// Why and until when a lane is paused; nil when it is not.
     func pause(of lane: PushLane, now: Timestamp) -> (reason: String, until: Timestamp)? {
         state.withLock { state in
-            guard let gate = state.gates[lane], !gate.isOpen else { return nil }
-            return (gate.pauseReason, gate.nextTry(now: now))
+            guard let breaker = state.breakers[lane], !breaker.isClosed else { return nil }
+            return (breaker.pauseReason, breaker.nextTry(now: now))
         }
     }
 
-    /// Runs a closure over a lane's gate.
-    func withGate<Value: Sendable>(of lane: PushLane, _ body: (inout CircuitBreaker) -> Value) -> Value {
-        state.withLock { body(&$0.gates[lane, default: CircuitBreaker()]) }
+    /// Runs a closure over a lane's circuit breaker.
+    func withBreaker<Value: Sendable>(of lane: PushLane, _ body: (inout CircuitBreaker) -> Value) -> Value {
+        state.withLock { body(&$0.breakers[lane, default: CircuitBreaker()]) }
     }
 
     /// A lane's project has used up its quota; answers its new rate a second, if it changed.
     func slow(_ lane: PushLane, now: Timestamp) -> Double? {
-        state.withLock { $0.brakes[Self.project(lane), default: RateLimiter()].slow(now) }
+        state.withLock { $0.limiters[Self.project(lane), default: RateLimiter()].slow(now) }
     }
 
     /// A device is to be left alone until then.
@@ -68,7 +70,7 @@ final class CircuitBreakers: Sendable {
     }
 
     /// Those of the devices that are, or lately were, to be left alone.
-    func brakes(on devices: some Sequence<DeviceID>) -> [DeviceID: DeviceBackoff.Hold] {
+    func backoff(of devices: some Sequence<DeviceID>) -> [DeviceID: DeviceBackoff.Hold] {
         state.withLock { state in
             guard !state.devices.isEmpty else { return [:] }
             var found: [DeviceID: DeviceBackoff.Hold] = [:]
@@ -95,16 +97,16 @@ final class CircuitBreakers: Sendable {
 
 extension CircuitBreaker.Admission {
     /// Takes back what the project's rate does not allow; each of those has its own turn.
-    fileprivate mutating func slow(by brake: inout RateLimiter, now: Timestamp) {
-        let admitted = brake.admit(places.count, now: now)
-        guard admitted < places.count else { return }
-        places = places.lowerBound..<(places.lowerBound + admitted)
-        self.brake = brake
+    fileprivate mutating func slow(by limiter: inout RateLimiter, now: Timestamp) {
+        let admitted = limiter.admit(positions.count, now: now)
+        guard admitted < positions.count else { return }
+        positions = positions.lowerBound..<(positions.lowerBound + admitted)
+        self.limiter = limiter
     }
 
     /// When a push that may not go now tries again.
     func turn(of position: Int, now: Timestamp) -> Timestamp {
-        guard let brake, position >= places.upperBound else { return othersWaitUntil }
-        return max(othersWaitUntil, brake.turn(of: position - places.upperBound, now: now))
+        guard let limiter, position >= positions.upperBound else { return othersWaitUntil }
+        return max(othersWaitUntil, limiter.turn(of: position - positions.upperBound, now: now))
     }
 }

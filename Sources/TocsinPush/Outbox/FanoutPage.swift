@@ -12,8 +12,8 @@ struct FanoutPage: Sendable {
     /// A job's part of the page.
     private struct Share: Sendable {
         var job: FanoutJob
-        /// Its places among the page's entries.
-        var places: Range<Int>
+        /// Its indices among the page's entries.
+        var indices: Range<Int>
         var nextDevice: String
         var isLast: Bool
     }
@@ -22,23 +22,23 @@ struct FanoutPage: Sendable {
         let lease = context.time.now().adding(seconds: context.settings.leaseSeconds)
         let held = await renewed(lease)
         guard let reading = await read(held, lease) else {
-            context.control.unreserve(limit)
+            context.inFlight.unreserve(limit)
             return tell(.advanced(jobs, left: []))
         }
         let isPaced = await paced(reading)
-        if isPaced, context.boards.areAbandoned {
-            context.control.unreserve(limit)
+        if isPaced, context.openResults.areAbandoned {
+            context.inFlight.unreserve(limit)
             return tell(.advanced(jobs, left: held))
         }
-        let flight = SendBatch(context, reading.entries, messages(of: held), isPaced: isPaced)
-        context.control.unreserve(limit)
+        let batch = SendBatch(context, reading.entries, messages(of: held), isPaced: isPaced)
+        context.inFlight.unreserve(limit)
         await goOnWithoutPage(reading)
-        guard !reading.shares.isEmpty else { return flight.end() }
+        guard !reading.shares.isEmpty else { return batch.end() }
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
-        await flight.wait(until: patience)
+        await batch.wait(until: patience)
         tell(.answered)
-        await record(reading.shares, flight)
-        flight.end()
+        await record(reading.shares, batch)
+        batch.end()
     }
 
     /// Waits until the project's quota lets a page of a large fan-out go, without reserving
@@ -53,10 +53,10 @@ struct FanoutPage: Sendable {
         let latest = Timestamp(milliseconds: .max)
         let moment = context.quotas.book(reading.entries.count, on: lane, now: now, latest: latest)
         guard moment > now else { return true }
-        context.control.unreserve(limit)
-        // The task is cancelled only after the last page has landed.
+        context.inFlight.unreserve(limit)
+        // The task is cancelled only after the last page is recorded.
         try? await context.time.sleep(until: moment)
-        context.control.reserve(limit)
+        context.inFlight.reserve(limit)
         return true
     }
 
@@ -103,7 +103,7 @@ extension FanoutPage {
         guard !held.isEmpty else { return nil }
         let until = held.compactMap(\.fanout.leaseUntil).min() ?? lease
         let (context, room) = (context, limit)
-        let heardWishes = context.withdrawals.heardWishes
+        let heardWishes = context.cancellations.heardWishes
         let read = await context.reading(until: until) { reader throws(StoreError) in
             var found: [Found] = []
             var large: [(job: FanoutJob, cuts: [String])] = []
@@ -174,7 +174,7 @@ extension FanoutPage {
         var lanes = LaneNames(context)
         for device in devices {
             let delivery = Delivery(
-                id: DeliveryIdentity.id(of: job.fanout.messageID, to: device.id),
+                id: DeliveryID(of: job.fanout.messageID, to: device.id),
                 messageID: job.fanout.messageID,
                 deviceID: device.id,
                 platform: device.platform,
@@ -193,7 +193,7 @@ extension FanoutPage {
         reading.shares.append(
             Share(
                 job: job,
-                places: first..<reading.entries.count,
+                indices: first..<reading.entries.count,
                 nextDevice: devices.last?.id.text ?? job.fanout.nextDevice,
                 isLast: devices.count < limit
             )
@@ -241,28 +241,28 @@ extension FanoutPage {
         var open: [Int] = []
     }
 
-    private func record(_ shares: [Share], _ flight: SendBatch) async {
-        let log = OutcomeRecorder(flight)
-        let settled = log.settle(Array(flight.entries.indices))
-        flight.markStalled(settled.open)
+    private func record(_ shares: [Share], _ batch: SendBatch) async {
+        let recorder = OutcomeRecorder(batch)
+        let settled = recorder.settle(Array(batch.entries.indices))
+        batch.markStalled(settled.open)
         let lease = context.time.now().adding(seconds: context.settings.leaseSeconds)
-        let record = await write(shares, settled, log, lease)
+        let record = await write(shares, settled, recorder, lease)
         tell(.advanced(shares.map(\.job), left: record?.left ?? []))
         guard let record else { return }
-        log.report(record.written)
-        await log.follow(record.open, lease: lease)
+        recorder.report(record.written)
+        await recorder.follow(record.open, lease: lease)
     }
 
     /// Writes nothing of a fan-out that is no longer ours, for then its new holder serves these devices.
     private func write(
         _ shares: [Share],
         _ settled: OutcomeRecorder.Settled,
-        _ log: OutcomeRecorder,
+        _ recorder: OutcomeRecorder,
         _ lease: Timestamp
     ) async -> Record? {
         let (settings, now) = (context.settings, context.time.now())
         let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
-        let underWay = settled.open.map { ($0, log.underWay($0, lease: lease)) }
+        let underWay = settled.open.map { ($0, recorder.underWay($0, lease: lease)) }
         return await context.writing(until: until) { writer throws(StoreError) in
             var record = Record()
             var lost: [Range<Int>] = []
@@ -274,11 +274,11 @@ extension FanoutPage {
                     record.left += left
                     others += outcomes
                 } else {
-                    lost.append(share.places)
+                    lost.append(share.indices)
                 }
             }
-            func isOurs(_ place: Int) -> Bool { !lost.contains { $0.contains(place) } }
-            let rows = lost.isEmpty ? settled.rows : zip(settled.places, settled.rows).filter { isOurs($0.0) }.map(\.1)
+            func isOurs(_ index: Int) -> Bool { !lost.contains { $0.contains(index) } }
+            let rows = lost.isEmpty ? settled.rows : zip(settled.indices, settled.rows).filter { isOurs($0.0) }.map(\.1)
             let open = underWay.filter { isOurs($0.0) }
             record.open = open.map(\.0)
             record.written = try OutcomeRecorder.retiring(rows, writer)

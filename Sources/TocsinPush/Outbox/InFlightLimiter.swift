@@ -27,7 +27,7 @@ final class InFlightLimiter: Sendable {
     }
 
     /// Whether a push may start.
-    enum Place: Sendable, Hashable {
+    enum Slot: Sendable, Hashable {
         case taken
         case none
         /// The owner's devices or their push service stall; they have their share under way.
@@ -61,13 +61,13 @@ final class InFlightLimiter: Sendable {
         }
     }
 
-    /// Keeps places for a page whose devices are being read.
-    func reserve(_ places: Int) { counts.withLock { $0.reserved += places } }
+    /// Keeps slots for a page whose devices are being read.
+    func reserve(_ slots: Int) { counts.withLock { $0.reserved += slots } }
 
-    func unreserve(_ places: Int) { counts.withLock { $0.reserved -= places } }
+    func unreserve(_ slots: Int) { counts.withLock { $0.reserved -= slots } }
 
-    /// Takes a place for a push, if there is one.
-    func take(_ lane: PushLane, _ owner: UserID) -> Place {
+    /// Takes a slot for a push, if there is one.
+    func take(_ lane: PushLane, _ owner: UserID) -> Slot {
         let origin = Self.origin(of: lane)
         return counts.withLock { counts in
             let singles = [counts.owners[owner], origin.flatMap { counts.origins[$0] }].compactMap(\.self)
@@ -83,7 +83,7 @@ final class InFlightLimiter: Sendable {
         }
     }
 
-    /// Has a push that was given a place count as stalled.
+    /// Has a push that has a slot count as stalled.
     func markStalled(_ lane: PushLane, _ owner: UserID) {
         let origin = Self.origin(of: lane)
         counts.withLock { counts in

@@ -63,7 +63,7 @@ struct OutboxClaim: Sendable {
         let now = context.time.now()
         let lease = now.adding(seconds: context.settings.leaseSeconds)
         let node = context.settings.node
-        let heardWishes = context.withdrawals.heardWishes
+        let heardWishes = context.cancellations.heardWishes
         let (fanouts, retries) = try await context.store.write {
             writer throws(StoreError) -> ([Fanout], [Retry]) in
             let fanouts = try Self.claimed(wish) { limit, urgentOnly throws(StoreError) in
@@ -177,8 +177,8 @@ struct OutboxClaim: Sendable {
     }
 
     private static func message(_ record: Record, _ topic: Record?, _ content: PushContent) -> LoadedMessage {
-        if record.isDeleted { return .ended(reason: "MESSAGE_DELETED") }
-        guard let topic, !topic.isDeleted else { return .ended(reason: "TOPIC_DELETED") }
+        if record.isDeleted { return .ended(reason: .messageDeleted) }
+        guard let topic, !topic.isDeleted else { return .ended(reason: .topicDeleted) }
         return .payload(PushPayload(message: record, topic: topic, content: content))
     }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import TocsinCore
 
 /// What everything in the outbox rests on.
@@ -14,11 +13,11 @@ struct OutboxContext: Sendable {
     let identifiers: any IdentifierSource
     let settings: OutboxSettings
     let report: PushReporting
-    let gates: CircuitBreakers
-    let control: InFlightLimiter
+    let breakers: CircuitBreakers
+    let inFlight: InFlightLimiter
     let quotas: ProjectQuotas
-    let boards: BoardList
-    let withdrawals: Cancellations
+    let openResults: OpenResults
+    let cancellations: Cancellations
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void
 
@@ -48,7 +47,7 @@ struct OutboxContext: Sendable {
                 return try await attempt()
             } catch {
                 let next = time.now().adding(seconds: pause)
-                guard case .unavailable = error, next < lease, !boards.areAbandoned else {
+                guard case .unavailable = error, next < lease, !openResults.areAbandoned else {
                     if error != .stopped { report(.storeFailed(error)) }
                     return nil
                 }
@@ -60,38 +59,6 @@ struct OutboxContext: Sendable {
                 pause = min(2, pause * 2)
             }
         }
-    }
-}
-
-/// The boards of flights under way, to abandon them all when the server stops.
-final class BoardList: Sendable {
-    private struct State {
-        var boards: [ObjectIdentifier: SendResults] = [:]
-        var areAbandoned = false
-    }
-
-    private let state = Mutex(State())
-
-    var areAbandoned: Bool { state.withLock { $0.areAbandoned } }
-
-    func add(_ board: SendResults) {
-        let isLate = state.withLock { state in
-            state.boards[ObjectIdentifier(board)] = board
-            return state.areAbandoned
-        }
-        if isLate { board.abandon() }
-    }
-
-    func remove(_ board: SendResults) {
-        state.withLock { $0.boards[ObjectIdentifier(board)] = nil }
-    }
-
-    func abandonAll() {
-        let boards = state.withLock { state in
-            state.areAbandoned = true
-            return Array(state.boards.values)
-        }
-        for board in boards { board.abandon() }
     }
 }
 

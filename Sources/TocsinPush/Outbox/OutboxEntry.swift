@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// A delivery on its way through a flight.
+/// A delivery on its way through a send batch.
 struct OutboxEntry: Sendable {
     var device: Device
     /// The delivery as it stands in the store, or would stand if it had been written.
@@ -26,12 +26,12 @@ struct OutboxEntry: Sendable {
 /// What became of an entry, so far.
 enum EntryFate: Sendable, Hashable {
     case result(PushResult)
-    /// Not sent now: the lane is paused, or there is no place.
+    /// Not sent now: the lane is paused, or there is no slot.
     ///
     /// The reason is the ledger's, if it has a new one.
-    case held(until: Timestamp, reason: String? = nil)
+    case held(until: Timestamp, reason: DeliveryReason? = nil)
     /// The message, the topic or the device is gone.
-    case ended(reason: String)
+    case ended(reason: DeliveryReason)
     case expired
     /// Sent, and the server stops before the answer.
     case abandoned
@@ -41,7 +41,7 @@ enum EntryFate: Sendable, Hashable {
 enum LoadedMessage: Sendable, Hashable {
     case payload(PushPayload)
     /// Nothing is sent any more, for this reason.
-    case ended(reason: String)
+    case ended(reason: DeliveryReason)
     /// Not even a row to refer to.
     case gone
 }
@@ -54,14 +54,14 @@ struct SettledEntry: Sendable {
     /// Where the device turned out to be, to be noted with it.
     var learnedEnvironment: PushEnvironment?
     /// Deliveries whose devices were retired earlier for what is the configuration's fault.
-    var pardons: [Delivery] = []
+    var restored: [Delivery] = []
 
     /// Whether writing it touches more than the delivery's own row.
-    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !pardons.isEmpty }
+    var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !restored.isEmpty }
 
     /// A device to retire, unless it was registered again since.
     struct Retirement: Sendable {
-        var reason: String
+        var reason: DeliveryReason
         var registeredBy: Timestamp
         /// The row if it was.
         var deliveryIfKept: Delivery

@@ -10,10 +10,11 @@ struct OutboxSchedule: Sendable {
         case claimed(OutboxClaim?)
         /// Jobs of a page were served as far as written, divided, or lost; what is left of them.
         case advanced([FanoutJob], left: [FanoutJob])
-        /// All answers of a page have come in, so that there are places; its rows are not written yet.
+        /// All answers of a page have come in, so that there are slots; its rows are not
+        /// written yet.
         case answered
         /// All answers of a page or of retries have come in and are written.
-        case landed
+        case recorded
         case stopping
         case stopDeadline
     }
@@ -21,12 +22,12 @@ struct OutboxSchedule: Sendable {
     enum Action: Sendable {
         case claim(OutboxClaim.Wish)
         case serve([FanoutJob], limit: Int)
-        case fly(OutboxClaim)
+        case sendRetries(OutboxClaim)
         /// Gives back what was taken too late to be sent.
         case putBack(OutboxClaim)
         case tick(at: Timestamp)
         case startStopClock
-        case abandonFlights
+        case abandonBatches
         /// The last action: gives back what was not begun.
         case finish([FanoutJob])
     }
@@ -42,7 +43,8 @@ struct OutboxSchedule: Sendable {
     /// Fan-outs we hold a lease on.
     private var held = 0
     private var heldUrgent = 0
-    private var flights = 0
+    /// Pages and retries under way.
+    private var batches = 0
     private var bulkUnderWay = 0
     private var isClaiming = false
     private var mayHaveWork = true
@@ -56,7 +58,7 @@ struct OutboxSchedule: Sendable {
 
     /// Takes in an event.
     ///
-    /// Places in `available` are counted down as pages are started.
+    /// Slots in `available` are counted down as pages are started.
     mutating func handle(_ event: Event, now: Timestamp, available: Int) -> [Action] {
         var actions: [Action] = []
         take(in: event, now: now, &actions)
@@ -82,11 +84,11 @@ struct OutboxSchedule: Sendable {
             if served.first?.isFresh == false { bulkUnderWay -= 1 }
             enqueue(left)
         case .answered: break
-        case .landed: flights -= 1
+        case .recorded: batches -= 1
         case .stopping:
             isStopping = true
             actions.append(.startStopClock)
-        case .stopDeadline: actions.append(.abandonFlights)
+        case .stopDeadline: actions.append(.abandonBatches)
         }
     }
 
@@ -97,8 +99,8 @@ struct OutboxSchedule: Sendable {
         }
         enqueue(claim.jobs)
         if !claim.retries.isEmpty {
-            flights += 1
-            actions.append(isStopping ? .putBack(claim) : .fly(claim))
+            batches += 1
+            actions.append(isStopping ? .putBack(claim) : .sendRetries(claim))
         }
         // What was written since the claim looked is due as well; a moment too many costs one look.
         due = [due.flatMap { $0 > now ? $0 : nil }, claim.nextDue].compactMap(\.self).min()
@@ -116,10 +118,10 @@ struct OutboxSchedule: Sendable {
     }
 
     private mutating func startPages(_ available: Int, _ actions: inout [Action]) {
-        var places = available
-        while flights < settings.flights, places > 0, let (jobs, limit) = nextPage(places) {
-            places -= limit
-            flights += 1
+        var slots = available
+        while batches < settings.batches, slots > 0, let (jobs, limit) = nextPage(slots) {
+            slots -= limit
+            batches += 1
             if jobs.first?.isFresh == false { bulkUnderWay += 1 }
             actions.append(.serve(jobs, limit: limit))
         }
@@ -127,10 +129,11 @@ struct OutboxSchedule: Sendable {
 
     /// The jobs that share the next page: small ones together, the rest of a large one alone.
     ///
-    /// An eighth of all places is kept for urgent ones, and large ones wait until a page of some size can go.
-    private mutating func nextPage(_ places: Int) -> (jobs: [FanoutJob], limit: Int)? {
+    /// An eighth of all slots is kept for urgent ones, and large ones wait until a page of some
+    /// size can go.
+    private mutating func nextPage(_ slots: Int) -> (jobs: [FanoutJob], limit: Int)? {
         let eighth = settings.inFlight / 8
-        let usual = places - eighth
+        let usual = slots - eighth
         var kinds: Set<FanoutJob.Kind> = [.urgentFresh, .urgentBulk]
         if usual > 0 { kinds.insert(.fresh) }
         if bulkUnderWay < Self.bulkPages, usual >= min(settings.pageSize, max(1, eighth)) { kinds.insert(.bulk) }
@@ -140,7 +143,7 @@ struct OutboxSchedule: Sendable {
             jobs.append(next)
         }
         let wanted = jobs.reduce(0) { $0 + $1.pageLimit(settings) }
-        return (jobs, min(wanted, settings.pageSize, first.fanout.isUrgent ? places : usual))
+        return (jobs, min(wanted, settings.pageSize, first.fanout.isUrgent ? slots : usual))
     }
 
     private mutating func startClaim(_ available: Int, _ actions: inout [Action]) {
@@ -149,13 +152,14 @@ struct OutboxSchedule: Sendable {
         actions.append(.claim(wish))
     }
 
-    /// Urgent fan-outs have places of their own, so that no number of others keeps them from being claimed.
+    /// Urgent fan-outs have slots of their own, so that no number of others keeps them from
+    /// being claimed.
     private func wish(_ available: Int) -> OutboxClaim.Wish? {
         let wish = OutboxClaim.Wish(
             urgent: max(0, min(Self.claimedAtOnce, settings.heldFanouts / 4 - heldUrgent)),
             fanouts: max(0, min(Self.claimedAtOnce, settings.heldFanouts - held)),
-            // More than there are places, so that what cannot go does not hide what can.
-            deliveries: flights < settings.flights && available > 0 ? settings.pageSize : 0
+            // More than there are slots, so that what cannot go does not hide what can.
+            deliveries: batches < settings.batches && available > 0 ? settings.pageSize : 0
         )
         return wish.urgent + wish.fanouts + wish.deliveries > 0 ? wish : nil
     }
@@ -173,7 +177,7 @@ struct OutboxSchedule: Sendable {
     }
 
     private mutating func finishing() -> [Action] {
-        guard flights == 0, !isClaiming else { return [] }
+        guard batches == 0, !isClaiming else { return [] }
         var left: [FanoutJob] = []
         while let job = queue.popFirst() { left.append(job) }
         return [.finish(left)]

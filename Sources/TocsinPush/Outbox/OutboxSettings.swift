@@ -26,7 +26,7 @@ package struct OutboxSettings: Sendable, Hashable {
     /// A quarter more may be held of urgent ones.
     package var heldFanouts = 512
     /// Pages and retries under way at once.
-    package var flights = 64
+    package var batches = 64
     /// The store is asked for due work at least this often.
     package var pollSeconds = 5.0
     /// Pushes that a Firebase project may get in a minute; 0: no quota.

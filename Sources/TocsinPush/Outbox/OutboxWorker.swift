@@ -41,11 +41,11 @@ package final class OutboxWorker: Sendable {
             identifiers: environment.identifiers,
             settings: settings,
             report: report,
-            gates: CircuitBreakers(),
-            control: InFlightLimiter(limit: settings.inFlight),
+            breakers: CircuitBreakers(),
+            inFlight: InFlightLimiter(limit: settings.inFlight),
             quotas: ProjectQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
-            boards: BoardList(),
-            withdrawals: Cancellations(),
+            openResults: OpenResults(),
+            cancellations: Cancellations(),
             noteDue: { inbox.yield(.due($0)) }
         )
     }
@@ -59,16 +59,16 @@ package final class OutboxWorker: Sendable {
     /// Says that a device was signed out: what was claimed for it and has not left is not sent.
     ///
     /// May be called from any thread.
-    package func withdraw(_ device: DeviceID, reason: String) {
-        context.withdrawals.add(device, DeliveryReason(rawValue: reason) ?? .unregistered, now: context.time.now())
+    package func cancelPushes(to device: DeviceID, reason: DeliveryReason) {
+        context.cancellations.add(device, reason, now: context.time.now())
     }
 
     /// Says that a user wants no pushes any more, of a topic or of all: what was claimed for them and has not left is not
     /// sent.
     ///
     /// May be called from any thread, once what the user wants can be read.
-    package func withdraw(_ user: UserID, from topic: TopicID?, reason: DeliveryReason) {
-        context.withdrawals.add(user, topic, reason, now: context.time.now())
+    package func cancelPushes(to user: UserID, of topic: TopicID?, reason: DeliveryReason) {
+        context.cancellations.add(user, topic, reason, now: context.time.now())
     }
 
     /// Asks `run` to stop, as cancelling its task does.
@@ -99,7 +99,7 @@ package final class OutboxWorker: Sendable {
             inbox.yield(.woken)
             for await event in events {
                 if case .woken = event { isWoken.store(false, ordering: .releasing) }
-                let actions = schedule.handle(event, now: context.time.now(), available: context.control.available)
+                let actions = schedule.handle(event, now: context.time.now(), available: context.inFlight.available)
                 for action in actions {
                     if case .finish(let jobs) = action {
                         group.cancelAll()
@@ -118,28 +118,28 @@ package final class OutboxWorker: Sendable {
         case .claim(let wish):
             group.addTask { inbox.yield(.claimed(await OutboxClaim.take(wish, context))) }
         case .serve(let jobs, let limit):
-            context.control.reserve(limit)
+            context.inFlight.reserve(limit)
             group.addTask {
                 await FanoutPage(context: context, jobs: jobs, limit: limit) { inbox.yield($0) }.serve()
-                inbox.yield(.landed)
+                inbox.yield(.recorded)
             }
-        case .fly(let claim):
+        case .sendRetries(let claim):
             group.addTask {
-                await Self.fly(claim, context)
-                inbox.yield(.landed)
+                await Self.sendRetries(of: claim, context)
+                inbox.yield(.recorded)
             }
         case .putBack(let claim):
             group.addTask {
                 await OutboxClaim.giveBack([], claim, context)
-                inbox.yield(.landed)
+                inbox.yield(.recorded)
             }
         case .tick(let moment):
             group.addTask { await Self.ring(.ticked(moment), at: moment, context, inbox) }
         case .startStopClock:
             let moment = context.time.now().adding(seconds: context.settings.stopSeconds)
             group.addTask { await Self.ring(.stopDeadline, at: moment, context, inbox) }
-        case .abandonFlights:
-            context.boards.abandonAll()
+        case .abandonBatches:
+            context.openResults.abandonAll()
         case .finish:
             break
         }
@@ -160,7 +160,7 @@ package final class OutboxWorker: Sendable {
         }
     }
 
-    private static func fly(_ claim: OutboxClaim, _ context: OutboxContext) async {
+    private static func sendRetries(of claim: OutboxClaim, _ context: OutboxContext) async {
         var lanes = LaneNames(context)
         let entries = claim.retries.map { retry in
             OutboxEntry(
@@ -170,10 +170,10 @@ package final class OutboxWorker: Sendable {
                 heardWishes: claim.heardWishes
             )
         }
-        let flight = SendBatch(context, entries, claim.messages)
+        let batch = SendBatch(context, entries, claim.messages)
         let patience = context.time.now().adding(seconds: context.settings.pagePatienceSeconds)
-        await OutcomeRecorder(flight).follow(Array(entries.indices), lease: claim.lease, patience: patience)
-        flight.end()
+        await OutcomeRecorder(batch).follow(Array(entries.indices), lease: claim.lease, patience: patience)
+        batch.end()
     }
 
     /// Leases that end now let others go on at once.
@@ -183,5 +183,33 @@ package final class OutboxWorker: Sendable {
         _ = await context.writing(until: now) { writer throws(StoreError) in
             for job in jobs { _ = try writer.advance(job.fanout, nextDevice: job.fanout.nextDevice, leaseUntil: now) }
         }
+    }
+}
+
+// How a push would fare, for explanations of deliveries.
+extension OutboxWorker: PushForecast {
+    /// How a push to the device would fare now, by credentials and pauses.
+    package func outlook(of device: Device) -> PushOutlook {
+        guard let lane = context.providers.lane(of: device) else {
+            return .unreachable(context.providers.obstacle(to: device))
+        }
+        let way = PushOutlook.Way(
+            service: lane.service.rawValue,
+            app: lane.appID.isEmpty ? lane.app : lane.appID,
+            environment: lane.environment
+        )
+        let now = context.time.now()
+        guard let pause = context.breakers.pause(of: lane, now: now) else { return .open(way) }
+        return .paused(way, reason: pause.reason, until: pause.until)
+    }
+
+    /// Whether the device was last seen longer ago than the settings allow.
+    package func isStale(_ device: Device, now: Timestamp) -> Bool {
+        context.settings.staleSeconds.map { device.lastSeenAt.adding(seconds: $0) < now } ?? false
+    }
+
+    /// When a message of this age and `expiresAt` is given up.
+    package func deadline(of message: Record) -> Timestamp {
+        PushPayload(message: message, topic: nil).deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
     }
 }

@@ -1,44 +1,44 @@
 import TocsinCore
 
-/// Writes a flight's outcomes down, as they come in, and reports them.
+/// Writes a batch's outcomes down, as they come in, and reports them.
 struct OutcomeRecorder: Sendable {
-    let flight: SendBatch
-    private var context: OutboxContext { flight.context }
+    let batch: SendBatch
+    private var context: OutboxContext { batch.context }
 
-    init(_ flight: SendBatch) {
-        self.flight = flight
+    init(_ batch: SendBatch) {
+        self.batch = batch
     }
 
     /// Entries with a fate, each with its row, and those without.
     struct Settled: Sendable {
         var rows: [SettledEntry]
-        /// The rows' places in the flight.
-        var places: [Int]
+        /// The rows' indices in the batch.
+        var indices: [Int]
         var open: [Int]
     }
 
     /// The rows of those among `indices` that have a fate, and the rest.
     func settle(_ indices: [Int]) -> Settled {
-        var places: [Int] = []
+        var known: [Int] = []
         var settled: [OutcomeRules.Case] = []
         var open: [Int] = []
         for index in indices {
-            if let fate = flight.fate(index) {
-                let entry = flight.entries[index]
-                settled.append(OutcomeRules.Case(entry: entry, fate: fate, deadline: flight.deadline(of: entry)))
-                places.append(index)
+            if let fate = batch.fate(index) {
+                let entry = batch.entries[index]
+                settled.append(OutcomeRules.Case(entry: entry, fate: fate, deadline: batch.deadline(of: entry)))
+                known.append(index)
             } else {
                 open.append(index)
             }
         }
-        let settlement = OutcomeRules(
+        let rules = OutcomeRules(
             now: context.time.now(),
             policy: context.settings.retry,
-            gates: context.gates,
+            breakers: context.breakers,
             identifiers: context.identifiers,
-            sentAt: flight.startedAt
+            sentAt: batch.startedAt
         )
-        let (rows, changes) = settlement.settle(settled)
+        let (rows, changes) = rules.settle(settled)
         for change in changes {
             switch change.change {
             case .paused(let reason): context.report(.providerPaused(change.lane, reason: reason))
@@ -48,21 +48,21 @@ struct OutcomeRecorder: Sendable {
         }
         let abandoned = settled.count { $0.fate == .abandoned }
         if abandoned > 0 { context.report(.stoppedUnanswered(count: abandoned)) }
-        return Settled(rows: zip(rows, places).map(withdrawn), places: places, open: open)
+        return Settled(rows: zip(rows, known).map(unlessCancelled), indices: known, open: open)
     }
 
     /// What would be tried again, and is not to be sent any more since, is final for that reason.
-    private func withdrawn(_ row: SettledEntry, at place: Int) -> SettledEntry {
-        guard row.delivery.status == .waiting, let reason = flight.withdrawal(place) else { return row }
+    private func unlessCancelled(_ row: SettledEntry, at index: Int) -> SettledEntry {
+        guard row.delivery.status == .waiting, let reason = batch.cancellation(index) else { return row }
         var ended = row
-        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason.rawValue)
+        (ended.delivery.status, ended.delivery.reason) = (reason.isWish ? .skipped : .ended, reason)
         ended.delivery.nextAttemptAt = nil
         return ended
     }
 
     /// A row for a push whose answer is still awaited, under a lease of its own.
     func underWay(_ index: Int, lease: Timestamp) -> Delivery {
-        var delivery = flight.entries[index].delivery
+        var delivery = batch.entries[index].delivery
         delivery.status = .sending
         delivery.leaseUntil = lease
         delivery.nextAttemptAt = nil
@@ -79,7 +79,7 @@ struct OutcomeRecorder: Sendable {
         var chosen = rows
         for (index, row) in rows.enumerated() {
             if let side = row.learnedEnvironment { try writer.learnEnvironment(side, of: row.delivery.deviceID) }
-            for pardoned in row.pardons { try restore(pardoned, now: row.delivery.updatedAt, writer) }
+            for restored in row.restored { try restore(restored, now: row.delivery.updatedAt, writer) }
             guard let retirement = row.retirement else { continue }
             let device = row.delivery.deviceID
             let isRetired = try writer.retireDevice(
@@ -98,7 +98,7 @@ struct OutcomeRecorder: Sendable {
 
     /// Devices that were retired for a token that fits nothing, when it turns out that no token fits.
     private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
-        for reason in OutcomeRules.wrongTokenReasons
+        for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
             return
         }
@@ -121,10 +121,10 @@ struct OutcomeRecorder: Sendable {
         var (open, lease, moment) = (indices, firstLease, patience)
         while !open.isEmpty {
             let half = context.time.now().adding(seconds: context.settings.leaseSeconds / 2)
-            await flight.wait(until: moment ?? half)
+            await batch.wait(until: moment ?? half)
             moment = nil
             let settled = settle(open)
-            flight.markStalled(settled.open)
+            batch.markStalled(settled.open)
             let renewed = context.time.now().adding(seconds: context.settings.leaseSeconds)
             let renewals = settled.open.map { underWay($0, lease: renewed) }
             guard let ours = await record(settled.rows, renewals, held: lease) else { return }
@@ -175,13 +175,12 @@ struct OutcomeRecorder: Sendable {
             let delivery = row.delivery
             let service = row.service
             counts[service, default: [:]][delivery.status, default: 0] += 1
-            let reason = delivery.reason ?? ""
             if let retirement = row.retirement {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
             } else if delivery.status == .failed {
-                context.report(.payloadRefused(service, reason: reason, delivery.id))
-            } else if delivery.status == .waiting, reason == FCMErrorCode.thirdPartyAuthError.rawValue,
-                context.gates.mayTellOfTrouble(service, now: context.time.now())
+                context.report(.payloadRefused(service, reason: delivery.reason ?? "", delivery.id))
+            } else if delivery.status == .waiting, let reason = delivery.reason, reason == .thirdPartyAuthError,
+                context.breakers.mayTellOfTrouble(service, now: context.time.now())
             {
                 context.report(.credentialTrouble(service, reason: reason, delivery.id))
             }

@@ -4,7 +4,7 @@ import TocsinCore
 struct OutcomeRules: Sendable {
     let now: Timestamp
     let policy: RetryPolicy
-    let gates: CircuitBreakers
+    let breakers: CircuitBreakers
     let identifiers: any IdentifierSource
     /// When the pushes were handed over; a device registered later is innocent.
     let sentAt: Timestamp
@@ -22,23 +22,17 @@ struct OutcomeRules: Sendable {
         var change: CircuitBreaker.Change
     }
 
-    /// Reasons that, when nothing else is heard, speak against the configuration and not against the devices.
-    static let wrongTokenReasons: Set<String> = [
-        APNsReason.badDeviceToken.rawValue, APNsReason.deviceTokenNotForTopic.rawValue,
-        FCMErrorCode.senderIDMismatch.rawValue,
-    ]
-
     /// The rows for these cases, in the same order, and what changed on their lanes.
     func settle(_ cases: [Case]) -> (rows: [SettledEntry], changes: [LaneChange]) {
         var cases = cases
         var changes: [LaneChange] = []
-        var pardons: [Delivery] = []
+        var restored: [Delivery] = []
         let byLane = Dictionary(grouping: cases.indices) { cases[$0].entry.lane }
         for (lane, indices) in byLane {
             guard let lane else { continue }
-            let lesson = gates.withGate(of: lane) { learn(&$0, indices.map { cases[$0] }) }
+            let lesson = breakers.withBreaker(of: lane) { learn(&$0, indices.map { cases[$0] }) }
             if let suspicion = lesson.suspicion {
-                pardons += lesson.pardons
+                restored += lesson.restored
                 for index in indices where isWrongToken(cases[index].fate) {
                     cases[index].fate = .result(.pause(reason: suspicion))
                 }
@@ -47,8 +41,8 @@ struct OutcomeRules: Sendable {
             if let change = slowed(lane, indices.map { cases[$0].fate }) { changes.append(change) }
         }
         var rows = cases.map(row)
-        if !pardons.isEmpty, !rows.isEmpty { rows[0].pardons = pardons }
-        brakeDevices(cases, rows)
+        if !restored.isEmpty, !rows.isEmpty { rows[0].restored = restored }
+        backOffDevices(cases, rows)
         return (rows, changes)
     }
 
@@ -84,7 +78,7 @@ struct OutcomeRules: Sendable {
         case .refused(let reason):
             row.delivery = final(counted, .failed, reason)
         case .pause(let reason):
-            let until = settled.entry.lane.map { lane in gates.withGate(of: lane) { $0.nextTry(now: now) } }
+            let until = settled.entry.lane.map { lane in breakers.withBreaker(of: lane) { $0.nextTry(now: now) } }
             row.delivery = waiting(delivery, until: until ?? now.adding(seconds: 1), reason: reason, settled.deadline)
         case .retry(let retry):
             row.delivery = again(retry, settled)
@@ -106,7 +100,7 @@ struct OutcomeRules: Sendable {
         let blamesLane = [.serverFault, .brokenRequest, .notProcessed].contains(retry.cause)
         var delivery = settled.entry.delivery
         if blamesLane, let lane = settled.entry.lane,
-            let until = gates.withGate(of: lane, { $0.isOpen ? nil : $0.nextTry(now: now) })
+            let until = breakers.withBreaker(of: lane, { $0.isClosed ? nil : $0.nextTry(now: now) })
         {
             return waiting(delivery, until: until, reason: retry.reason, settled.deadline)
         }
@@ -119,7 +113,12 @@ struct OutcomeRules: Sendable {
     }
 
     /// Due at its deadline at the latest, to be found expired then.
-    private func waiting(_ delivery: Delivery, until: Timestamp, reason: String?, _ deadline: Timestamp?) -> Delivery {
+    private func waiting(
+        _ delivery: Delivery,
+        until: Timestamp,
+        reason: DeliveryReason?,
+        _ deadline: Timestamp?
+    ) -> Delivery {
         var delivery = delivery
         delivery.status = .waiting
         delivery.reason = reason
@@ -129,7 +128,7 @@ struct OutcomeRules: Sendable {
         return delivery
     }
 
-    private func final(_ delivery: Delivery, _ status: DeliveryStatus, _ reason: String?) -> Delivery {
+    private func final(_ delivery: Delivery, _ status: DeliveryStatus, _ reason: DeliveryReason?) -> Delivery {
         var delivery = delivery
         delivery.status = status
         delivery.reason = reason
@@ -144,26 +143,27 @@ struct OutcomeRules: Sendable {
 extension OutcomeRules {
     private struct Lesson {
         var change: CircuitBreaker.Change?
-        var suspicion: String?
-        var pardons: [Delivery] = []
+        var suspicion: DeliveryReason?
+        var restored: [Delivery] = []
     }
 
-    private func learn(_ gate: inout CircuitBreaker, _ cases: [Case]) -> Lesson {
+    private func learn(_ breaker: inout CircuitBreaker, _ cases: [Case]) -> Lesson {
         var signs = cases.map { sign(of: $0.fate, owner: $0.entry.device.userID) }
         let wrong = cases.filter { isWrongToken($0.fate) }
         let accepted = signs.count { $0 == .accepted }
-        guard gate.suspects(wrongTokens: wrong.count, accepted: accepted, now: now) else {
-            if accepted == 0, !wrong.isEmpty { gate.condemn(wrong.map(\.entry.delivery)) }
-            return Lesson(change: gate.learn(signs, now: now))
+        guard breaker.suspects(wrongTokens: wrong.count, accepted: accepted, now: now) else {
+            if accepted == 0, !wrong.isEmpty { breaker.noteRetired(wrong.map(\.entry.delivery)) }
+            return Lesson(change: breaker.learn(signs, now: now))
         }
-        let reason = "SUSPECT_CONFIGURATION: no token fits this app and side; check bundle id, environment or project"
-        for one in wrong { signs.append(.stuck(reason: reason, one.entry.device.userID)) }
-        return Lesson(change: gate.learn(signs, now: now), suspicion: reason, pardons: gate.pardon())
+        let detail = "no token fits this app and side; check bundle id, environment or project"
+        let reason = DeliveryReason.suspectConfiguration.with(detail: detail)
+        for one in wrong { signs.append(.stuck(reason: reason.rawValue, one.entry.device.userID)) }
+        return Lesson(change: breaker.learn(signs, now: now), suspicion: reason, restored: breaker.takeRetired())
     }
 
     private func isWrongToken(_ fate: EntryFate) -> Bool {
         guard case .result(.retire(let reason, _)) = fate else { return false }
-        return Self.wrongTokenReasons.contains(reason)
+        return DeliveryReason.wrongTokens.contains(reason)
     }
 
     private func sign(of fate: EntryFate, owner: UserID) -> CircuitBreaker.Sign {
@@ -172,7 +172,7 @@ extension OutcomeRules {
         case .accepted: return .accepted
         case .retire: return isWrongToken(fate) ? .wrongToken : .alive
         case .refused: return .alive
-        case .pause(let reason): return .stuck(reason: reason, owner)
+        case .pause(let reason): return .stuck(reason: reason.rawValue, owner)
         case .skipped: return .neutral
         case .retry(let retry):
             switch retry.cause {
@@ -187,22 +187,22 @@ extension OutcomeRules {
         let isUsedUp = fates.contains { fate in
             if case .result(.retry(let retry)) = fate { retry.cause == .quota } else { false }
         }
-        guard isUsedUp, let perSecond = gates.slow(lane, now: now) else { return nil }
+        guard isUsedUp, let perSecond = breakers.slow(lane, now: now) else { return nil }
         return LaneChange(lane: lane, change: .slowed(perSecond: Int(perSecond)))
     }
 
     /// A device that gets too many is left alone by all messages until its delivery is due again.
-    private func brakeDevices(_ cases: [Case], _ rows: [SettledEntry]) {
+    private func backOffDevices(_ cases: [Case], _ rows: [SettledEntry]) {
         var released: [DeviceID] = []
         for (one, row) in zip(cases, rows) {
             switch one.fate {
             case .result(.retry(let retry)) where retry.cause == .deviceQuota:
                 guard let until = row.delivery.nextAttemptAt else { continue }
-                gates.hold(one.entry.device.id, DeviceBackoff.Hold(until: until, reason: retry.reason), now: now)
+                breakers.hold(one.entry.device.id, DeviceBackoff.Hold(until: until, reason: retry.reason), now: now)
             case .result(.accepted): released.append(one.entry.device.id)
             case .result, .held, .ended, .expired, .abandoned: continue
             }
         }
-        gates.release(released)
+        breakers.release(released)
     }
 }

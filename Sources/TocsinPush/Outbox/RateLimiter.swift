@@ -1,9 +1,10 @@
+import Synchronization
 import TocsinCore
 
 /// Halves the pushes of one project for a minute whenever its provider says that a quota is used up.
 struct RateLimiter: Sendable, Hashable {
     private static let slowSeconds = 60.0
-    /// Refusals of pushes that left before the brake was felt say nothing new.
+    /// Refusals of pushes that left before the rate was lowered say nothing new.
     private static let deafSeconds = 5.0
     private static let windowSeconds = 10.0
     private static let leastPerSecond = 1.0
@@ -37,9 +38,9 @@ struct RateLimiter: Sendable, Hashable {
         return admitted
     }
 
-    /// When the push that is `place` pushes behind the last one admitted may try again.
-    func turn(of place: Int, now: Timestamp) -> Timestamp {
-        let seconds = Double(place + 1) / max(Self.leastPerSecond, perSecond)
+    /// When the push that is `position` pushes behind the last one admitted may try again.
+    func turn(of position: Int, now: Timestamp) -> Timestamp {
+        let seconds = Double(position + 1) / max(Self.leastPerSecond, perSecond)
         return now.adding(seconds: min(max(0.2, seconds), Self.slowSeconds))
     }
 
@@ -69,31 +70,66 @@ struct RateLimiter: Sendable, Hashable {
     }
 }
 
-/// Devices whose provider asked to leave them alone for a while: their other pushes wait as well.
-struct DeviceBackoff: Sendable {
-    private static let maximumCount = 10_000
-    private static let rememberedSeconds = 600.0
-    private var holds: [DeviceID: Hold] = [:]
+/// How fast a project may be sent to: evenly within its quota, and slower while a burst begins
+/// (Firebase: Throttling and quotas).
+///
+/// A burst begins at a tenth of the quota and has all of it after the ramp; a quiet time as long as
+/// the ramp ends it.
+struct ProjectQuota: Sendable, Hashable {
+    private static let firstShare = 0.1
+    /// Unused time that may be made up for at once.
+    private static let burstSeconds = 1.0
+    private let perSecond: Double
+    private let rampSeconds: Double
+    /// When the next push may go, were there no unused time to make up for.
+    private var next: Timestamp?
+    private var began: Timestamp?
 
-    /// Until when, and the provider's reason.
-    struct Hold: Sendable, Hashable {
-        var until: Timestamp
-        var reason: String
+    init(perMinute: Int, rampSeconds: Double) {
+        // With what a burst makes up for, any minute stays within the quota.
+        perSecond = max(1, Double(perMinute)) / (60 + Self.burstSeconds)
+        self.rampSeconds = rampSeconds
     }
 
-    var isEmpty: Bool { holds.isEmpty }
+    /// Says when so many pushes may go; they are counted unless that is after `latest`.
+    mutating func book(_ count: Int, now: Timestamp, latest: Timestamp) -> Timestamp {
+        if next.map({ $0.adding(seconds: rampSeconds) < now }) ?? true { (began, next) = (now, nil) }
+        let earliest = now.adding(seconds: -Self.burstSeconds)
+        let start = max(next ?? earliest, earliest)
+        let moment = max(start, now)
+        if moment <= latest { next = start.adding(seconds: Double(count) / rate(at: moment)) }
+        return moment
+    }
 
-    /// Until when a device is, or lately was, to be left alone.
-    subscript(_ device: DeviceID) -> Hold? { holds[device] }
+    private func rate(at moment: Timestamp) -> Double {
+        guard let began, rampSeconds > 0 else { return perSecond }
+        let age = Double(moment.milliseconds - began.milliseconds) / 1000
+        return perSecond * min(1, Self.firstShare + (1 - Self.firstShare) * age / rampSeconds)
+    }
+}
 
-    mutating func hold(_ device: DeviceID, _ hold: Hold, now: Timestamp) {
-        if holds.count >= Self.maximumCount {
-            holds = holds.filter { $0.value.until.adding(seconds: Self.rememberedSeconds) > now }
-            guard holds.count < Self.maximumCount else { return }
+/// The quotas of all projects of this node: Google's alone has one.
+final class ProjectQuotas: Sendable {
+    private let perMinute: Int
+    private let rampSeconds: Double
+    /// By the lane's app, which names the project.
+    private let quotas = Mutex<[String: ProjectQuota]>([:])
+
+    /// No quota when `perMinute` is 0.
+    init(perMinute: Int, rampSeconds: Double) {
+        self.perMinute = perMinute
+        self.rampSeconds = rampSeconds
+    }
+
+    /// Whether pushes on the lane are counted.
+    func limits(_ lane: PushLane) -> Bool { lane.service == .fcm && perMinute > 0 }
+
+    /// When so many pushes may go; they are counted unless that is after `latest`.
+    func book(_ count: Int, on lane: PushLane, now: Timestamp, latest: Timestamp) -> Timestamp {
+        guard limits(lane) else { return now }
+        return quotas.withLock { quotas in
+            quotas[lane.appID, default: ProjectQuota(perMinute: perMinute, rampSeconds: rampSeconds)]
+                .book(count, now: now, latest: latest)
         }
-        if let held = holds[device], held.until > hold.until { return }
-        holds[device] = hold
     }
-
-    mutating func release(_ device: DeviceID) { holds[device] = nil }
 }

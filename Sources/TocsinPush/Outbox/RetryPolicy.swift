@@ -30,10 +30,10 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// The pause before the n-th retry, without jitter.
     private func scheduled(_ cause: PushRetry.Cause, attempt: Int) -> Double? {
-        let place = max(0, attempt - 1)
-        guard replacement.isEmpty else { return place < replacement.count ? replacement[place] : nil }
-        guard cause == .brokenRequest else { return Self.afterAnswer[min(place, Self.afterAnswer.count - 1)] }
-        if place < Self.afterBrokenRequest.count { return Self.afterBrokenRequest[place] }
-        return Self.afterAnswer[min(place - Self.afterBrokenRequest.count, Self.afterAnswer.count - 1)]
+        let index = max(0, attempt - 1)
+        guard replacement.isEmpty else { return index < replacement.count ? replacement[index] : nil }
+        guard cause == .brokenRequest else { return Self.afterAnswer[min(index, Self.afterAnswer.count - 1)] }
+        if index < Self.afterBrokenRequest.count { return Self.afterBrokenRequest[index] }
+        return Self.afterAnswer[min(index - Self.afterBrokenRequest.count, Self.afterAnswer.count - 1)]
     }
 }

@@ -6,10 +6,10 @@ struct SendBatch: Sendable {
     let entries: [OutboxEntry]
     let messages: [MessageID: LoadedMessage]
     let startedAt: Timestamp
-    let board: SendResults
+    let results: SendResults
     /// Fates known without an answer.
     private let fates: [EntryFate?]
-    /// One for each order; ended by its last answer, or cancelled when the flight is abandoned.
+    /// One for each order; ended by its last answer, or cancelled when the batch is abandoned.
     private let sends: [Task<Void, Never>]
 
     private struct OrderKey: Hashable {
@@ -32,23 +32,23 @@ struct SendBatch: Sendable {
         startedAt = now
         let plan = Self.plan(context, entries, messages, now, isPaced)
         fates = plan.fates
-        let board = SendResults(count: entries.count, unanswered: plan.fates.count { $0 == nil })
-        self.board = board
-        context.boards.add(board)
+        let results = SendResults(count: entries.count, unanswered: plan.fates.count { $0 == nil })
+        self.results = results
+        context.openResults.add(results)
         sends = plan.orders.compactMap { key, indices in
             guard let provider = context.providers[key.lane],
                 case .payload(let payload)? = messages[key.message]
             else { return nil }
             let order = Self.order(of: payload, key, indices.map { entries[$0] }, context)
-            let landed = { @Sendable (index: Int, result: PushResult) in
-                guard let wasStalled = board.settle(index, result) else { return }
-                context.control.release(key.lane, entries[index].device.userID, wasStalled: wasStalled)
+            let settle = { @Sendable (index: Int, result: PushResult) in
+                guard let wasStalled = results.settle(index, result) else { return }
+                context.inFlight.release(key.lane, entries[index].device.userID, wasStalled: wasStalled)
             }
             return Task {
-                await provider.send(order) { position, result in landed(indices[position], result) }
-                // A provider that forgot one must not hold its place for ever.
-                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER"))
-                for index in indices { landed(index, forgotten) }
+                await provider.send(order) { position, result in settle(indices[position], result) }
+                // A provider that forgot one must not hold its slot for ever.
+                let forgotten = PushResult.retry(PushRetry(.brokenRequest, reason: .noAnswer))
+                for index in indices { settle(index, forgotten) }
             }
         }
     }
@@ -68,7 +68,7 @@ struct SendBatch: Sendable {
                 since: key.redrivenAt
             )
         )
-        order.withdrawal = { context.withdrawals.reason(against: entries[$0], in: payload.topicID) }
+        order.cancellation = { context.cancellations.reason(against: entries[$0], in: payload.topicID) }
         return order
     }
 
@@ -81,24 +81,24 @@ struct SendBatch: Sendable {
         _ isPaced: Bool
     ) -> (fates: [EntryFate?], orders: [OrderKey: [Int]]) {
         var fates = entries.map { fate(of: $0, messages, context, now) }
-        holdBraked(entries, messages, context, now, &fates)
+        holdBack(entries, messages, context, now, &fates)
         var orders: [OrderKey: [Int]] = [:]
         let byLane = Dictionary(grouping: entries.indices.filter { fates[$0] == nil }) { entries[$0].lane }
         for (lane, indices) in byLane {
             guard let lane else { continue }
             let owners = indices.map { entries[$0].device.userID }
-            let admission = context.gates.admit(lane, owners, now: now)
+            let admission = context.breakers.admit(lane, owners, now: now)
             let moment = isPaced ? now : quotaMoment(context, lane, indices.map { entries[$0] }, messages, now)
             guard moment <= now else {
                 for index in indices { fates[index] = .held(until: moment) }
                 continue
             }
             for (position, index) in indices.enumerated() {
-                guard admission.places.contains(position) else {
+                guard admission.positions.contains(position) else {
                     fates[index] = .held(until: admission.turn(of: position, now: now))
                     continue
                 }
-                switch context.control.take(lane, entries[index].device.userID) {
+                switch context.inFlight.take(lane, entries[index].device.userID) {
                 case .taken:
                     let delivery = entries[index].delivery
                     let key = OrderKey(lane: lane, message: delivery.messageID, redrivenAt: delivery.redrivenAt)
@@ -136,19 +136,19 @@ struct SendBatch: Sendable {
         _ now: Timestamp
     ) -> EntryFate? {
         switch messages[entry.delivery.messageID] {
-        case .none, .gone: return .ended(reason: "MESSAGE_GONE")
+        case .none, .gone: return .ended(reason: .messageGone)
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
-            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? "DEVICE_INACTIVE") }
-            guard entry.device.mayReceive else { return .ended(reason: DeliveryReason.accessEnded.rawValue) }
-            let withdrawal = context.withdrawals.reason(against: entry, in: payload.topicID)
-            if let withdrawal, !withdrawal.isWish { return .ended(reason: withdrawal.rawValue) }
-            if let reason = withdrawal ?? wish(against: entry.device, context, now) {
-                return .result(.skipped(reason: reason.rawValue))
+            guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? .deviceInactive) }
+            guard entry.device.mayReceive else { return .ended(reason: .accessEnded) }
+            let cancellation = context.cancellations.reason(against: entry, in: payload.topicID)
+            if let cancellation, !cancellation.isWish { return .ended(reason: cancellation) }
+            if let reason = cancellation ?? wish(against: entry.device, context, now) {
+                return .result(.skipped(reason: reason))
             }
             guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
             guard entry.lane != nil else {
-                return .result(.skipped(reason: context.providers.obstacle(to: entry.device).rawValue))
+                return .result(.skipped(reason: context.providers.obstacle(to: entry.device)))
             }
             return nil
         }
@@ -167,39 +167,39 @@ struct SendBatch: Sendable {
     /// The entry's fate so far; nil while its answer is awaited.
     func fate(_ index: Int) -> EntryFate? {
         if let fate = fates[index] { return fate }
-        if let result = board[index] {
-            // What was withdrawn has ended, whoever noticed.
-            if case .skipped = result, let reason = withdrawal(index), !reason.isWish {
-                return .ended(reason: reason.rawValue)
+        if let result = results[index] {
+            // What was cancelled has ended, whoever noticed.
+            if case .skipped = result, let reason = cancellation(index), !reason.isWish {
+                return .ended(reason: reason)
             }
             return .result(result)
         }
-        return board.isAbandoned ? .abandoned : nil
+        return results.isAbandoned ? .abandoned : nil
     }
 
     /// Why an entry is not to be sent any more, if that was heard of since it was read.
-    func withdrawal(_ index: Int) -> DeliveryReason? {
+    func cancellation(_ index: Int) -> DeliveryReason? {
         guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { return nil }
-        return context.withdrawals.reason(against: entries[index], in: payload.topicID)
+        return context.cancellations.reason(against: entries[index], in: payload.topicID)
     }
 
     /// Waits until all have fates or the moment has come.
     func wait(until moment: Timestamp) async {
-        await board.wait(until: moment, time: context.time)
+        await results.wait(until: moment, time: context.time)
     }
 
     /// Those still without an answer get a smaller share from now on.
     func markStalled(_ indices: [Int]) {
-        for index in board.markStalled(indices) {
+        for index in results.markStalled(indices) {
             guard let lane = entries[index].lane else { continue }
-            context.control.markStalled(lane, entries[index].device.userID)
+            context.inFlight.markStalled(lane, entries[index].device.userID)
         }
     }
 
-    /// Nothing is expected of this flight any more.
+    /// Nothing is expected of this batch any more.
     func end() {
         for send in sends { send.cancel() }
-        context.boards.remove(board)
+        context.openResults.remove(results)
     }
 
     /// When an entry is not to be sent any more; nil when there is nothing to send.

@@ -1,7 +1,7 @@
 import Synchronization
 import TocsinCore
 
-/// Collects the results of a flight's pushes, from any thread, for the one task that waits for them.
+/// Collects the results of a batch's pushes, from any thread, for the one task that waits for them.
 final class SendResults: Sendable {
     private struct State {
         var results: [PushResult?]
@@ -17,7 +17,7 @@ final class SendResults: Sendable {
 
     private let state: Mutex<State>
 
-    /// A board for `count` entries, of which `unanswered` will get a result.
+    /// Results of `count` entries, of which `unanswered` will get a result.
     init(count: Int, unanswered: Int) {
         state = Mutex(State(results: Array(repeating: nil, count: count), unanswered: unanswered))
     }
@@ -55,7 +55,7 @@ final class SendResults: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until all have results, the moment has come, or the board is abandoned.
+    /// Waits until all have results, the moment has come, or the batch is abandoned.
     func wait(until moment: Timestamp, time: any TimeSource) async {
         state.withLock { $0.isReleased = false }
         guard !state.withLock({ $0.isDone }) else { return }
@@ -95,5 +95,37 @@ final class SendResults: Sendable {
         guard state.isDone else { return nil }
         defer { state.waiter = nil }
         return state.waiter
+    }
+}
+
+/// The results of all batches under way, to abandon them when the server stops.
+final class OpenResults: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: SendResults] = [:]
+        var areAbandoned = false
+    }
+
+    private let state = Mutex(State())
+
+    var areAbandoned: Bool { state.withLock { $0.areAbandoned } }
+
+    func add(_ results: SendResults) {
+        let isLate = state.withLock { state in
+            state.open[ObjectIdentifier(results)] = results
+            return state.areAbandoned
+        }
+        if isLate { results.abandon() }
+    }
+
+    func remove(_ results: SendResults) {
+        state.withLock { $0.open[ObjectIdentifier(results)] = nil }
+    }
+
+    func abandonAll() {
+        let open = state.withLock { state in
+            state.areAbandoned = true
+            return Array(state.open.values)
+        }
+        for results in open { results.abandon() }
     }
 }

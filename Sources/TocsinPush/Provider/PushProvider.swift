@@ -76,9 +76,9 @@ package struct PushOrder: Sendable {
     /// The provider should forget what it could not hand over by then.
     package var deadline: Timestamp
     /// Why a target, by its index, is not to be sent to any more; asked as late as can be, nil where all still are.
-    package var withdrawal: (@Sendable (_ index: Int) -> DeliveryReason?)?
+    package var cancellation: (@Sendable (_ index: Int) -> DeliveryReason?)?
 
-    /// An order; `withdrawal` is set where pushes may be called back.
+    /// An order; `cancellation` is set where pushes may be cancelled.
     package init(payload: PushPayload, lane: PushLane, targets: [PushTarget], deadline: Timestamp) {
         self.payload = payload
         self.lane = lane
@@ -95,13 +95,13 @@ package enum PushResult: Sendable, Hashable {
     case accepted(providerID: String?, environment: PushEnvironment? = nil)
     case retry(PushRetry)
     /// The device is gone, since the given moment if the provider says so.
-    case retire(reason: String, deadSince: Timestamp?)
+    case retire(reason: DeliveryReason, deadSince: Timestamp?)
     /// The provider will never take this payload: our bug, the device is innocent.
-    case refused(reason: String)
+    case refused(reason: DeliveryReason)
     /// Nothing will pass on this lane until somebody or something mends it; the delivery is innocent.
-    case pause(reason: String)
+    case pause(reason: DeliveryReason)
     /// Not to be sent at all.
-    case skipped(reason: String)
+    case skipped(reason: DeliveryReason)
 }
 
 /// Why and when to try again.
@@ -125,14 +125,14 @@ package struct PushRetry: Sendable, Hashable {
     /// What failed.
     package var cause: Cause
     /// The provider's reason or ours, for the ledger.
-    package var reason: String
+    package var reason: DeliveryReason
     /// The provider's wish (Retry-After), or the least pause for this answer.
     package var afterSeconds: Double?
     /// Whether the attempt says something of this delivery.
     package var countsAttempt: Bool
 
     /// A retry; by default it counts as an attempt and waits as the schedule says.
-    package init(_ cause: Cause, reason: String, afterSeconds: Double? = nil, countsAttempt: Bool = true) {
+    package init(_ cause: Cause, reason: DeliveryReason, afterSeconds: Double? = nil, countsAttempt: Bool = true) {
         self.cause = cause
         self.reason = reason
         self.afterSeconds = afterSeconds
@@ -142,7 +142,7 @@ package struct PushRetry: Sendable, Hashable {
 
 extension PushResult {
     /// The message's time was over before the push could leave: the outbox finds it expired.
-    static let tooLate = PushResult.retry(PushRetry(.answer, reason: "TOO_LATE", afterSeconds: 0, countsAttempt: false))
+    static let tooLate = PushResult.retry(PushRetry(.answer, reason: .tooLate, afterSeconds: 0, countsAttempt: false))
 }
 
 /// A push service as the outbox sees it.

@@ -1,7 +1,8 @@
 import Synchronization
 import TocsinCore
 
-/// Sends a batch, then at once again what an answer's remedy may mend: each remedy once, unprocessed pushes three times.
+/// Sends a batch, then at once again what a retry action may mend: each action once, unprocessed
+/// pushes three times.
 struct SendRounds {
     /// What a round sends; decided anew for each, because credentials and sizes change between them.
     enum Plan {
@@ -12,7 +13,7 @@ struct SendRounds {
 
     private struct Leftover {
         var index: Int
-        var remedy: RetryAction
+        var action: RetryAction
         var otherwise: PushResult
     }
 
@@ -23,17 +24,17 @@ struct SendRounds {
 
     /// - Parameters:
     ///   - count: How many targets there are.
-    ///   - plan: The batch for these targets, in this order; told the remedies that were applied.
-    ///   - judge: The answer table.
-    ///   - apply: Performs a remedy for the batch that needed it.
-    ///   - withdrawal: Why a target is not to be sent to any more, asked when its batch is ready.
+    ///   - plan: The batch for these targets, in this order; told the actions that were applied.
+    ///   - decide: The answer table.
+    ///   - apply: Performs an action for the batch that needed it.
+    ///   - cancellation: Why a target is not to be sent to any more, asked when its batch is ready.
     ///   - settled: Receives each target's result once.
     func run(
         count: Int,
         plan: (_ indices: [Int], _ tried: Set<RetryAction>) async -> Plan,
-        judge: @escaping @Sendable (PushAnswer) -> AnswerDecision,
+        decide: @escaping @Sendable (PushAnswer) -> AnswerDecision,
         apply: (RetryAction, PushBatch) async -> Void,
-        withdrawal: (@Sendable (Int) -> DeliveryReason?)? = nil,
+        cancellation: (@Sendable (Int) -> DeliveryReason?)? = nil,
         settled: @escaping @Sendable (Int, PushResult) -> Void
     ) async {
         var pending = Array(0..<count)
@@ -41,7 +42,7 @@ struct SendRounds {
         for round in 1...Self.maximumRounds where !pending.isEmpty {
             var planned = await plan(pending, tried)
             // Making the plan may have taken a while: a token was fetched, a connection was closed.
-            if let withdrawal, case .send = planned, Self.withdraw(&pending, withdrawal, settled) {
+            if let cancellation, case .send = planned, Self.cancel(&pending, cancellation, settled) {
                 guard !pending.isEmpty else { return }
                 planned = await plan(pending, tried)
             }
@@ -51,27 +52,27 @@ struct SendRounds {
                 return
             case .send(let batch):
                 let isLast = round == Self.maximumRounds
-                let leftovers = await send(batch, pending, isLast ? nil : tried, judge, settled)
+                let leftovers = await send(batch, pending, isLast ? nil : tried, decide, settled)
                 let worth = Self.worthwhile(leftovers, settled)
-                for remedy in Set(worth.map(\.remedy)) where remedy != .none {
-                    tried.insert(remedy)
-                    await apply(remedy, batch)
+                for action in Set(worth.map(\.action)) where action != .none {
+                    tried.insert(action)
+                    await apply(action, batch)
                 }
                 pending = worth.map(\.index)
             }
         }
     }
 
-    /// Settles what was withdrawn; answers whether anything was.
-    private static func withdraw(
+    /// Settles what was cancelled; answers whether anything was.
+    private static func cancel(
         _ pending: inout [Int],
-        _ withdrawal: (Int) -> DeliveryReason?,
+        _ cancellation: (Int) -> DeliveryReason?,
         _ settled: (Int, PushResult) -> Void
     ) -> Bool {
         let before = pending.count
         pending.removeAll { index in
-            guard let reason = withdrawal(index) else { return false }
-            settled(index, .skipped(reason: reason.rawValue))
+            guard let reason = cancellation(index) else { return false }
+            settled(index, .skipped(reason: reason))
             return true
         }
         return pending.count < before
@@ -82,11 +83,11 @@ struct SendRounds {
         _ leftovers: [Leftover],
         _ settled: (Int, PushResult) -> Void
     ) -> [Leftover] {
-        guard leftovers.count(where: { $0.remedy == .otherConnection }) > fewFailures else { return leftovers }
-        for leftover in leftovers where leftover.remedy == .otherConnection {
+        guard leftovers.count(where: { $0.action == .otherConnection }) > fewFailures else { return leftovers }
+        for leftover in leftovers where leftover.action == .otherConnection {
             settled(leftover.index, leftover.otherwise)
         }
-        return leftovers.filter { $0.remedy != .otherConnection }
+        return leftovers.filter { $0.action != .otherConnection }
     }
 
     /// Sends one round; `tried` is nil when nothing may be sent again.
@@ -94,19 +95,19 @@ struct SendRounds {
         _ batch: PushBatch,
         _ pending: [Int],
         _ tried: Set<RetryAction>?,
-        _ judge: @escaping @Sendable (PushAnswer) -> AnswerDecision,
+        _ decide: @escaping @Sendable (PushAnswer) -> AnswerDecision,
         _ settled: @escaping @Sendable (Int, PushResult) -> Void
     ) async -> [Leftover] {
         let leftovers = LeftoverList()
         await transport.send(batch) { position, answer in
             let index = pending[position]
-            switch judge(answer) {
+            switch decide(answer) {
             case .settled(let result):
                 settled(index, result)
-            case .again(let remedy, let otherwise):
-                guard let tried, !tried.contains(remedy) else { return settled(index, otherwise) }
+            case .again(let action, let otherwise):
+                guard let tried, !tried.contains(action) else { return settled(index, otherwise) }
                 leftovers.list.withLock {
-                    $0.append(Leftover(index: index, remedy: remedy, otherwise: otherwise))
+                    $0.append(Leftover(index: index, action: action, otherwise: otherwise))
                 }
             }
         }
@@ -117,4 +118,25 @@ struct SendRounds {
     private final class LeftoverList: Sendable {
         let list = Mutex<[Leftover]>([])
     }
+}
+
+/// How an answer table judges one answer.
+enum AnswerDecision: Sendable, Hashable {
+    case settled(PushResult)
+    /// Send again at once after the action; if that was tried already, settle with the other
+    /// result.
+    case again(RetryAction, otherwise: PushResult)
+}
+
+/// What to do before a push is sent again at once.
+enum RetryAction: Sendable, Hashable {
+    /// Nothing: the peer did not look at it.
+    case none
+    case newConnection
+    /// Use a connection beside the usual ones, for one host of many may be in trouble.
+    case otherConnection
+    case newCredential
+    /// Make no new credential for a while; the connection has seen another one.
+    case heldCredential
+    case smallerPayload
 }

@@ -1,25 +1,27 @@
+import TocsinCore
+
 /// What it leads to when no answer came: the same for every provider.
 enum TransportTrouble {
-    static func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    static func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
         case .response:
-            .settled(.retry(PushRetry(.serverFault, reason: "UNEXPECTED_ANSWER")))
+            .settled(.retry(PushRetry(.serverFault, reason: .unexpectedAnswer)))
         case .notProcessed(let reason):
             .again(
                 .none,
                 otherwise: .retry(
                     PushRetry(
                         .notProcessed,
-                        reason: "NOT_PROCESSED: " + ReasonText.cleaned(reason),
+                        reason: .notProcessed.with(detail: ReasonText.cleaned(reason)),
                         afterSeconds: 1,
                         countsAttempt: false
                     )
                 )
             )
         case .unknown(let reason):
-            .settled(.retry(PushRetry(.brokenRequest, reason: "NO_ANSWER: " + ReasonText.cleaned(reason))))
+            .settled(.retry(PushRetry(.brokenRequest, reason: .noAnswer.with(detail: ReasonText.cleaned(reason)))))
         case .unreachable(let reason):
-            .settled(.pause(reason: "UNREACHABLE: " + ReasonText.cleaned(reason)))
+            .settled(.pause(reason: .unreachable.with(detail: ReasonText.cleaned(reason))))
         }
     }
 }

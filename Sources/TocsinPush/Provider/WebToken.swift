@@ -20,8 +20,8 @@ enum WebToken {
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
             let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for place in 0...group.count {
-                text.append(alphabet[Int(bits >> UInt32(18 - 6 * place) & 0x3F)])
+            for index in 0...group.count {
+                text.append(alphabet[Int(bits >> UInt32(18 - 6 * index) & 0x3F)])
             }
         }
         return String(decoding: text, as: UTF8.self)

@@ -10,20 +10,22 @@ struct WebPushAnswers: Sendable {
     private static let maximumProviderIDBytes = 512
     private static let maximumReasonBytes = 40
 
-    func verdict(_ answer: PushAnswer) -> AnswerDecision {
+    func decision(_ answer: PushAnswer) -> AnswerDecision {
         switch answer {
-        case .response(let response): verdict(response)
-        case .notProcessed, .unknown, .unreachable: TransportTrouble.verdict(answer)
+        case .response(let response): decision(response)
+        case .notProcessed, .unknown, .unreachable: TransportTrouble.decision(answer)
         }
     }
 
-    private func verdict(_ response: PushResponse) -> AnswerDecision {
+    private func decision(_ response: PushResponse) -> AnswerDecision {
         let reason = Self.reason(response)
         switch response.status {
         case 200...202, 204: return .settled(.accepted(providerID: Self.providerID(response)))
-        case 401, 403: return .again(.newCredential, otherwise: .pause(reason: reason + ": the VAPID key was refused"))
+        case 401, 403:
+            let refused = reason.with(detail: "the VAPID key was refused")
+            return .again(.newCredential, otherwise: .pause(reason: refused))
         case 404, 410: return .settled(.retire(reason: reason, deadSince: nil))
-        case 413: return .again(.smallerPayload, otherwise: .refused(reason: reason + ": too large"))
+        case 413: return .again(.smallerPayload, otherwise: .refused(reason: reason.with(detail: "too large")))
         case 429:
             // The limit is of one subscription (RFC 8030 §8.4).
             let seconds = RetryAfter.seconds(in: response, now: now) ?? Self.quotaSeconds
@@ -37,10 +39,11 @@ struct WebPushAnswers: Sendable {
     }
 
     /// The status, and the service's own word for it where there is one (`{"reason": "BadJwtToken"}`).
-    private static func reason(_ response: PushResponse) -> String {
+    private static func reason(_ response: PushResponse) -> DeliveryReason {
         let word = (try? JSONParser.parse(response.body))?["reason"]?.stringValue ?? ""
         let isWord = word.utf8.count <= maximumReasonBytes && word.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
-        return "HTTP \(response.status)" + (isWord && !word.isEmpty ? " \(word)" : "")
+        let status = DeliveryReason.http(response.status)
+        return isWord && !word.isEmpty ? DeliveryReason(rawValue: "\(status) \(word)") : status
     }
 
     /// The push's own resource at the service.

@@ -50,18 +50,18 @@ package struct WebPushProvider: PushProvider {
                 readable.append((index, try subscription(target.token)))
             } catch {
                 // It was fine when it was registered, so the settings have changed since.
-                settled(index, .skipped(reason: "SUBSCRIPTION_NOT_USABLE: \(error.reason)"))
+                settled(index, .skipped(reason: .subscriptionNotUsable.with(detail: error.reason)))
             }
         }
         let (time, targets) = (time, readable)
-        var withdrawal: (@Sendable (Int) -> DeliveryReason?)?
-        if let asked = order.withdrawal { withdrawal = { asked(targets[$0].index) } }
+        var cancellation: (@Sendable (Int) -> DeliveryReason?)?
+        if let asked = order.cancellation { cancellation = { asked(targets[$0].index) } }
         await rounds.run(
             count: targets.count,
             plan: { positions, tried in await plan(order, positions.map { targets[$0] }, tried) },
-            judge: { WebPushAnswers(now: time.now()).verdict($0) },
-            apply: { remedy, batch in await apply(remedy, batch) },
-            withdrawal: withdrawal,
+            decide: { WebPushAnswers(now: time.now()).decision($0) },
+            apply: { action, batch in await apply(action, batch) },
+            cancellation: cancellation,
             settled: { position, result in settled(targets[position].index, result) }
         )
     }
@@ -78,7 +78,7 @@ package struct WebPushProvider: PushProvider {
         guard time.now() < order.deadline else { return .settle(.tooLate) }
         let detail: TextFitting.Detail = tried.contains(.smallerPayload) ? .idsOnly : .everything
         guard let message = WebPushMessage(order.payload, startingWith: detail) else {
-            return .settle(.refused(reason: "PAYLOAD_TOO_LARGE"))
+            return .settle(.refused(reason: .payloadTooLarge))
         }
         let pool = PushPool(
             origin: order.lane.appID,
@@ -100,7 +100,7 @@ package struct WebPushProvider: PushProvider {
                 PushBatch(pool: pool, sharedHeaders: headers, requests: requests, timeoutSeconds: timeoutSeconds)
             )
         } catch {
-            return .settle(.pause(reason: "VAPID key: \(error)"))
+            return .settle(.pause(reason: DeliveryReason(rawValue: "VAPID key: \(error)")))
         }
     }
 
@@ -123,8 +123,8 @@ package struct WebPushProvider: PushProvider {
     /// Four weeks: services keep nothing longer.
     private static let maximumLifeSeconds: Int64 = 2_419_200
 
-    private func apply(_ remedy: RetryAction, _ batch: PushBatch) async {
-        switch remedy {
+    private func apply(_ action: RetryAction, _ batch: PushBatch) async {
+        switch action {
         case .none, .newConnection, .otherConnection, .heldCredential, .smallerPayload: return
         case .newCredential: tokens.reject(for: batch.pool.origin)
         }

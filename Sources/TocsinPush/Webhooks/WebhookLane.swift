@@ -34,7 +34,7 @@ struct WebhookLane: Sendable {
         case delivered
         case failed(PushRetry)
         /// The receiver says that it wants no more of these.
-        case refused(reason: String)
+        case refused(reason: DeliveryReason)
     }
 
     /// Sends what is due: one event alone while the receiver is in trouble, else some at once.
@@ -75,7 +75,7 @@ struct WebhookLane: Sendable {
         do throws(KeyError) {
             headers += try WebhookSignature.headers(of: event, at: time.now(), signer: webhook.signer)
         } catch {
-            return .failed(PushRetry(.answer, reason: "it cannot be signed: \(error)"))
+            return .failed(PushRetry(.answer, reason: DeliveryReason(rawValue: "it cannot be signed: \(error)")))
         }
         let request = OutgoingRequest(
             method: "POST",
@@ -87,14 +87,14 @@ struct WebhookLane: Sendable {
         )
         switch await http.send(request) {
         case .failed(let reason):
-            return .failed(PushRetry(.brokenRequest, reason: ReasonText.cleaned(reason)))
+            return .failed(PushRetry(.brokenRequest, reason: DeliveryReason(rawValue: ReasonText.cleaned(reason))))
         case .response(let status, let headers, _):
             return outcome(status, headers)
         }
     }
 
     private func outcome(_ status: Int, _ headers: [(name: String, value: String)]) -> Outcome {
-        let reason = "HTTP \(status)"
+        let reason = DeliveryReason.http(status)
         switch status {
         case 200..<300: return .delivered
         case 410: return .refused(reason: reason)
@@ -122,16 +122,16 @@ struct WebhookLane: Sendable {
                 return dead(row, retry.reason)
             }
             row.status = .waiting
-            row.reason = retry.reason
+            row.reason = retry.reason.rawValue
             row.nextAttemptAt = next
             return row
         }
     }
 
-    private func dead(_ event: WebhookEvent, _ reason: String) -> WebhookEvent {
+    private func dead(_ event: WebhookEvent, _ reason: DeliveryReason) -> WebhookEvent {
         var row = event
         row.status = .dead
-        row.reason = reason
+        row.reason = reason.rawValue
         row.nextAttemptAt = nil
         return row
     }

@@ -46,7 +46,7 @@ package struct WebhookRegistry: WebhookRaising {
             return members(of: device, includesTokens)
         case .unregistered(let device, let reason):
             var data = members(of: device, includesTokens)
-            data["reason"] = .string(reason)
+            data["reason"] = .string(reason.rawValue)
             return data
         case .pushRequested(let request):
             var data: JSONObject = ["messageId": .string(request.messageID.text)]

@@ -10,7 +10,7 @@ enum JournalEntry: Hashable, Sendable {
     case values(Change, model: String, owner: String?, fields: [String: FieldValue])
     case outboxFilled
     case webhooksFilled
-    case deviceEnded(DeviceID, reason: String)
+    case deviceEnded(DeviceID, reason: DeliveryReason)
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
     case deliveries(MessageID, [DeviceID])
@@ -52,7 +52,7 @@ struct JournalText {
         case .deleted(let record): addValues(.deleted, record)
         case .outboxFilled: addOnce("o", event)
         case .webhooksFilled: addOnce("w", event)
-        case .deviceEnded(let device, let reason): addLine("e", [device.text, reason])
+        case .deviceEnded(let device, let reason): addLine("e", [device.text, reason.rawValue])
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
         case .deliveryChanged(let delivery):
@@ -152,10 +152,10 @@ extension JournalText {
         switch (kind, texts.count) {
         case ("o", 0): return .outboxFilled
         case ("w", 0): return .webhooksFilled
-        case ("e", 2): return .deviceEnded(DeviceID(texts[0]), reason: texts[1])
+        case ("e", 2): return .deviceEnded(DeviceID(texts[0]), reason: DeliveryReason(rawValue: texts[1]))
         case ("p", 3):
             let topic = fields[2].map { TopicID($0) }
-            return DeliveryReason(rawValue: texts[2]).map { .pushesUnwanted(UserID(texts[0]), topic, $0) }
+            return .pushesUnwanted(UserID(texts[0]), topic, DeliveryReason(rawValue: texts[2]))
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break

@@ -155,7 +155,7 @@ extension SQLWriter {
             parameters.bind(delivery.id.text, at: 3)
             parameters.bind(delivery.platform?.rawValue ?? Delivery.noPlatform, at: 4)
             parameters.bind(delivery.status.rawValue, at: 5)
-            parameters.bind(delivery.reason, at: 6)
+            parameters.bind(delivery.reason?.rawValue, at: 6)
             parameters.bind(Int64(delivery.attempts), at: 7)
             parameters.bind(delivery.storedNextAttempt, at: 8)
             parameters.bind(delivery.leaseUntil, at: 9)
@@ -184,11 +184,11 @@ extension SQLWriter {
         for (delivery, device, standing) in due {
             let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
             guard var device, device.isActive else {
-                try end(delivery, reason: device?.disabledReason ?? "DEVICE_GONE", now: now)
+                try end(delivery, reason: device?.disabledReason ?? .deviceGone, now: now)
                 continue
             }
             guard standing != .left else {
-                try end(delivery, reason: DeliveryReason.leftTopic.rawValue, now: now)
+                try end(delivery, reason: .leftTopic, now: now)
                 continue
             }
             device.isTopicMuted = standing == .muted
@@ -218,12 +218,12 @@ extension SQLWriter {
         return row.int(topic + 1) != 0 ? .reached : .muted
     }
 
-    private func end(_ delivery: Delivery, reason: String, now: Timestamp) throws(StoreError) {
+    private func end(_ delivery: Delivery, reason: DeliveryReason, now: Timestamp) throws(StoreError) {
         var ended = delivery
         (ended.status, ended.reason, ended.updatedAt) = (.ended, reason, now)
         (ended.nextAttemptAt, ended.leaseUntil) = (nil, nil)
         let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
-        try connection.run(SQL.end, key + [.text(reason), SQLValue(now)])
+        try connection.run(SQL.end, key + [.text(reason.rawValue), SQLValue(now)])
         note(.deliveryChanged(ended))
     }
 
@@ -232,19 +232,19 @@ extension SQLWriter {
             SQL.record,
             [
                 .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.status.rawValue),
-                SQLValue(delivery.reason), .int(Int64(delivery.attempts)), SQLValue(delivery.storedNextAttempt),
-                SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID), SQLValue(delivery.updatedAt),
-                SQLValue(lease),
+                SQLValue(delivery.reason?.rawValue), .int(Int64(delivery.attempts)),
+                SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID),
+                SQLValue(delivery.updatedAt), SQLValue(lease),
             ]
         ) > 0
     }
 
-    func restore(_ delivery: Delivery, endedFor reason: String, now: Timestamp) throws(StoreError) -> Bool {
+    func restore(_ delivery: Delivery, endedFor reason: DeliveryReason, now: Timestamp) throws(StoreError) -> Bool {
         let device = SQLValue.text(delivery.deviceID.text)
-        guard try connection.run(SQL.revive, [device, .text(reason)]) > 0 else { return false }
+        guard try connection.run(SQL.revive, [device, .text(reason.rawValue)]) > 0 else { return false }
         let changed = try connection.run(
             SQL.restore,
-            [.text(delivery.messageID.text), device, .text(reason), SQLValue(now)]
+            [.text(delivery.messageID.text), device, .text(reason.rawValue), SQLValue(now)]
         )
         guard changed > 0 else { return true }
         for restored in try deliveries(of: delivery.messageID, to: [delivery.deviceID]) {
@@ -281,7 +281,7 @@ extension Delivery {
             deviceID: DeviceID(row.text(1)),
             platform: platform,
             status: status,
-            reason: row.optionalText(5),
+            reason: row.optionalText(5).map(DeliveryReason.init(rawValue:)),
             attempts: Int(row.int(6)),
             nextAttemptAt: row.optionalMoment(7),
             leaseUntil: row.optionalMoment(8),

@@ -73,21 +73,25 @@ extension SQLWriter {
             [
                 .text(device.id.text), .text(device.userID.text), .text(device.platform.rawValue),
                 SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
-                SQLValue(device.isActive), SQLValue(device.disabledReason), SQLValue(device.registeredAt),
+                SQLValue(device.isActive), SQLValue(device.disabledReason?.rawValue), SQLValue(device.registeredAt),
                 SQLValue(device.lastSeenAt), .text(device.kind.rawValue),
             ]
         )
     }
 
-    func removeDevice(_ id: DeviceID, reason: String) throws(StoreError) {
+    func removeDevice(_ id: DeviceID, reason: DeliveryReason) throws(StoreError) {
         try noteEnd(of: id, reason: reason, registeredBy: nil)
         try connection.run(SQL.remove, [.text(id.text)])
         note(.deviceEnded(id, reason: reason))
     }
 
-    func retireDevice(_ id: DeviceID, reason: String, registeredBy moment: Timestamp) throws(StoreError) -> Bool {
+    func retireDevice(
+        _ id: DeviceID,
+        reason: DeliveryReason,
+        registeredBy moment: Timestamp
+    ) throws(StoreError) -> Bool {
         try noteEnd(of: id, reason: reason, registeredBy: moment)
-        return try connection.run(SQL.retire, [.text(id.text), .text(reason), SQLValue(moment)]) > 0
+        return try connection.run(SQL.retire, [.text(id.text), .text(reason.rawValue), SQLValue(moment)]) > 0
     }
 
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError) {
@@ -120,7 +124,7 @@ extension Device {
             token: row.text(first + 5),
             name: row.optionalText(first + 6),
             isActive: row.int(first + 7) != 0,
-            disabledReason: row.optionalText(first + 8),
+            disabledReason: row.optionalText(first + 8).map(DeliveryReason.init(rawValue:)),
             registeredAt: row.moment(first + 9),
             lastSeenAt: row.moment(first + 10),
             kind: kind

@@ -77,7 +77,7 @@ extension SQLReading {
                     token: "",
                     name: nil,
                     isActive: false,
-                    disabledReason: row.text(3),
+                    disabledReason: DeliveryReason(rawValue: row.text(3)),
                     registeredAt: Timestamp(milliseconds: 0),
                     lastSeenAt: Timestamp(milliseconds: 0)
                 )
@@ -88,12 +88,12 @@ extension SQLReading {
 
 extension SQLWriter {
     /// To be called before a device that was registered by `moment` is removed or retired.
-    func noteEnd(of device: DeviceID, reason: String, registeredBy moment: Timestamp?) throws(StoreError) {
+    func noteEnd(of device: DeviceID, reason: DeliveryReason, registeredBy moment: Timestamp?) throws(StoreError) {
         try lockTopics(ofDevice: device)
         try purgeEndings()
         try connection.run(
             SQL.noteDevice,
-            [.text(device.text), .text(reason), .int(moment?.milliseconds ?? .max)]
+            [.text(device.text), .text(reason.rawValue), .int(moment?.milliseconds ?? .max)]
         )
     }
 

@@ -71,7 +71,7 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    func endDeliveries(of device: DeviceID, reason: String, now: Timestamp) throws(StoreError) {
+    func endDeliveries(of device: DeviceID, reason: DeliveryReason, now: Timestamp) throws(StoreError) {
         let open = try connection.all(SQL.ofDevice + lock("x"), [.text(device.text)], Delivery.init)
         try settle(open, as: .ended, reason: reason, now: now)
     }
@@ -97,14 +97,14 @@ extension SQLWriter {
             [.text(user.text), .text(topic.text)],
             Delivery.init
         )
-        try settle(open, as: status, reason: reason.rawValue, now: now)
+        try settle(open, as: status, reason: reason, now: now)
         note(.pushesUnwanted(user, topic, reason))
     }
 
     private func settle(
         _ open: [Delivery],
         as status: DeliveryStatus,
-        reason: String,
+        reason: DeliveryReason,
         now: Timestamp
     ) throws(StoreError) {
         for delivery in open {
@@ -115,7 +115,7 @@ extension SQLWriter {
                 SQL.settle,
                 [
                     .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(status.rawValue),
-                    .text(reason), SQLValue(now),
+                    .text(reason.rawValue), SQLValue(now),
                 ]
             )
             note(.deliveryChanged(settled))

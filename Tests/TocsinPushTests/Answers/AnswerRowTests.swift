@@ -30,7 +30,7 @@ struct AnswerRowTests {
                     rows.count == 1 && rows[0].status != .sending
                 }
                 let delivery = try #require(rows.first)
-                #expect(delivery.reason == row.reason)
+                #expect(delivery.reason?.rawValue == row.reason)
                 #expect(try await harness.outcome(of: delivery) == row.outcome)
                 #expect(delivery.leaseUntil == nil)
             }

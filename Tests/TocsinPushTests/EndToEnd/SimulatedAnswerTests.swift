@@ -206,7 +206,7 @@ struct SimulatedAnswerTests {
                 let delivery = try #require(rows.first)
                 let sends = bench.simulator.pushes().count { $0["token"]?.stringValue == token }
                 #expect(try await harness.outcome(of: delivery, sends: sends) == row.outcome)
-                #expect((delivery.reason ?? "").hasPrefix(row.reason))
+                #expect((delivery.reason?.rawValue ?? "").hasPrefix(row.reason))
             }
         }
     }
@@ -261,7 +261,7 @@ struct SimulatedAnswerTests {
                 let delivery = try #require(rows.first)
                 let outcome = try await harness.outcome(of: delivery, sends: 0)
                 #expect(outcome.lane == .paused && outcome.attempts == 0 && outcome.waitSeconds == 1)
-                #expect(delivery.reason?.hasPrefix("UNREACHABLE") == true)
+                #expect(delivery.reason?.rawValue.hasPrefix("UNREACHABLE") == true)
             }
         }
     }

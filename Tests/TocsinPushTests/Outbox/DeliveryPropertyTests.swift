@@ -21,7 +21,9 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
 private final class RandomRun: Sendable {
     static let devices = 6
     static let messages = ["m1", "m2", "m3"]
-    private static let wrongTokens: Set<String?> = ["BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH"]
+    private static let wrongTokens: Set<DeliveryReason?> = [
+        "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH",
+    ]
 
     let harness: OutboxHarness
     private let random: Mutexed<SeededRandom>

@@ -18,7 +18,7 @@ struct FairnessTests {
         harness.transport.sent.contains { $0.token.hasPrefix(token) }
     }
 
-    @Test("an urgent message goes out while every place of the others is taken and nobody answers")
+    @Test("an urgent message goes out while every slot of the others is taken and nobody answers")
     func urgentPlaces() async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { sent, _ in sent.token.hasPrefix("1") ? nil : .ok }
@@ -38,7 +38,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("a push service that does not answer leaves places to other push services")
+    @Test("a push service that does not answer leaves slots to other push services")
     func stallingPushService() async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { sent, _ in sent.batch.pool.origin == "https://slow.example" ? nil : .ok }
@@ -91,8 +91,8 @@ struct FairnessTests {
             try await harness.running(settings: settings) { _ in
                 try await harness.deliveries { $0.are(300, .accepted) }
             }
-            let place = harness.transport.sent.firstIndex { $0.token.hasPrefix("2") }
-            #expect(try #require(place) <= 20)
+            let index = harness.transport.sent.firstIndex { $0.token.hasPrefix("2") }
+            #expect(try #require(index) <= 20)
         }
     }
 

@@ -71,24 +71,24 @@ struct LedgerTests {
 
     /// Runs `body` while pushes to a device of ann's and one of bob's are claimed and wait for the access token.
     ///
-    /// They leave when the gate opens. Answers to whom pushes went in all.
+    /// They leave when the token endpoint answers. Answers to whom pushes went in all.
     private func withClaimedPushes(
         to second: String,
         _ body: (OutboxHarness, HeldTokenEndpoint, OutboxWorker) async throws -> Void
     ) async throws -> [String] {
         var sent: [String] = []
         try await OutboxHarness.with { harness in
-            let gate = HeldTokenEndpoint()
-            harness.providers.tokenEndpoint.hold(gate)
-            defer { gate.open() }
+            let endpoint = HeldTokenEndpoint()
+            harness.providers.tokenEndpoint.hold(endpoint)
+            defer { endpoint.open() }
             try await harness.add([
                 Device.sample("stays", token: "stays", platform: .android, user: "ann"),
                 Device.sample(second, token: second, platform: .android, user: "bob"),
             ])
             try await harness.publish("m1")
             try await harness.running { worker in
-                try await harness.wait { gate.isAsked }
-                try await body(harness, gate, worker)
+                try await harness.wait { endpoint.isAsked }
+                try await body(harness, endpoint, worker)
             }
             sent = harness.transport.sent.map(\.token)
         }
@@ -97,13 +97,13 @@ struct LedgerTests {
 
     @Test("a device signed out after its push was claimed, but before it was handed over, gets nothing")
     func signedOutBeforeHandOver() async throws {
-        let sent = try await withClaimedPushes(to: "goes") { harness, gate, worker in
+        let sent = try await withClaimedPushes(to: "goes") { harness, endpoint, worker in
             try await harness.store.write { writer throws(StoreError) in
                 try writer.endDeliveries(of: DeviceID("goes"), reason: "UNREGISTERED", now: harness.time.now())
                 try writer.removeDevice(DeviceID("goes"), reason: "UNREGISTERED")
             }
-            worker.withdraw(DeviceID("goes"), reason: "UNREGISTERED")
-            gate.open()
+            worker.cancelPushes(to: DeviceID("goes"), reason: "UNREGISTERED")
+            endpoint.open()
             let rows = try await harness.deliveries { $0.are(2, .accepted, .ended) }
             let gone = try #require(rows.first { $0.deviceID == DeviceID("goes") })
             #expect(gone.status == .ended && gone.reason == "UNREGISTERED" && gone.attempts == 0)
@@ -116,15 +116,15 @@ struct LedgerTests {
         arguments: [DeliveryReason.topicMuted, .notificationsOff, .leftTopic]
     )
     func mutedBeforeHandOver(reason: DeliveryReason) async throws {
-        let sent = try await withClaimedPushes(to: "mutes") { harness, gate, worker in
+        let sent = try await withClaimedPushes(to: "mutes") { harness, endpoint, worker in
             let (user, topic) = (UserID("bob"), TopicID("topic-1"))
             try await harness.want(reason, of: user, in: topic)
-            worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
-            gate.open()
+            worker.cancelPushes(to: user, of: reason == .notificationsOff ? nil : topic, reason: reason)
+            endpoint.open()
             let end: DeliveryStatus = reason == .leftTopic ? .ended : .skipped
             let rows = try await harness.deliveries { $0.are(2, .accepted, end) }
             let row = try #require(rows.first { $0.deviceID == DeviceID("mutes") })
-            #expect(row.status == end && row.reason == reason.rawValue && row.attempts == 0)
+            #expect(row.status == end && row.reason == reason && row.attempts == 0)
             // Who wants them again gets the next.
             try await harness.want(nil, of: user, in: topic)
             try await harness.publish("m2", number: 2)
@@ -147,12 +147,12 @@ struct LedgerTests {
                 try await harness.wait { !harness.transport.sent.isEmpty }
                 let (user, topic) = (UserID("bob"), TopicID("topic-1"))
                 try await harness.want(reason, of: user, in: topic)
-                worker.withdraw(user, from: reason == .notificationsOff ? nil : topic, reason: reason)
+                worker.cancelPushes(to: user, of: reason == .notificationsOff ? nil : topic, reason: reason)
                 harness.transport.release(.unknown(reason: "cut"))
                 let rows = try await harness.deliveries(movingTime: false) {
                     $0.are(1, reason == .leftTopic ? .ended : .skipped)
                 }
-                #expect(rows.map(\.reason) == [reason.rawValue] && rows.map(\.attempts) == [1])
+                #expect(rows.map(\.reason) == [reason] && rows.map(\.attempts) == [1])
             }
             #expect(harness.transport.sent.count == 1)
         }
@@ -171,7 +171,7 @@ struct LedgerTests {
                     try writer.endDeliveries(of: id, reason: "UNREGISTERED", now: harness.time.now())
                     try writer.removeDevice(id, reason: "UNREGISTERED")
                 }
-                worker.withdraw(id, reason: "UNREGISTERED")
+                worker.cancelPushes(to: id, reason: "UNREGISTERED")
                 harness.transport.release(.unknown(reason: "cut"))
                 let rows = try await harness.deliveries { $0.are(1, .ended) }
                 #expect(rows.map(\.reason) == ["UNREGISTERED"] && rows.map(\.attempts) == [1])

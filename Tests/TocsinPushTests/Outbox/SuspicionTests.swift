@@ -33,11 +33,11 @@ struct SuspicionTests {
                 harness.transport.answer { _, _ in .ok }
                 try await harness.deliveries("m2") { $0.are(2, .accepted) }
                 try await harness.deliveries("m1") { $0.are(1, .accepted) }
-                // Listeners hear that the first one waits again in the write that pardons it.
+                // Listeners hear that the first one waits again in the write that restores it.
                 let told = harness.history
-                let pardoned = told.firstIndex { $0.messageID == MessageID("m1") && $0.status == .waiting }
+                let restored = told.firstIndex { $0.messageID == MessageID("m1") && $0.status == .waiting }
                 let blamed = told.firstIndex { $0.messageID == MessageID("m2") }
-                #expect(try #require(pardoned) < #require(blamed))
+                #expect(try #require(restored) < #require(blamed))
             }
         }
     }
@@ -89,7 +89,7 @@ struct SuspicionTests {
     }
 
     /// The other side's answer, what becomes of the delivery, and whether the device stays.
-    private static let otherSides: [(PushAnswer, DeliveryStatus, String, Bool)] = [
+    private static let otherSides: [(PushAnswer, DeliveryStatus, DeliveryReason, Bool)] = [
         (.apns(400, "BadDeviceToken"), .ended, "BadDeviceToken", false),
         (.apns(400, "DeviceTokenNotForTopic"), .ended, "BadDeviceToken", false),
         (.apns(410, "Unregistered", timestamp: 1_784_000_000_000), .ended, "Unregistered", false),
@@ -101,7 +101,9 @@ struct SuspicionTests {
     ]
 
     @Test("what the other side says decides, and its trouble is not this side's", arguments: otherSides)
-    func otherSide(_ row: (answer: PushAnswer, status: DeliveryStatus, reason: String, stays: Bool)) async throws {
+    func otherSide(
+        _ row: (answer: PushAnswer, status: DeliveryStatus, reason: DeliveryReason, stays: Bool)
+    ) async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { sent, _ in
                 sent.batch.pool.origin.contains("sandbox") ? .apns(400, "BadDeviceToken") : row.answer

@@ -140,7 +140,7 @@ struct TroubleTests {
                 worker.wake()
                 try await harness.deliveries { $0.are(3, .accepted) }
                 #expect(harness.time.now().milliseconds - start.milliseconds <= 3000)
-                // Later, when the stalling owner has had all the time to take places.
+                // Later, when the stalling owner has had all the time to take slots.
                 try await harness.deliveries("s20") { $0.count == 100 }
                 let later = harness.time.now()
                 try await harness.publish("m2", number: 2)

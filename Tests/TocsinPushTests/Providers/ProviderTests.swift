@@ -144,7 +144,7 @@ struct ProviderTests {
 
     @Test("yesterday's names are today's in the ledger")
     func legacyNames() {
-        for name in LegacyReason.fcm.values { #expect(LegacyReason.today(fcm: name) == name) }
+        for name in LegacyReason.fcm.values { #expect(LegacyReason.today(fcm: name.rawValue) == name) }
         #expect(LegacyReason.today(fcm: "NotRegistered") == "UNREGISTERED")
         #expect(LegacyReason.today(fcm: "BrandNew") == "BrandNew")
         let old = (0...10).map { LegacyReason.today(apnsStatus: $0) } + [LegacyReason.today(apnsStatus: 255)]

@@ -124,9 +124,10 @@ struct TokenTests {
         )
         providers.tokenEndpoint.answerNext([refusal])
         let expected = PushResult.pause(
-            reason:
-                "token endpoint: invalid_grant (Invalid JWT). Set the clock: this machine's clock is 7200 s ahead of "
-                + "Google's."
+            reason: DeliveryReason(
+                rawValue: "token endpoint: invalid_grant (Invalid JWT). Set the clock: this machine's clock is 7200 s "
+                    + "ahead of Google's."
+            )
         )
         #expect(await providers.fcm.results(payload, to: ["t"]) == [expected])
     }
@@ -202,9 +203,10 @@ struct TokenTests {
         #expect(
             results == [
                 .pause(
-                    reason:
-                        "token endpoint: invalid_grant (Invalid JWT Signature.). Check this machine's clock, and that "
-                        + "the key of push@demo.example has not been revoked."
+                    reason: DeliveryReason(
+                        rawValue: "token endpoint: invalid_grant (Invalid JWT Signature.). Check this machine's clock, "
+                            + "and that the key of push@demo.example has not been revoked."
+                    )
                 )
             ]
         )

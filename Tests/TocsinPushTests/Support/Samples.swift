@@ -153,10 +153,10 @@ struct PlainCrypto: WebPushCrypto {
 final class ScriptedTokenEndpoint: OutgoingHTTP {
     private let answers = Mutex<[OutgoingAnswer]>([])
     private let requests = Mutex<[OutgoingRequest]>([])
-    private let gate = Mutex<HeldTokenEndpoint?>(nil)
+    private let held = Mutex<HeldTokenEndpoint?>(nil)
 
-    /// From now on calls wait at the gate.
-    func hold(_ gate: HeldTokenEndpoint) { self.gate.withLock { $0 = gate } }
+    /// From now on calls wait at this endpoint.
+    func hold(_ endpoint: HeldTokenEndpoint) { held.withLock { $0 = endpoint } }
 
     var calls: [OutgoingRequest] { requests.withLock { $0 } }
 
@@ -168,7 +168,7 @@ final class ScriptedTokenEndpoint: OutgoingHTTP {
             requests.append(request)
             return requests.count
         }
-        await gate.withLock { $0 }?.pass()
+        await held.withLock { $0 }?.pass()
         if let scripted = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return scripted }
         return Self.token("token-\(count)")
     }
@@ -215,7 +215,7 @@ extension PushProvider {
             targets: tokens.map {
                 PushTarget(
                     token: $0,
-                    deliveryID: DeliveryIdentity.id(of: payload.messageID, to: DeviceID($0)),
+                    deliveryID: DeliveryID(of: payload.messageID, to: DeviceID($0)),
                     badge: badges[$0]
                 )
             },

@@ -227,7 +227,7 @@ struct WebPushProviderTests {
     @Test("a device signed out while pushes are made ready gets nothing, and the others theirs")
     func signedOut() async throws {
         var order = order(["a", "b", "c"].map { Browser.subscription("https://push.example/p/" + $0) })
-        order.withdrawal = { $0 == 1 ? .unregistered : nil }
+        order.cancellation = { $0 == 1 ? .unregistered : nil }
         let results = await send(order)
         #expect(
             results == [.accepted(providerID: nil), .skipped(reason: "UNREGISTERED"), .accepted(providerID: nil)]
@@ -239,7 +239,7 @@ struct WebPushProviderTests {
     func narrowedSettings() async {
         let results = await send(order([Browser.subscription("https://127.0.0.1/p")], lane: Self.token))
         guard case .skipped(let reason)? = results.first ?? nil else { return #expect(Bool(false), "\(results)") }
-        #expect(reason.hasPrefix("SUBSCRIPTION_NOT_USABLE"))
+        #expect(reason.rawValue.hasPrefix("SUBSCRIPTION_NOT_USABLE"))
         #expect(transport.sent.isEmpty)
     }
 }

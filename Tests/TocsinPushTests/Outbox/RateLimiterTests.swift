@@ -2,8 +2,8 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Brakes", .timeLimit(.minutes(5)))
-struct BrakeTests {
+@Suite("Rate limits and backoff", .timeLimit(.minutes(5)))
+struct RateLimiterTests {
     private func devices(_ count: Int, platform: PushPlatform = .android) -> [Device] {
         (0..<count).map { index in
             Device.sample("\(platform)-\(1000 + index)", token: "t\(index)", platform: platform, user: "u\(index % 7)")
