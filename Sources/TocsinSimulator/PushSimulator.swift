@@ -1,3 +1,4 @@
+import Encodings
 package import JSON
 import NIOCore
 import NIOPosix
@@ -27,7 +28,7 @@ package final class PushSimulator: Sendable {
         let conditions = controls.conditions
         providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
         accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
-        browsers = WebPushBrowsers(serverKey: Base64URL.encode(keys.vapidKey.point))
+        browsers = WebPushBrowsers(serverKey: Base64URL.encoded(keys.vapidKey.point))
     }
 
     /// Opens the ports; returns where they are.
@@ -146,7 +147,7 @@ package final class PushSimulator: Sendable {
         teamID: String? = nil,
         keyID: String? = nil
     ) throws(SimulatorError) -> String {
-        try WebToken.makeES256(
+        try JSONWebToken.makeES256(
             header: ["alg": "ES256", "kid": .string(keyID ?? settings.keyID)],
             claims: [
                 "iss": .string(teamID ?? settings.teamID),
@@ -161,7 +162,7 @@ package final class PushSimulator: Sendable {
 
     /// An assertion for the token endpoint, with these claims, signed by the service account's key.
     package func makeAssertion(claims: JSONValue) throws(SimulatorError) -> String {
-        try WebToken.makeRS256(
+        try JSONWebToken.makeRS256(
             header: ["alg": "RS256", "typ": "JWT", "kid": .string(SimulatorKeys.accountKeyID)],
             claims: claims,
             key: keys.accountKey

@@ -17,7 +17,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let socketPaths: [SocketPath]
     let proxies: TrustedProxies
     let budget: MemoryBudget
-    let date: HTTPDate
+    let date: DateField
     let logger: Logger
     let accessLog: AccessLog
     /// Unix milliseconds.
@@ -40,7 +40,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
         proxies = TrustedProxies(settings.trustedProxies)
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
-        date = HTTPDate(now: now)
+        date = DateField(now: now)
         self.logger = logger
         accessLog = AccessLog(logger)
         self.now = now
