@@ -120,7 +120,7 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
 
     @inlinable
     static func erase(_ resolve: @escaping Single) -> ErasedSingle {
-        { parents, call, gathering in
+        { parents, call, state in
             let invocation = FieldInvocation<Context>(call)
             var values: [ResolvedValue<Object>] = []
             let parents = unsafeDowncast(parents, to: ObjectColumn<Object>.self).objects
@@ -132,7 +132,7 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
                     values.append(.failure(error))
                 }
             }
-            gathering.place(values, of: call)
+            state.store(values, of: call)
         }
     }
 }

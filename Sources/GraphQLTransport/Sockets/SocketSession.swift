@@ -172,7 +172,8 @@ enum SessionGoodbye {
     /// The reason of the close when a connection has lived as long as one may.
     static let lifetime = "This connection has lived its time; come again and resume"
 
-    /// The errors of an operation whose client does not read, with the place to go on from: a JSON array.
+    /// The errors of an operation whose client does not read, with the cursor to go on from: a JSON
+    /// array.
     static func overflow(lastCursor: String?) -> [UInt8] {
         var extensions: JSONObject = ["code": .string(ErrorCode.unavailable.rawValue)]
         if let lastCursor { extensions["cursor"] = .string(lastCursor) }

@@ -191,10 +191,10 @@ extension HTTPServer {
     private static func setUp(_ channel: any Channel, _ parts: ServerParts<Service>, _ tls: NIOSSLContext?) throws {
         let known = parts.connection(from: channel.remoteAddress, number: parts.registry.nextNumber())
         // Proxies are counted for the clients that they name.
-        let place: ConnectionPlace?
+        let registration: ConnectionRegistration?
         switch parts.registry.admit(channel, from: known.proxies == nil ? known.peer?.client : nil) {
-        case .welcome(let given): place = given
-        case .refused: place = nil
+        case .welcome(let given): registration = given
+        case .refused: registration = nil
         case .dropped: throw ChannelError.ioOnClosedChannel
         }
         let pipeline = channel.pipeline.syncOperations
@@ -204,7 +204,7 @@ extension HTTPServer {
         limits.maxHeaderListSize = parts.settings.maximumHeadBytes
         limits.maxHeaderFieldCount = parts.settings.maximumHeadFields
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-        let connection = HTTPConnectionHandler(parts, channel: channel, known, place)
+        let connection = HTTPConnectionHandler(parts, channel: channel, known, registration)
         try pipeline.addHandlers([RawInputHandler(connection), ByteToMessageHandler(decoder), connection])
     }
 

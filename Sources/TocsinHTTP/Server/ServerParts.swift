@@ -71,7 +71,7 @@ final class SocketLifetimes: Sendable {
         guard milliseconds > 0 else { return nil }
         // Multiples of the golden ratio fill the unit interval evenly, however many there are.
         let number = Double(opened.add(1, ordering: .relaxed).newValue)
-        let place = (number * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
-        return milliseconds + Int64(Double(milliseconds) * (place - 0.5) / 5)
+        let fraction = (number * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+        return milliseconds + Int64(Double(milliseconds) * (fraction - 0.5) / 5)
     }
 }
