@@ -71,8 +71,8 @@ package struct PostgresDatabase: SQLDatabase {
         let attempts = state.ordered(hosts.attempts(dependencies.randomUnit))
         let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
         var failures: [String] = []
-        for (place, attempt) in attempts.enumerated() {
-            let share = Int(deadline.remainingMilliseconds) / (attempts.count - place)
+        for (index, attempt) in attempts.enumerated() {
+            let share = Int(deadline.remainingMilliseconds) / (attempts.count - index)
             let limit = Deadline(afterMilliseconds: hosts.limitMilliseconds ?? share)
             do throws(StoreError) {
                 let link = try PostgresLink(keywords(attempt), until: limit, state: state)
@@ -81,7 +81,7 @@ package struct PostgresDatabase: SQLDatabase {
             } catch .unavailable(let reason, let detail) where hosts.count > 1 {
                 failures.append(detail.isEmpty ? reason : detail)
                 state.note(server: attempt.server, isSilent: limit.isOver)
-                if limit.isOver, place + 1 < attempts.count { pass(attempt.server) }
+                if limit.isOver, index + 1 < attempts.count { pass(attempt.server) }
             }
         }
         let silent = state.silentCount
