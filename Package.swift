@@ -61,6 +61,7 @@ let package = Package(
     ],
     targets: [
         // Kernel
+        part("Encodings"),
         part("JSON"),
         part("GraphQL", ["JSON"]),
         part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
@@ -68,15 +69,15 @@ let package = Package(
         part("TocsinCore"),
         // Translators
         part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinPush", ["JSON", "TocsinCore"]),
+        part("TocsinPush", ["Encodings", "JSON", "TocsinCore"]),
         part("TocsinStore", ["TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinAuth", ["COpenSSL", "JSON", "TocsinCore"]),
+        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinCore"]),
         // Sockets and disks
         part(
             "TocsinHTTP",
             [
-                "GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"), nioSSL, logging,
+                "Encodings", "GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL, logging,
             ]
         ),
         part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
@@ -95,7 +96,10 @@ let package = Package(
         ),
         part(
             "TocsinSimulator",
-            ["CNGHTTP2", "COpenSSL", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nioSSL]
+            [
+                "CNGHTTP2", "COpenSSL", "Encodings", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOTLS"), nioSSL,
+            ]
         ),
         part(
             "TocsinClient",
@@ -116,7 +120,7 @@ let package = Package(
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CEpoll", "CNGHTTP2", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth",
+                "CEpoll", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth",
                 "TocsinCore",
                 "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore",
                 "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
@@ -162,8 +166,8 @@ let package = Package(
         tests(
             "TocsinPushTests",
             [
-                "JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush", "TocsinSimulator",
-                "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
+                "Encodings", "JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush",
+                "TocsinSimulator", "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
             ],
             exclude: ["Golden"]
         ),
@@ -171,7 +175,7 @@ let package = Package(
             "TocsinStoreTests",
             ["TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
-        tests("TocsinAuthTests", ["JSON", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests("TocsinAuthTests", ["Encodings", "JSON", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
         tests(
             "TocsinHTTPTests",
             ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]

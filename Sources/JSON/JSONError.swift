@@ -9,7 +9,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where in that line, in characters (Unicode scalars) counted from 1.
     public let column: Int
 
-    /// The message with its place.
+    /// The message with its position.
     public var description: String { "\(message) (line \(line), column \(column))" }
 
     init(_ message: String, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {

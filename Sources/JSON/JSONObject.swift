@@ -26,7 +26,8 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     /// An object without members.
     public init() {}
 
-    /// An object with these members; of two with the same key the last value wins, at the first one's place.
+    /// An object with these members; of two with the same key the last value wins, where the first
+    /// one was.
     public init(_ members: [(String, JSONValue)]) {
         elements.reserveCapacity(members.count)
         for (key, value) in members { self[key] = value }
@@ -67,10 +68,10 @@ public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
         if positions == nil, elements.count >= Self.indexedFrom { rebuildIndex() }
     }
 
-    /// The key of the member at a place.
-    public func key(at place: Int) -> String { elements[place].key }
-    /// The value of the member at a place.
-    public func value(at place: Int) -> JSONValue { elements[place].value }
+    /// The key of the member at an index.
+    public func key(at index: Int) -> String { elements[index].key }
+    /// The value of the member at an index.
+    public func value(at index: Int) -> JSONValue { elements[index].value }
 
     /// How many members there are.
     public var count: Int { elements.count }

@@ -31,25 +31,25 @@ extension JSONReader {
     private mutating func skipPlainCharacters() -> Bool {
         guard let base = bytes.baseAddress else { return true }
         let (memory, end) = (UnsafeRawPointer(base), bytes.count)
-        var place = position
-        defer { position = place }
+        var index = position
+        defer { position = index }
         var seen: UInt64 = 0
-        while place &+ 8 <= end {
-            let word = memory.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian
+        while index &+ 8 <= end {
+            let word = memory.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
             let found = JSONMemory.escapes(word)
             if found != 0 {
                 let lane = JSONMemory.firstLane(found)
-                place &+= lane
+                index &+= lane
                 return (seen | word & (1 << UInt64(lane &* 8) &- 1)) & JSONMemory.highBits == 0
             }
             seen |= word
-            place &+= 8
+            index &+= 8
         }
-        while place < end {
-            let byte = base[place]
+        while index < end {
+            let byte = base[index]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
             seen |= UInt64(byte)
-            place &+= 1
+            index &+= 1
         }
         return seen & JSONMemory.highBits == 0
     }

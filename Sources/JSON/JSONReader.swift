@@ -1,4 +1,4 @@
-/// The parser's state: a place in the bytes and what is left of the limits.
+/// The parser's state: a position in the bytes and what is left of the limits.
 ///
 /// `mutating` means "consumes bytes".
 struct JSONReader {

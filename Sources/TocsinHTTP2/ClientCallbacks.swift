@@ -1,9 +1,10 @@
 import CNGHTTP2
 
-/// The border to libnghttp2: the only place that turns its `user_data` pointers back into sessions and places.
+/// The border to libnghttp2: the only file that turns its `user_data` pointers back into sessions
+/// and slots.
 ///
 /// The session's pointer is unretained: `ClientSession` owns the native session and deletes it in `deinit`, so that no
-/// callback can outlive it. A stream's pointer is never followed: it is the stream's place plus one.
+/// callback can outlive it. A stream's pointer is never followed: it is the stream's slot plus one.
 enum ClientCallbacks {
     static func makeSession(_ pointer: inout OpaquePointer?, userData: ClientSession) {
         var callbacks: OpaquePointer?
@@ -36,7 +37,7 @@ enum ClientCallbacks {
         userData.map { Unmanaged<ClientSession>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static func place(_ pointer: OpaquePointer?, _ streamID: Int32) -> Int? {
+    private static func slot(_ pointer: OpaquePointer?, _ streamID: Int32) -> Int? {
         nghttp2_session_get_stream_user_data(pointer, streamID).map { Int(bitPattern: $0) - 1 }
     }
 
@@ -50,22 +51,22 @@ enum ClientCallbacks {
             length,
             _,
             data in
-            guard let id = frame?.pointee.hd.stream_id, let place = ClientCallbacks.place(pointer, id) else { return 0 }
+            guard let id = frame?.pointee.hd.stream_id, let slot = ClientCallbacks.slot(pointer, id) else { return 0 }
             ClientCallbacks.session(data)?.header(
-                place,
+                slot,
                 UnsafeBufferPointer(start: name, count: nameLength),
                 UnsafeBufferPointer(start: value, count: length)
             )
             return 0
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { pointer, _, id, bytes, length, data in
-            guard let place = ClientCallbacks.place(pointer, id) else { return 0 }
-            ClientCallbacks.session(data)?.data(place, UnsafeBufferPointer(start: bytes, count: length))
+            guard let slot = ClientCallbacks.slot(pointer, id) else { return 0 }
+            ClientCallbacks.session(data)?.data(slot, UnsafeBufferPointer(start: bytes, count: length))
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { pointer, id, errorCode, data in
-            guard let place = ClientCallbacks.place(pointer, id) else { return 0 }
-            ClientCallbacks.session(data)?.close(place, errorCode: errorCode)
+            guard let slot = ClientCallbacks.slot(pointer, id) else { return 0 }
+            ClientCallbacks.session(data)?.close(slot, errorCode: errorCode)
             return 0
         }
     }
@@ -78,7 +79,7 @@ enum ClientCallbacks {
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
                 let isLast = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-                if isLast, let place = ClientCallbacks.place(pointer, head.stream_id) { session.responseEnded(place) }
+                if isLast, let slot = ClientCallbacks.slot(pointer, head.stream_id) { session.responseEnded(slot) }
             case NGHTTP2_SETTINGS.rawValue where !isAnswer:
                 session.settingsCame()
             case NGHTTP2_PING.rawValue where isAnswer:

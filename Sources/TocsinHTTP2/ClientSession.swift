@@ -5,7 +5,7 @@ import TocsinPush
 ///
 /// Confined to its connection's event loop.
 final class ClientSession {
-    /// A stream's place.
+    /// A stream's slot.
     ///
     /// Its number plus one is what libnghttp2 carries as the stream's user data.
     private struct Slot {
@@ -43,10 +43,11 @@ final class ClientSession {
     private(set) var isAccepted = false
     private var knownMaximumStreams = Int.max
 
-    /// A place for each stream there may be; a plain pointer, because each push looks here a dozen times.
+    /// A slot for each stream there may be; a plain pointer, because each push looks here a dozen
+    /// times.
     private let slots: UnsafeMutableBufferPointer<Slot>
-    /// Places before this have been used.
-    private var usedPlaces = 0
+    /// Slots before this have been used.
+    private var usedSlots = 0
     private var free: [Int] = []
     private var lines = RequestLines()
     private let maximumResponseBytes: Int
@@ -81,18 +82,18 @@ final class ClientSession {
     /// Opens a stream for the run's next request; `false` when the connection takes no more.
     func submitNext(of run: BatchRun) -> Bool {
         let index = run.next
-        let place = free.popLast() ?? usedPlaces
-        guard place < slots.count else { return false }
-        usedPlaces = max(usedPlaces, place + 1)
-        let mark = UnsafeMutableRawPointer(bitPattern: place + 1)
+        let slot = free.popLast() ?? usedSlots
+        guard slot < slots.count else { return false }
+        usedSlots = max(usedSlots, slot + 1)
+        let mark = UnsafeMutableRawPointer(bitPattern: slot + 1)
         let streamID = lines.withLines(run.block, run.batch.requests[index]) { lines in
             ClientCallbacks.submit(pointer, lines, mark)
         }
         guard streamID > 0 else {
-            free.append(place)
+            free.append(slot)
             return false
         }
-        slots[place] = Slot(run: run, index: index, streamID: streamID)
+        slots[slot] = Slot(run: run, index: index, streamID: streamID)
         openStreams += 1
         hasTakenRequests = true
         run.takeNext()
@@ -137,36 +138,36 @@ final class ClientSession {
     /// Gives up the run's open streams; `false` if there were none.
     func expire(_ run: BatchRun, reason: String) -> Bool {
         var found = false
-        for place in 0..<usedPlaces where slots[place].run === run && !slots[place].isAnswered {
+        for slot in 0..<usedSlots where slots[slot].run === run && !slots[slot].isAnswered {
             found = true
             nghttp2_submit_rst_stream(
                 pointer,
                 UInt8(NGHTTP2_FLAG_NONE.rawValue),
-                slots[place].streamID,
+                slots[slot].streamID,
                 UInt32(NGHTTP2_CANCEL.rawValue)
             )
-            answer(place, slots[place].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
+            answer(slot, slots[slot].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
         }
         return found
     }
 
     /// Answers every open stream, because the connection is gone.
     func end(reason: String) {
-        for place in 0..<usedPlaces where slots[place].run != nil {
-            answer(place, slots[place].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
-            release(place)
+        for slot in 0..<usedSlots where slots[slot].run != nil {
+            answer(slot, slots[slot].isSent ? .unknown(reason: reason) : .notProcessed(reason: reason))
+            release(slot)
         }
     }
 
-    private func answer(_ place: Int, _ answer: PushAnswer) {
-        guard !slots[place].isAnswered, let run = slots[place].run else { return }
-        slots[place].isAnswered = true
-        run.answer(slots[place].index, answer)
+    private func answer(_ slot: Int, _ answer: PushAnswer) {
+        guard !slots[slot].isAnswered, let run = slots[slot].run else { return }
+        slots[slot].isAnswered = true
+        run.answer(slots[slot].index, answer)
     }
 
-    private func release(_ place: Int) {
-        slots[place] = Slot()
-        free.append(place)
+    private func release(_ slot: Int) {
+        slots[slot] = Slot()
+        free.append(slot)
         openStreams -= 1
     }
 }
@@ -188,44 +189,44 @@ extension ClientSession {
         goAway = GoAway(errorCode: errorCode, debugData: debugData)
     }
 
-    func header(_ place: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+    func header(_ slot: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         switch ResponseHeader(name) {
         case .status:
-            slots[place].status = value.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+            slots[slot].status = value.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
         case .kept(let name):
-            slots[place].headers.append(PushHeader(name, text(value, answering: place)))
+            slots[slot].headers.append(PushHeader(name, text(value, answering: slot)))
         case .dropped:
             break
         }
     }
 
     /// A header's value; mostly it repeats what the request's own first header said, and then that text is shared.
-    private func text(_ value: UnsafeBufferPointer<UInt8>, answering place: Int) -> String {
-        let index = slots[place].index
-        if let sent = slots[place].run?.batch.requests[index].headers.first?.value, sent.utf8.count == value.count {
+    private func text(_ value: UnsafeBufferPointer<UInt8>, answering slot: Int) -> String {
+        let index = slots[slot].index
+        if let sent = slots[slot].run?.batch.requests[index].headers.first?.value, sent.utf8.count == value.count {
             let isSame = sent.utf8.withContiguousStorageIfAvailable { $0.elementsEqual(value) }
             if isSame == true { return sent }
         }
         return String(decoding: value, as: UTF8.self)
     }
 
-    func data(_ place: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let room = max(0, maximumResponseBytes - slots[place].body.count)
-        slots[place].body.append(contentsOf: bytes.prefix(room))
+    func data(_ slot: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let room = max(0, maximumResponseBytes - slots[slot].body.count)
+        slots[slot].body.append(contentsOf: bytes.prefix(room))
     }
 
-    func responseEnded(_ place: Int) {
-        slots[place].isResponseWhole = true
+    func responseEnded(_ slot: Int) {
+        slots[slot].isResponseWhole = true
         // The peer has answered without waiting for the body: nothing is gained by sending the rest.
-        guard !slots[place].isSent else { return }
+        guard !slots[slot].isSent else { return }
         let code = UInt32(NGHTTP2_NO_ERROR.rawValue)
-        nghttp2_submit_rst_stream(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[place].streamID, code)
+        nghttp2_submit_rst_stream(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[slot].streamID, code)
     }
 
-    func close(_ place: Int, errorCode: UInt32) {
-        guard slots[place].run != nil else { return }
-        answer(place, outcome(slots[place], errorCode))
-        release(place)
+    func close(_ slot: Int, errorCode: UInt32) {
+        guard slots[slot].run != nil else { return }
+        answer(slot, outcome(slots[slot], errorCode))
+        release(slot)
     }
 
     private func outcome(_ slot: Slot, _ errorCode: UInt32) -> PushAnswer {
@@ -244,17 +245,41 @@ extension ClientSession {
     }
 
     /// Copies the next part of a request's body; also says whether it was the last.
-    func read(_ place: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
-        guard let run = slots[place].run else { return (0, true) }
-        let start = slots[place].bodySent
-        let index = slots[place].index
+    func read(_ slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        guard let run = slots[slot].run else { return (0, true) }
+        let start = slots[slot].bodySent
+        let index = slots[slot].index
         let (count, isLast) = run.batch.requests[index].body.withUnsafeBufferPointer { body in
             let part = UnsafeBufferPointer(rebasing: body[start...].prefix(buffer.count))
             _ = buffer.update(fromContentsOf: part)
             return (part.count, start + part.count == body.count)
         }
-        slots[place].bodySent = start + count
-        if isLast { slots[place].isSent = true }
+        slots[slot].bodySent = start + count
+        if isLast { slots[slot].isSent = true }
         return (count, isLast)
+    }
+}
+
+/// The response headers a sender needs; the rest is dropped.
+enum ResponseHeader {
+    case status
+    case kept(String)
+    case dropped
+
+    init(_ name: UnsafeBufferPointer<UInt8>) {
+        switch name.count {
+        case 7 where name.first == UInt8(ascii: ":"): self = name.elementsEqual(":status".utf8) ? .status : .dropped
+        case 4: self = Self.kept("date", ifEqualTo: name)
+        case 7: self = Self.kept("apns-id", ifEqualTo: name)
+        case 8: self = Self.kept("location", ifEqualTo: name)
+        case 11: self = Self.kept("retry-after", ifEqualTo: name)
+        case 12: self = Self.kept("content-type", ifEqualTo: name)
+        case 14: self = Self.kept("apns-unique-id", ifEqualTo: name)
+        default: self = .dropped
+        }
+    }
+
+    private static func kept(_ candidate: String, ifEqualTo name: UnsafeBufferPointer<UInt8>) -> ResponseHeader {
+        name.elementsEqual(candidate.utf8) ? .kept(candidate) : .dropped
     }
 }

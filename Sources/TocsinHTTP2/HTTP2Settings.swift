@@ -1,3 +1,5 @@
+import NIOSSL
+
 /// Limits and times of the push transport.
 package struct HTTP2Settings: Sendable {
     /// PEM file of the CAs to trust; `nil` trusts the system's.
@@ -43,6 +45,27 @@ package enum HTTP2SettingsError: Error, Sendable, CustomStringConvertible {
             "The push CA file \(path) is unusable: \(reason). Give a PEM file, or none for the system's CAs."
         case .tls(let reason):
             "TLS for pushes could not be set up: \(reason)."
+        }
+    }
+}
+
+/// TLS as providers ask for it: version 1.2 or later, HTTP/2 by ALPN.
+enum TLSSetup {
+    static func context(authorityPath: String?) throws(HTTP2SettingsError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["h2"]
+        if let authorityPath {
+            do {
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authorityPath))
+            } catch {
+                throw HTTP2SettingsError.authority(path: authorityPath, reason: "\(error)")
+            }
+        }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw HTTP2SettingsError.tls(reason: "\(error)")
         }
     }
 }

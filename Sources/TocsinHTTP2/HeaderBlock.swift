@@ -6,7 +6,7 @@ import TocsinPush
 /// libnghttp2 reads them in place until a request's HEADERS are sent, so the block lives as long as its `BatchRun`, which
 /// every open stream holds.
 final class HeaderBlock {
-    /// `:method`, `:scheme`, `:authority`, a place for `:path`, then the shared headers.
+    /// `:method`, `:scheme`, `:authority`, room for `:path`, then the shared headers.
     let lines: [nghttp2_nv]
     /// Where in `lines` the path goes.
     static let pathIndex = 3

@@ -33,7 +33,8 @@ struct Origin: Sendable, Hashable {
 }
 
 extension String {
-    /// The first place of another text in this one; the standard library has it only with Foundation.
+    /// The first occurrence of another text in this one; the standard library has it only with
+    /// Foundation.
     fileprivate func range(of other: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

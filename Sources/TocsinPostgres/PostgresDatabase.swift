@@ -71,8 +71,8 @@ package struct PostgresDatabase: SQLDatabase {
         let attempts = state.ordered(hosts.attempts(dependencies.randomUnit))
         let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
         var failures: [String] = []
-        for (place, attempt) in attempts.enumerated() {
-            let share = Int(deadline.remainingMilliseconds) / (attempts.count - place)
+        for (index, attempt) in attempts.enumerated() {
+            let share = Int(deadline.remainingMilliseconds) / (attempts.count - index)
             let limit = Deadline(afterMilliseconds: hosts.limitMilliseconds ?? share)
             do throws(StoreError) {
                 let link = try PostgresLink(keywords(attempt), until: limit, state: state)
@@ -81,7 +81,7 @@ package struct PostgresDatabase: SQLDatabase {
             } catch .unavailable(let reason, let detail) where hosts.count > 1 {
                 failures.append(detail.isEmpty ? reason : detail)
                 state.note(server: attempt.server, isSilent: limit.isOver)
-                if limit.isOver, place + 1 < attempts.count { pass(attempt.server) }
+                if limit.isOver, index + 1 < attempts.count { pass(attempt.server) }
             }
         }
         let silent = state.silentCount
@@ -262,4 +262,24 @@ extension PostgresDatabase {
         try connection.run("COMMIT")
         return .committed
     }
+}
+
+/// What connections need of the world besides a server.
+package struct PostgresDependencies: Sendable {
+    /// A clock that only goes forward, for pauses between attempts and for how long a silent server is remembered.
+    package var now: @Sendable () -> ContinuousClock.Instant
+    /// A number in 0..<1, for the order of servers that a URL wants to be random.
+    package var randomUnit: @Sendable () -> Double
+
+    /// The clock and random numbers that a test sets.
+    package init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        randomUnit: @escaping @Sendable () -> Double
+    ) {
+        self.now = now
+        self.randomUnit = randomUnit
+    }
+
+    /// Those of this machine: what blocks on a network has no other.
+    package static let system = PostgresDependencies(now: { .now }, randomUnit: { .random(in: 0..<1) })
 }

@@ -19,7 +19,7 @@ struct PostgresHosts: Sendable {
     private let isShuffled: Bool
 
     struct Attempt: Sendable {
-        /// The server's place in the URL.
+        /// The server's index in the URL.
         let server: Int
         /// What libpq is told beside the URL.
         var keywords: [(name: String, value: String)] = []
@@ -59,7 +59,8 @@ struct PostgresHosts: Sendable {
         }
         let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
         let count = max(hosts.count, addresses.count)
-        // Lists that do not fit each other are left to libpq, which says so; so are places without a name.
+        // Lists that do not fit each other are left to libpq, which says so; so are servers without
+        // a name.
         guard count > 1, [hosts, addresses].allSatisfy({ $0.isEmpty || $0.count == count && !$0.contains("") }),
             ports.count <= 1 || ports.count == count
         else { return [Attempt(server: 0)] }

@@ -12,7 +12,8 @@ final class PostgresState: Sendable {
         /// Since when no connection could be made, and why.
         var awaySince: ContinuousClock.Instant?
         var reason = ""
-        /// Servers of the URL that did not answer the last time, by their places, and when that was.
+        /// Servers of the URL that did not answer the last time, by their indices, and when that
+        /// was.
         var silent: [Int: ContinuousClock.Instant] = [:]
         /// When nothing is waited for any more.
         var end: Deadline?

@@ -1,3 +1,4 @@
+import Encodings
 package import JSON
 import NIOCore
 import NIOPosix
@@ -27,7 +28,7 @@ package final class PushSimulator: Sendable {
         let conditions = controls.conditions
         providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
         accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
-        browsers = WebPushBrowsers(serverKey: Base64URL.encode(keys.vapidKey.point))
+        browsers = WebPushBrowsers(serverKey: Base64URL.encoded(keys.vapidKey.point))
     }
 
     /// Opens the ports; returns where they are.
@@ -146,7 +147,7 @@ package final class PushSimulator: Sendable {
         teamID: String? = nil,
         keyID: String? = nil
     ) throws(SimulatorError) -> String {
-        try WebToken.makeES256(
+        try JSONWebToken.makeES256(
             header: ["alg": "ES256", "kid": .string(keyID ?? settings.keyID)],
             claims: [
                 "iss": .string(teamID ?? settings.teamID),
@@ -161,7 +162,7 @@ package final class PushSimulator: Sendable {
 
     /// An assertion for the token endpoint, with these claims, signed by the service account's key.
     package func makeAssertion(claims: JSONValue) throws(SimulatorError) -> String {
-        try WebToken.makeRS256(
+        try JSONWebToken.makeRS256(
             header: ["alg": "RS256", "typ": "JWT", "kid": .string(SimulatorKeys.accountKeyID)],
             claims: claims,
             key: keys.accountKey
@@ -243,5 +244,27 @@ package final class PushSimulator: Sendable {
             ("WEBPUSH_ALLOW_PRIVATE_ADDRESSES", "true"),
             ("TOCSIN_PUSH_CA_FILE", keys.authorityPath),
         ]
+    }
+}
+
+/// Why the simulator could not start.
+package enum SimulatorError: Error, Sendable, CustomStringConvertible {
+    /// A file or folder of the simulator could not be read or written.
+    case file(path: String, reason: String)
+    /// A key, certificate or signature could not be made or read.
+    case keys(reason: String)
+    /// A port could not be listened on.
+    case listen(address: String, reason: String)
+
+    /// What happened and what to do next.
+    package var description: String {
+        switch self {
+        case .file(let path, let reason):
+            "The simulator cannot use \(path): \(reason). Give it a folder it may write to."
+        case .keys(let reason):
+            "The simulator's keys are unusable: \(reason). Empty its folder, and it makes new ones."
+        case .listen(let address, let reason):
+            "The simulator cannot listen on \(address): \(reason). Choose another port, or 0 for any."
+        }
     }
 }

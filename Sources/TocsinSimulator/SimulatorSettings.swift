@@ -1,3 +1,5 @@
+import Glibc
+
 /// How the fake providers are set up.
 package struct SimulatorSettings: Sendable {
     /// Where the CA, keys and certificate are kept: made if absent, used again if present.
@@ -81,5 +83,16 @@ package struct SimulatedKey: Sendable, Hashable {
         self.keyID = keyID
         self.bundleIDs = bundleIDs
         self.development = development
+    }
+}
+
+/// The system's clock; rules take their time from `SimulatorSettings.nowMilliseconds`.
+package enum WallClock {
+    /// Milliseconds since 1970.
+    @Sendable
+    package static func milliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

@@ -31,3 +31,12 @@ enum Bench {
         }
     }
 }
+
+/// Why a benchmark could not run.
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -11,6 +11,14 @@ struct ArchitectureTests {
         #expect(Self.sources.count > 50)
     }
 
+    @Test("no two files have the same name")
+    func fileNamesAreDistinct() {
+        let paths = Dictionary(grouping: Self.sources.map(\.path)) { $0.split(separator: "/").last ?? "" }
+        for paths in paths.values where paths.count > 1 {
+            Issue.record("Give them names that say how they differ, or one home: \(paths.sorted())")
+        }
+    }
+
     @Test("every target stands in the table of allowed imports")
     func targetsAreListed() {
         let unlisted = Set(Self.sources.map(\.target)).subtracting(AllowedImports.table.keys)

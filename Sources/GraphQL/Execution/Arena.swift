@@ -6,7 +6,7 @@ struct Arena<Element>: ~Copyable {
     private var capacity: Int
     private var memory: UnsafeMutablePointer<Element>
 
-    /// An empty pile with room for at least one value.
+    /// An empty arena with room for at least one value.
     init(capacity: Int) {
         self.capacity = max(1, capacity)
         memory = .allocate(capacity: self.capacity)
@@ -17,11 +17,11 @@ struct Arena<Element>: ~Copyable {
         memory.deallocate()
     }
 
-    /// Where a value is, until the pile grows.
+    /// Where a value is, until the arena grows.
     @inline(__always)
-    func at(_ place: Int) -> UnsafeMutablePointer<Element> {
-        precondition(place >= 0 && place < count, "A pile has no value at this place.")
-        return memory + place
+    func at(_ index: Int) -> UnsafeMutablePointer<Element> {
+        precondition(index >= 0 && index < count, "An arena has no value at this index.")
+        return memory + index
     }
 
     /// Adds a value.
@@ -32,7 +32,7 @@ struct Arena<Element>: ~Copyable {
         count += 1
     }
 
-    /// Adds the same value so many times; answers the place of the first.
+    /// Adds the same value so many times; answers the index of the first.
     mutating func append(repeating value: Element, count more: Int) -> Int {
         let first = count
         if capacity - count < more { grow(by: more) }

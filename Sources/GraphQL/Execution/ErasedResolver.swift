@@ -15,7 +15,7 @@ typealias ErasedLeaf = @Sendable (_ row: UnsafeRawPointer, _ out: inout LeafWrit
 /// Resolves a field parent by parent, and puts what it got into its cells.
 @usableFromInline
 typealias ErasedSingle =
-    @Sendable (_ parents: any RowOwner, _ call: FieldCall, _ gathering: inout ExecutionState) -> Void
+    @Sendable (_ parents: any RowOwner, _ call: FieldCall, _ state: inout ExecutionState) -> Void
 
 /// Resolves a field once for all parents.
 @usableFromInline
@@ -43,16 +43,16 @@ struct ErasedStream: Sendable {
 enum ResolvedColumn: Sendable {
     /// One object of a type that is known, for the one parent.
     case object(any RowOwner)
-    /// What `place` puts into the cells.
+    /// What `store` puts into the cells.
     case values(
         any Shared,
-        place: @Sendable (_ values: any Shared, _ call: FieldCall, _ gathering: inout ExecutionState) -> Void
+        store: @Sendable (_ values: any Shared, _ call: FieldCall, _ state: inout ExecutionState) -> Void
     )
 
     @inlinable
     init<Object: Sendable>(_ values: [ResolvedValue<Object>]) {
-        self = .values(ValueColumn(values)) { values, call, gathering in
-            gathering.place(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
+        self = .values(ValueColumn(values)) { values, call, state in
+            state.store(unsafeDowncast(values, to: ValueColumn<Object>.self).take(), of: call)
         }
     }
 }

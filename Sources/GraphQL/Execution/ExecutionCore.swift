@@ -33,7 +33,7 @@ struct ExecutionCore: Sendable {
         if resolver.hasSeveralWaitingRoots { await resolver.resolveTogether() }
         while let field = resolver.next() {
             do throws(GraphQLError) {
-                resolver.place(try await field.resolve(field.parents, field.call), of: field)
+                resolver.store(try await field.resolve(field.parents, field.call), of: field)
             } catch {
                 resolver.fail(error, field)
             }

@@ -1,29 +1,29 @@
-// The one place that handles objects; compiled for the application's own type.
+// The one file that handles objects; compiled for the application's own type.
 extension ExecutionState {
     /// Puts the values of a column into its cells, and their objects among the parents of the next level.
     @inlinable
-    mutating func place<Object: Sendable>(_ values: consuming [ResolvedValue<Object>], of call: FieldCall) {
+    mutating func store<Object: Sendable>(_ values: consuming [ResolvedValue<Object>], of call: FieldCall) {
         let first = reserveColumn(values.count)
-        if call.naming != nil { return placeByType(values, at: first, of: call) }
+        if call.naming != nil { return storeByType(values, at: first, of: call) }
         guard call.selection >= 0 else {
             var none: [Object] = []
-            return place(values, at: first, of: call, (-1, 0), &none)
+            return store(values, at: first, of: call, (-1, 0), &none)
         }
-        let place = open(call.selection)
+        let target = open(call.selection)
         var objects: [Object] = []
-        self.place(values, at: first, of: call, place, &objects)
-        fill(place.group, with: objects)
+        self.store(values, at: first, of: call, target, &objects)
+        fill(target.group, with: objects)
     }
 
-    /// Objects of one type are put into their group together: `place` says where the first goes.
+    /// Objects of one type are put into their group together: `target` says where the first goes.
     ///
     /// They are moved out of the values, because a copy retains, and later releases, every string an object holds.
     @inlinable
-    mutating func place<Object: Sendable>(
+    mutating func store<Object: Sendable>(
         _ values: consuming [ResolvedValue<Object>],
         at first: Int,
         of call: FieldCall,
-        _ place: (group: Int, row: Int),
+        _ target: (group: Int, row: Int),
         _ objects: inout [Object]
     ) {
         for index in values.indices {
@@ -34,33 +34,33 @@ extension ExecutionState {
             case .null: break
             case .leaf(let value): setLeaf(cell, value)
             case .failure(let error): setFailure(cell, error)
-            case .object where place.group < 0: setFailure(cell, call.objectForLeaf)
-            case .objects where place.group < 0: setFailure(cell, call.objectForLeaf)
+            case .object where target.group < 0: setFailure(cell, call.objectForLeaf)
+            case .objects where target.group < 0: setFailure(cell, call.objectForLeaf)
             case .object(let object):
-                setObject(cell, group: place.group, row: place.row + objects.count)
+                setObject(cell, group: target.group, row: target.row + objects.count)
                 objects.append(object)
             case .objects(let list):
-                setObjects(cell, group: place.group, first: place.row + objects.count, count: list.count)
+                setObjects(cell, group: target.group, first: target.row + objects.count, count: list.count)
                 if objects.isEmpty { objects = list } else { objects += list }
-            case .list(let list): placeList(list, at: cell, of: call, place, &objects)
+            case .list(let list): storeList(list, at: cell, of: call, target, &objects)
             }
         }
     }
 
     @inlinable
-    mutating func placeList<Object: Sendable>(
+    mutating func storeList<Object: Sendable>(
         _ list: consuming [ResolvedValue<Object>],
         at cell: Int,
         of call: FieldCall,
-        _ place: (group: Int, row: Int),
+        _ target: (group: Int, row: Int),
         _ objects: inout [Object]
     ) {
-        guard place.group >= 0, list.allSatisfy({ if case .object = $0 { true } else { false } }) else {
+        guard target.group >= 0, list.allSatisfy({ if case .object = $0 { true } else { false } }) else {
             let first = reserve(list.count)
             setList(cell, first: first, count: list.count)
-            return self.place(list, at: first, of: call, place, &objects)
+            return self.store(list, at: first, of: call, target, &objects)
         }
-        setObjects(cell, group: place.group, first: place.row + objects.count, count: list.count)
+        setObjects(cell, group: target.group, first: target.row + objects.count, count: list.count)
         // Only at first: asking for exact room again and again would move all objects each time.
         if objects.isEmpty { objects.reserveCapacity(list.count) }
         list.withUnsafeMutableBufferPointer { list in
@@ -91,10 +91,10 @@ struct ObjectsByType<Object: Sendable> {
         @usableFromInline var objects: [Object]
 
         @inlinable
-        init(selection: Int, place: (group: Int, row: Int)) {
+        init(selection: Int, target: (group: Int, row: Int)) {
             self.selection = selection
-            group = place.group
-            firstRow = place.row
+            group = target.group
+            firstRow = target.row
             objects = []
         }
     }
@@ -103,9 +103,9 @@ struct ObjectsByType<Object: Sendable> {
     init() {}
 
     @inlinable
-    mutating func bucket(_ selection: Int, in gathering: inout ExecutionState) -> Int {
+    mutating func bucket(_ selection: Int, in state: inout ExecutionState) -> Int {
         if let index = buckets.firstIndex(where: { $0.selection == selection }) { return index }
-        buckets.append(Bucket(selection: selection, place: gathering.open(selection)))
+        buckets.append(Bucket(selection: selection, target: state.open(selection)))
         return buckets.count - 1
     }
 }
@@ -113,18 +113,18 @@ struct ObjectsByType<Object: Sendable> {
 // Values of abstract types.
 extension ExecutionState {
     @inlinable
-    mutating func placeByType<Object: Sendable>(
+    mutating func storeByType<Object: Sendable>(
         _ values: [ResolvedValue<Object>],
         at first: Int,
         of call: FieldCall
     ) {
         var objects = ObjectsByType<Object>()
-        placeByType(values, at: first, of: call, &objects)
+        storeByType(values, at: first, of: call, &objects)
         for bucket in objects.buckets { fill(bucket.group, with: bucket.objects) }
     }
 
     @inlinable
-    mutating func placeByType<Object: Sendable>(
+    mutating func storeByType<Object: Sendable>(
         _ values: [ResolvedValue<Object>],
         at first: Int,
         of call: FieldCall,
@@ -136,24 +136,24 @@ extension ExecutionState {
             case .null: break
             case .leaf(let value): setLeaf(cell, value)
             case .failure(let error): setFailure(cell, error)
-            case .object(let object): placeByType(object, at: cell, of: call, &objects)
+            case .object(let object): storeByType(object, at: cell, of: call, &objects)
             case .objects(let list):
                 let first = reserve(list.count)
                 setList(cell, first: first, count: list.count)
                 for (index, object) in list.enumerated() {
-                    placeByType(object, at: first + index, of: call, &objects)
+                    storeByType(object, at: first + index, of: call, &objects)
                 }
             case .list(let list):
                 let first = reserve(list.count)
                 setList(cell, first: first, count: list.count)
-                placeByType(list, at: first, of: call, &objects)
+                storeByType(list, at: first, of: call, &objects)
             }
             cell += 1
         }
     }
 
     @inlinable
-    mutating func placeByType<Object: Sendable>(
+    mutating func storeByType<Object: Sendable>(
         _ object: Object,
         at cell: Int,
         of call: FieldCall,

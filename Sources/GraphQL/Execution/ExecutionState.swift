@@ -1,6 +1,7 @@
 public import JSON
 
-/// A resolved value in its place: objects have become rows of groups, values and errors have moved to lists beside.
+/// A resolved value where it belongs: objects have become rows of groups, values and errors have
+/// moved to lists beside.
 ///
 /// Without references, so that reading one costs nothing.
 enum Cell {
@@ -39,17 +40,17 @@ struct ExecutionState: ~Copyable {
     private(set) var failures: [GraphQLError] = []
     /// First, by the selection's number, the group of the level being gathered, below zero where there is none; then the
     /// first cell of each column of each group, below zero where the field is no column or was not resolved.
-    private var places: Arena<Int>
+    private var offsets: Arena<Int>
     private let steps: PlanSteps
     private var firstOfLevel = 0
-    /// The column being placed.
+    /// The column being stored.
     private var column = 0
 
     init(_ steps: PlanSteps) {
         self.steps = steps
         groups = Arena(capacity: steps.ranges.count)
-        places = Arena(capacity: steps.ranges.count + steps.count)
-        _ = places.append(repeating: -1, count: steps.ranges.count)
+        offsets = Arena(capacity: steps.ranges.count + steps.count)
+        _ = offsets.append(repeating: -1, count: steps.ranges.count)
     }
 
     /// Closes the groups there are: what comes next belongs to a new level.
@@ -63,26 +64,26 @@ struct ExecutionState: ~Copyable {
 
     /// The first cell of a column; `nil` where nothing was resolved.
     func firstCell(ofColumn column: Int) -> Int? {
-        let cell = places.at(column).pointee
+        let cell = offsets.at(column).pointee
         return cell < 0 ? nil : cell
     }
 
     /// Puts the same error into every cell of the column.
     mutating func fail(_ error: GraphQLError, parents: Int) {
         failures.append(error)
-        places.at(column).pointee = cells.append(repeating: .failure(failures.count - 1), count: parents)
+        offsets.at(column).pointee = cells.append(repeating: .failure(failures.count - 1), count: parents)
     }
 
     /// Puts what a field resolved for all parents into its cells.
-    mutating func place(_ resolved: ResolvedColumn, of call: FieldCall) {
+    mutating func store(_ resolved: ResolvedColumn, of call: FieldCall) {
         switch resolved {
-        case .values(let values, let place): place(values, call, &self)
+        case .values(let values, let store): store(values, call, &self)
         case .object(let owner):
             let cell = reserveColumn(1)
             guard call.selection >= 0 else { return setFailure(cell, call.objectForLeaf) }
-            let place = open(call.selection)
-            setObject(cell, group: place.group, row: place.row)
-            fill(place.group, with: owner)
+            let target = open(call.selection)
+            setObject(cell, group: target.group, row: target.row)
+            fill(target.group, with: owner)
         }
     }
 }
@@ -93,7 +94,7 @@ extension ExecutionState {
     @usableFromInline
     mutating func reserveColumn(_ count: Int) -> Int {
         let first = reserve(count)
-        places.at(column).pointee = first
+        offsets.at(column).pointee = first
         return first
     }
 
@@ -132,10 +133,10 @@ extension ExecutionState {
     /// Where the next object of a selection goes: into the group of this level, or into a new one.
     @usableFromInline
     mutating func open(_ selection: Int) -> (group: Int, row: Int) {
-        let open = places.at(selection).pointee
+        let open = offsets.at(selection).pointee
         if open >= firstOfLevel, open < groups.count { return (open, groups.at(open).pointee.count) }
-        places.at(selection).pointee = groups.count
-        let columns = places.append(repeating: -1, count: steps.ranges[selection].count)
+        offsets.at(selection).pointee = groups.count
+        let columns = offsets.append(repeating: -1, count: steps.ranges[selection].count)
         groups.append(ObjectGroup(selection: selection, firstColumn: columns))
         return (groups.count - 1, 0)
     }

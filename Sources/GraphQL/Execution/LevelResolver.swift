@@ -1,14 +1,14 @@
 /// The first half of execution: resolves level by level, each field once for all its parents (GraphQL §6.3).
 ///
-/// It never waits: `next` gives the field that must be waited for, `place` takes what came of it. A class, because a task
-/// that waits keeps what it holds itself in memory that is dearer.
+/// It never waits: `next` gives the field that must be waited for, `store` takes what came of it. A
+/// class, because a task that waits keeps what it holds itself in memory that is dearer.
 final class LevelResolver {
     let steps: PlanSteps
     let request: PreparedRequest
     let context: any Shared
     let operationKind: OperationKind
     private let hasTimeLeft: (@Sendable () -> Bool)?
-    private(set) var gathering: ExecutionState
+    private(set) var state: ExecutionState
     /// Why the execution ended before its time.
     private(set) var stop: Stop?
     /// The group whose fields are being resolved, and those of them that are left.
@@ -39,7 +39,7 @@ final class LevelResolver {
         self.context = context
         self.hasTimeLeft = hasTimeLeft
         operationKind = plan.operationKind
-        gathering = ExecutionState(steps)
+        state = ExecutionState(steps)
     }
 
     /// Makes ready to resolve everything below the root.
@@ -54,19 +54,19 @@ final class LevelResolver {
     func begin(event: ResolvedColumn, root: any RowOwner) {
         addRoot(root)
         nextLevel = 1
-        gathering.beginLevel()
+        state.beginLevel()
         guard let step = steps.ranges[request.tree.root].first else { return }
-        gathering.begin(0, step)
+        state.begin(0, step)
         do throws(GraphQLError) {
-            gathering.place(event, of: try FieldCall(steps.memory[step], in: self))
+            state.store(event, of: try FieldCall(steps.memory[step], in: self))
         } catch {
-            gathering.fail(error, parents: 1)
+            state.fail(error, parents: 1)
         }
     }
 
     private func addRoot(_ root: any RowOwner) {
-        let place = gathering.open(request.tree.root)
-        gathering.fill(place.group, with: root)
+        let target = state.open(request.tree.root)
+        state.fill(target.group, with: root)
     }
 
     /// Goes on until a field must be waited for, and gives that; `nil` when all is resolved, or nothing more is to be.
@@ -79,7 +79,7 @@ final class LevelResolver {
             }
             if let next = groupsLeft.popFirst() {
                 group = next
-                let begun = gathering.groups.at(next)
+                let begun = state.groups.at(next)
                 if begun.pointee.count > 0 { stepsLeft = steps.ranges[begun.pointee.selection] }
             } else if !beginLevel() {
                 return nil
@@ -89,7 +89,7 @@ final class LevelResolver {
     }
 
     private func beginLevel() -> Bool {
-        let level = nextLevel..<gathering.groups.count
+        let level = nextLevel..<state.groups.count
         if !level.isEmpty {
             groupsLeft = level
         } else if let root = rootsLeft.popFirst() {
@@ -100,40 +100,40 @@ final class LevelResolver {
         }
         if Task.isCancelled { stop = .cancelled }
         if let hasTimeLeft, stop == nil, !hasTimeLeft() { stop = .outOfTime }
-        gathering.beginLevel()
-        nextLevel = gathering.groups.count
+        state.beginLevel()
+        nextLevel = state.groups.count
         return true
     }
 
     private func resolve(_ step: Int) -> WaitingField? {
-        guard let parents = gathering.groups.at(group).pointee.owner, let resolver = steps.memory[step].resolver else {
+        guard let parents = state.groups.at(group).pointee.owner, let resolver = steps.memory[step].resolver else {
             return nil
         }
-        gathering.begin(group, step)
+        state.begin(group, step)
         do throws(GraphQLError) {
             let call = try FieldCall(steps.memory[step], in: self)
             switch resolver {
             case .leaf: return nil
-            case .value(let resolve): resolve(parents, call, &gathering)
+            case .value(let resolve): resolve(parents, call, &state)
             case .batch(let resolve):
                 return WaitingField(group: group, step: step, call: call, parents: parents, resolve: resolve)
             }
         } catch {
-            gathering.fail(error, parents: gathering.groups.at(group).pointee.count)
+            state.fail(error, parents: state.groups.at(group).pointee.count)
         }
         return nil
     }
 
     /// Takes what a field gave that was waited for.
-    func place(_ column: ResolvedColumn, of field: WaitingField) {
-        gathering.begin(field.group, field.step)
-        gathering.place(column, of: field.call)
+    func store(_ column: ResolvedColumn, of field: WaitingField) {
+        state.begin(field.group, field.step)
+        state.store(column, of: field.call)
     }
 
     /// Takes the error of a field that was waited for.
     func fail(_ error: GraphQLError, _ field: WaitingField) {
-        gathering.begin(field.group, field.step)
-        gathering.fail(error, parents: gathering.groups.at(field.group).pointee.count)
+        state.begin(field.group, field.step)
+        state.fail(error, parents: state.groups.at(field.group).pointee.count)
     }
 }
 
@@ -177,7 +177,7 @@ extension LevelResolver {
         }
         for (index, column) in columns {
             switch column {
-            case .success(let column): place(column, of: waiting[index])
+            case .success(let column): store(column, of: waiting[index])
             case .failure(let error): fail(error, waiting[index])
             }
         }

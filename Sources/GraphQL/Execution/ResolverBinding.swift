@@ -70,8 +70,8 @@ struct ResolverBinding {
                 guard let literal = value.defaultValue, coercion.coerce(literal, to: value.type) == nil else {
                     continue
                 }
-                let place = "\(field.coordinate)(\(value.name):)"
-                problems.append("\(place) has a default that is no \(value.type): \(printValue(literal)).")
+                let coordinate = "\(field.coordinate)(\(value.name):)"
+                problems.append("\(coordinate) has a default that is no \(value.type): \(printValue(literal)).")
             }
         }
     }

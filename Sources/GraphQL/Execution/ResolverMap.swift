@@ -120,7 +120,7 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
 
     @inlinable
     static func erase(_ resolve: @escaping Single) -> ErasedSingle {
-        { parents, call, gathering in
+        { parents, call, state in
             let invocation = FieldInvocation<Context>(call)
             var values: [ResolvedValue<Object>] = []
             let parents = unsafeDowncast(parents, to: ObjectColumn<Object>.self).objects
@@ -132,7 +132,23 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
                     values.append(.failure(error))
                 }
             }
-            gathering.place(values, of: call)
+            state.store(values, of: call)
         }
     }
+}
+
+/// What a resolver gives for one parent.
+public enum ResolvedValue<Object: Sendable>: Sendable {
+    /// Nothing.
+    case null
+    /// The value of a leaf, or of lists of leaves.
+    case leaf(JSONValue)
+    /// An object whose fields are resolved next.
+    case object(Object)
+    /// Objects in order, taken as they are: a list of many without a look at each.
+    case objects([Object])
+    /// Values in order.
+    case list([ResolvedValue<Object>])
+    /// An error in this one's place; the engine adds locations and path.
+    indirect case failure(GraphQLError)
 }

@@ -9,7 +9,7 @@ struct ResponseWriter: ~Copyable {
     let request: PreparedRequest
     let steps: PlanSteps
     /// Where the resolver has it, which outlives this.
-    let gathering: UnsafePointer<ExecutionState>
+    let state: UnsafePointer<ExecutionState>
     let maximumErrors: Int
     var out: LeafWriter
     var errors: [GraphQLError] = []
@@ -23,13 +23,13 @@ struct ResponseWriter: ~Copyable {
 
     private init(
         _ resolver: LevelResolver,
-        _ gathering: UnsafePointer<ExecutionState>,
+        _ state: UnsafePointer<ExecutionState>,
         _ buffer: consuming ResponseBuffer,
         maximumErrors: Int
     ) {
         request = resolver.request
         steps = resolver.steps
-        self.gathering = gathering
+        self.state = state
         self.maximumErrors = maximumErrors
         out = LeafWriter(buffer)
     }
@@ -40,10 +40,10 @@ struct ResponseWriter: ~Copyable {
         var errors: [GraphQLError] = []
         var isTooLarge = false
         let bytes = [UInt8](unsafeUninitializedCapacity: resolver.steps.expectedLength) { memory, count in
-            withUnsafePointer(to: resolver.gathering) { gathering in
+            withUnsafePointer(to: resolver.state) { state in
                 let memory = UnsafeMutableRawBufferPointer(memory)
                 let buffer = ResponseBuffer(lending: memory, limit: options.maximumBytes)
-                var writer = ResponseWriter(resolver, gathering, buffer, maximumErrors: options.maximumErrors)
+                var writer = ResponseWriter(resolver, state, buffer, maximumErrors: options.maximumErrors)
                 writer.writeResponse(options)
                 errors = writer.errors
                 isTooLarge = writer.out.buffer.isOverflown
@@ -82,7 +82,7 @@ struct ResponseWriter: ~Copyable {
     }
 
     private mutating func writeObject(group: Int, row: Int) -> Bool {
-        let group = gathering.pointee.groups.at(group)
+        let group = state.pointee.groups.at(group)
         guard let rows = group.pointee.rows else { return false }
         let (selection, firstColumn) = (group.pointee.selection, group.pointee.firstColumn)
         return writeRow(steps.ranges[selection], rows.base + row * rows.stride, firstColumn: firstColumn, row: row)
@@ -92,7 +92,7 @@ struct ResponseWriter: ~Copyable {
     private mutating func writeObjects(group: Int, rows: Range<Int>, of step: Int, level: Int) -> Bool {
         let start = out.buffer.count
         out.buffer.byte(UInt8(ascii: "["))
-        let group = gathering.pointee.groups.at(group)
+        let group = state.pointee.groups.at(group)
         guard let all = group.pointee.rows, !rows.isEmpty else {
             out.buffer.byte(UInt8(ascii: "]"))
             return true
@@ -139,7 +139,7 @@ struct ResponseWriter: ~Copyable {
                 if out.outcome == .written { continue }
                 guard finishLeaf(index) else { return false }
             case .column:
-                let first = gathering.pointee.firstCell(ofColumn: firstColumn + index - range.lowerBound)
+                let first = state.pointee.firstCell(ofColumn: firstColumn + index - range.lowerBound)
                 guard writeColumn(first.map { $0 + number }, index) else { return false }
             case .constant: break
             case .introspection:
@@ -173,10 +173,10 @@ struct ResponseWriter: ~Copyable {
     /// CompleteValue: the level counts the lists the value stands in.
     private mutating func writeCell(_ cell: Int, _ step: Int, level: Int) -> Bool {
         let isInnermost = level == steps.memory[step].listDepth
-        switch gathering.pointee.cells.at(cell).pointee {
+        switch state.pointee.cells.at(cell).pointee {
         case .null: return writeNull(step, level: level)
-        case .failure(let index): return fail(gathering.pointee.failures[index], step, level: level)
-        case .leaf(let index): return writeLeaf(gathering.pointee.values[index], step, level: level)
+        case .failure(let index): return fail(state.pointee.failures[index], step, level: level)
+        case .leaf(let index): return writeLeaf(state.pointee.values[index], step, level: level)
         case .list(let first, let count):
             guard !isInnermost else { return fail(unexpectedList(step), step, level: level) }
             return writeList(count, step, level: level) { writer, index in

@@ -3,7 +3,7 @@ public import JSON
 extension ExecutableSchema {
     /// Finds the events of a subscription through its registered source (GraphQL §6.2.3.1 CreateSourceEventStream).
     ///
-    /// Throws what is wrong with the request, or the error of the source with its place.
+    /// Throws what is wrong with the request, or the error of the source with its location.
     @inlinable
     public func createSourceEventStream(
         _ plan: ExecutionPlan,
@@ -24,7 +24,7 @@ extension ExecutableSchema {
 
     /// Answers a subscription with a stream of responses (GraphQL §6.2.3 Subscribe).
     ///
-    /// Throws what is wrong with the request, or the error of the source with its place.
+    /// Throws what is wrong with the request, or the error of the source with its location.
     @inlinable
     public func subscribe(
         _ plan: ExecutionPlan,

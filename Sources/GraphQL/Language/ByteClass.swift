@@ -26,7 +26,7 @@ enum ByteClass {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// A byte whose place the caller has compared with `count`.
+    /// A byte whose offset the caller has compared with `count`.
     subscript(unchecked position: Int) -> UInt8 {
         // Unsafe, because the check was made: the loops over all bytes would else make it twice.
         baseAddress.unsafelyUnwrapped[position]

@@ -1,4 +1,4 @@
-/// The places where a directive may stand (GraphQL §3.13).
+/// The locations where a directive may stand (GraphQL §3.13).
 public enum DirectiveLocation: String, Sendable, Hashable, CaseIterable {
     /// On queries.
     case query = "QUERY"

@@ -20,9 +20,9 @@ public enum PathElement: Sendable, Hashable {
 public struct GraphQLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What went wrong, for people.
     public var message: String
-    /// The places in the document it is about.
+    /// The locations in the document it is about.
     public var locations: [SourceLocation]
-    /// The place in the response it is about.
+    /// The path in the response it is about.
     public var path: [PathElement]?
     /// What programs may want to know.
     public var extensions: JSONObject
@@ -45,7 +45,7 @@ public struct GraphQLError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(error.message, locations: error.locations)
     }
 
-    /// The message with its first place.
+    /// The message with its first location.
     public var description: String {
         guard let location = locations.first else { return message }
         return "\(message) (line \(location.line), column \(location.column))"
@@ -68,5 +68,24 @@ public struct GraphQLError: Error, Sendable, Hashable, CustomStringConvertible {
             writer.value(.object(extensions))
         }
         writer.raw("}")
+    }
+}
+
+/// Why a text is no GraphQL document, and where.
+public struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was expected and what was found, in the words of graphql-js.
+    public let message: String
+    /// The one location where reading stopped.
+    public let locations: [SourceLocation]
+
+    init(_ message: String, at location: SourceLocation) {
+        self.message = "Syntax Error: \(message)"
+        locations = [location]
+    }
+
+    /// The message with its location.
+    public var description: String {
+        guard let location = locations.first else { return message }
+        return "\(message) (line \(location.line), column \(location.column))"
     }
 }

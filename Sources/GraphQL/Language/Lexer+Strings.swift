@@ -43,7 +43,7 @@ extension Lexer {
             && peek(position + 2) == UInt8(ascii: "\"")
     }
 
-    /// What is wrong with the escape at a place, shown as far as it was read.
+    /// What is wrong with the escape at an offset, shown as far as it was read.
     private func invalidEscape(at position: Int) -> SyntaxError {
         guard peek(position + 1) == UInt8(ascii: "u") else {
             return error("Invalid character escape sequence: \"\(piece(position, length: 2))\".", at: position)
@@ -71,7 +71,7 @@ struct StringEscape {
     /// How many bytes it was written in.
     let length: Int
 
-    /// The escape at a place, or `nil` when there is no such escape.
+    /// The escape at an offset, or `nil` when there is no such escape.
     init?(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int) {
         guard position + 1 < bytes.count else { return nil }
         let letter = bytes[position + 1]

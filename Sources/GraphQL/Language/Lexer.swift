@@ -117,7 +117,7 @@ extension Lexer {
         SyntaxError(message, at: SourceLocation(of: position, in: bytes))
     }
 
-    /// The character at a place, as errors name it.
+    /// The character at an offset, as errors name it.
     func characterDescription(at position: Int) -> String {
         guard position < bytes.count,
             let scalar = text(position..<min(position + 4, bytes.count)).unicodeScalars.first

@@ -5,14 +5,14 @@ struct NameList {
     /// Up to so many names are compared one by one, which is faster than a table for them.
     private static let few = 12
 
-    /// The place of a name.
+    /// The index of a name.
     func position(of name: NameSlice) -> Int? {
         positions.isEmpty ? names.firstIndex(of: name) : positions[name]
     }
 
     func contains(_ name: NameSlice) -> Bool { position(of: name) != nil }
 
-    /// Adds a name unless it is there; its place, and whether it is new.
+    /// Adds a name unless it is there; its index, and whether it is new.
     @discardableResult
     mutating func insert(_ name: NameSlice) -> (position: Int, isNew: Bool) {
         if let position = position(of: name) { return (position, false) }

@@ -9,7 +9,7 @@ public struct ParseLimits: Sendable, Hashable {
     /// How deep selection sets, lists and objects may nest; never more than 200, whatever this says.
     public var maximumDepth: Int
 
-    /// The places of nodes are numbers of 32 bits.
+    /// The indices of nodes are numbers of 32 bits.
     private static let addressableBytes = 4_000_000_000
 
     /// Limits for one request.

@@ -15,7 +15,7 @@ public enum SchemaCoordinate: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a coordinate.
     ///
-    /// Throws what was expected and found, with its place, for any other text.
+    /// Throws what was expected and found, with its location, for any other text.
     public init(_ text: String) throws(SyntaxError) {
         let bytes = Array(text.utf8)
         self = try bytes.withUnsafeBufferPointer { (bytes) throws(SyntaxError) -> SchemaCoordinate in

@@ -1,24 +1,24 @@
-/// A place in a document, as people and editors count it.
+/// A line and a column of a document, as people and editors count it.
 public struct SourceLocation: Sendable, Hashable, Comparable {
     /// The line, counted from 1.
     public let line: Int
     /// The column in that line, in UTF-16 code units, counted from 1.
     public let column: Int
 
-    /// The place at this line and column.
+    /// The location at this line and column.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// Whether one place comes before the other.
+    /// Whether one location comes before the other.
     public static func < (left: SourceLocation, right: SourceLocation) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
 }
 
 extension SourceLocation {
-    /// The place of a byte, counted from the start of the text.
+    /// The location of a byte, counted from the start of the text.
     init(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
         var count = LineCount()
         count.pass(bytes, 0..<min(offset, bytes.count))
@@ -47,15 +47,15 @@ private struct LineCount {
     }
 }
 
-/// The places of a text's bytes, made when the first is asked for.
+/// The locations of a text's bytes, made when the first is asked for.
 ///
-/// Counted from the nearest of many marks, so that telling a thousand places of one long line is not the work of its
-/// square.
+/// Counted from the nearest of many marks, so that telling a thousand locations of one long line is
+/// not the work of its square.
 struct SourceLines {
     private var marks: [LineCount] = []
     private static let step = 64
 
-    /// The place of a byte of the text, which is the same text each time.
+    /// The location of a byte of the text, which is the same text each time.
     mutating func location(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> SourceLocation {
         if marks.isEmpty { mark(bytes) }
         let mark = min(offset / Self.step, marks.count - 1)

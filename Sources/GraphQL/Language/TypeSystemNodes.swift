@@ -158,7 +158,7 @@ public struct DirectiveDefinition: Sendable {
     public var name: String
     /// Its arguments in order.
     public var arguments: [InputValueDefinition]
-    /// Whether it may stand more than once in one place.
+    /// Whether it may stand more than once at one location.
     public var isRepeatable: Bool
     /// Where it may stand.
     public var locations: [DirectiveLocation]

@@ -3,12 +3,12 @@ import JSON
 /// A field as it stands in the document, with what must hold for it to be included.
 struct CollectedField {
     var node: NodeView
-    /// Its place among all that were collected.
+    /// Its index among all that were collected.
     var ordinal: Int
     var conditions: [Condition]
 }
 
-/// Fields of one response key, gathered at one place.
+/// Fields of one response key, gathered at one path.
 struct FieldGroup {
     let responseKey: String
     let number: FieldNumber
@@ -46,7 +46,7 @@ struct FieldCollector {
     private let index: SchemaIndex
     private let fragments: FragmentTable
     private let type: TypeNumber
-    /// The place of each variable among the plan's switches.
+    /// The index of each variable among the plan's switches.
     private(set) var switches: [String]
     private(set) var groups: [FieldGroup] = []
     private var keys = NameList()

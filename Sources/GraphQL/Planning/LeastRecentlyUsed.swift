@@ -26,7 +26,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let maximumEntries: Int
     private let maximumBytes: Int
-    private var places: [Key: Int] = [:]
+    private var indices: [Key: Int] = [:]
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var newest = none
@@ -40,8 +40,8 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    var count: Int { places.count }
-    var isEmpty: Bool { places.isEmpty }
+    var count: Int { indices.count }
+    var isEmpty: Bool { indices.isEmpty }
     /// The entry that goes next.
     var leastRecent: Entry? { oldest == Self.none ? nil : slots[oldest].entry }
 
@@ -49,10 +49,10 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func use(_ key: Key) -> Value? {
         // What was used last is often asked for again, and found so without hashing.
         if newest != Self.none, let entry = slots[newest].entry, entry.key == key { return entry.value }
-        guard let place = places[key] else { return nil }
-        unlink(place)
-        link(place)
-        return slots[place].entry?.value
+        guard let index = indices[key] else { return nil }
+        unlink(index)
+        link(index)
+        return slots[index].entry?.value
     }
 
     /// Adds an entry, or replaces the one of its key, and gives those that had to go for it.
@@ -66,35 +66,35 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if let dropped = remove(entry.key) { gone.append(dropped) }
         }
         let entry = Entry(key: key, value: value, bytes: size)
-        let place = free.popLast() ?? slots.count
+        let index = free.popLast() ?? slots.count
         let slot = Slot(entry: entry, newer: Self.none, older: Self.none)
-        if place == slots.count { slots.append(slot) } else { slots[place] = slot }
-        places[key] = place
+        if index == slots.count { slots.append(slot) } else { slots[index] = slot }
+        indices[key] = index
         bytes += size
-        link(place)
+        link(index)
         return gone
     }
 
     /// Drops the entry of a key.
     @discardableResult
     mutating func remove(_ key: Key) -> Entry? {
-        guard let place = places.removeValue(forKey: key), let entry = slots[place].entry else { return nil }
-        unlink(place)
-        slots[place].entry = nil
-        free.append(place)
+        guard let index = indices.removeValue(forKey: key), let entry = slots[index].entry else { return nil }
+        unlink(index)
+        slots[index].entry = nil
+        free.append(index)
         bytes -= entry.bytes
         return entry
     }
 
-    private mutating func link(_ place: Int) {
-        slots[place].newer = Self.none
-        slots[place].older = newest
-        if newest == Self.none { oldest = place } else { slots[newest].newer = place }
-        newest = place
+    private mutating func link(_ index: Int) {
+        slots[index].newer = Self.none
+        slots[index].older = newest
+        if newest == Self.none { oldest = index } else { slots[newest].newer = index }
+        newest = index
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (newer, older) = (slots[place].newer, slots[place].older)
+    private mutating func unlink(_ index: Int) {
+        let (newer, older) = (slots[index].newer, slots[index].older)
         if newer == Self.none { newest = older } else { slots[newer].older = older }
         if older == Self.none { oldest = newer } else { slots[older].newer = newer }
     }

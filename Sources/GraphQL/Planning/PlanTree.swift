@@ -31,7 +31,7 @@ final class PlanTree: Sendable {
     }
 }
 
-/// What is selected of objects of one type at one place.
+/// What is selected of objects of one type at one path.
 struct PlannedSelection: Sendable {
     let type: Schema.NamedType
     let fields: [PlannedField]
@@ -44,7 +44,7 @@ struct PlannedSelection: Sendable {
     }
 }
 
-/// All fields of one response key at one place, merged.
+/// All fields of one response key at one path, merged.
 ///
 /// A class, because executions walk over it for every row and must not copy it.
 final class PlannedField: Sendable {
@@ -71,9 +71,9 @@ final class PlannedField: Sendable {
         case introspectType(Int)
     }
 
-    /// One place in the document that asks for the field.
+    /// One location in the document that asks for the field.
     struct Occurrence: Sendable, Hashable {
-        /// Its place among all that the selection's fields have.
+        /// Its index among all that the selection's fields have.
         var ordinal: Int
         var location: SourceLocation
         /// What must all hold.
@@ -100,7 +100,7 @@ final class PlannedField: Sendable {
 
 /// A variable and the value it must have for something to be included.
 struct Condition: Sendable, Hashable {
-    /// The variable's place among the plan's switches.
+    /// The variable's index among the plan's switches.
     var variable: Int
     var expected: Bool
 }

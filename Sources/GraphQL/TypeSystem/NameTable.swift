@@ -38,7 +38,7 @@ struct NameTable: Sendable {
             guard let start = bytes.baseAddress else { return }
             let slice = NameSlice(start: start, length: bytes.count)
             guard find(slice, in: scope) == nil else { return }
-            place(
+            store(
                 Slot(
                     mix: Self.mix(slice, scope),
                     start: Int32(truncatingIfNeeded: names.count),
@@ -63,7 +63,7 @@ struct NameTable: Sendable {
         }
     }
 
-    private mutating func place(_ slot: Slot) {
+    private mutating func store(_ slot: Slot) {
         var position = Int(truncatingIfNeeded: slot.mix) & (slots.count - 1)
         while slots[position].mix != 0 { position = (position + 1) & (slots.count - 1) }
         slots[position] = slot
@@ -72,6 +72,6 @@ struct NameTable: Sendable {
     private mutating func grow() {
         let old = slots
         slots = [Slot](repeating: Slot(), count: old.count * 2)
-        for slot in old where slot.mix != 0 { place(slot) }
+        for slot in old where slot.mix != 0 { store(slot) }
     }
 }

@@ -1,6 +1,6 @@
 // Directives that are applied: they exist, may stand where they stand, as often as they do, and have their arguments.
 extension SDLValidator {
-    /// Directives of one place; those of a type and of its extensions share an `owner`.
+    /// Directives of one location; those of a type and of its extensions share an `owner`.
     mutating func validate(_ directives: [Directive], at location: DirectiveLocation, owner: String? = nil) {
         var here: [String: SourceLocation] = [:]
         for directive in directives {
@@ -25,8 +25,8 @@ extension SDLValidator {
     }
 
     private mutating func validateArguments(_ arguments: [ArgumentNode]) {
-        for (name, places) in Self.repeated(arguments.map { ($0.name, $0.location) }) {
-            report("There can be only one argument named \"\(name)\".", places)
+        for (name, locations) in Self.repeated(arguments.map { ($0.name, $0.location) }) {
+            report("There can be only one argument named \"\(name)\".", locations)
         }
         for argument in arguments { validateObjects(in: argument.value) }
     }
@@ -42,8 +42,8 @@ extension SDLValidator {
         }
         for argument in definition.arguments
         where argument.type.isNonNull && argument.defaultValue == nil && directive.argument(argument.name) == nil {
-            let place = "Directive \"@\(directive.name)\" argument \"\(argument.name)\" of type \"\(argument.type)\""
-            report(place + " is required, but it was not provided.", directive.location)
+            let subject = "Directive \"@\(directive.name)\" argument \"\(argument.name)\" of type \"\(argument.type)\""
+            report(subject + " is required, but it was not provided.", directive.location)
         }
     }
 
@@ -54,8 +54,8 @@ extension SDLValidator {
         case .object(let fields):
             var first: [String: SourceLocation] = [:]
             for field in fields {
-                if let place = first[field.name] {
-                    report("There can be only one input field named \"\(field.name)\".", place, field.location)
+                if let location = first[field.name] {
+                    report("There can be only one input field named \"\(field.name)\".", location, field.location)
                 } else {
                     first[field.name] = field.location
                 }

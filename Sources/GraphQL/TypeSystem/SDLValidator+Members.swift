@@ -23,8 +23,8 @@ extension SDLValidator {
     /// The arguments of a field or directive, whose coordinate is `owner`.
     mutating func validate(_ arguments: [InputValueDefinition], of owner: String) {
         let names = arguments.map { (name: $0.name, location: $0.location) }
-        for (name, places) in Self.repeated(names) {
-            report("Argument \"\(owner)(\(name):)\" can only be defined once.", places)
+        for (name, locations) in Self.repeated(names) {
+            report("Argument \"\(owner)(\(name):)\" can only be defined once.", locations)
         }
         for argument in arguments { validate(argument, at: .argumentDefinition) }
     }
@@ -41,16 +41,17 @@ extension SDLValidator {
         }
     }
 
-    /// The names that stand more than once, in the order of their first places, each with all its places.
+    /// The names that stand more than once, in the order of their first locations, each with all
+    /// its locations.
     static func repeated(
         _ names: [(name: String, location: SourceLocation)]
     ) -> [(name: String, locations: [SourceLocation])] {
         guard names.count > 1 else { return [] }
-        let places = Dictionary(grouping: names, by: \.name)
-        guard places.count < names.count else { return [] }
+        let locations = Dictionary(grouping: names, by: \.name)
+        guard locations.count < names.count else { return [] }
         var told: Set<String> = []
         return names.compactMap { name, _ in
-            guard let all = places[name], all.count > 1, told.insert(name).inserted else { return nil }
+            guard let all = locations[name], all.count > 1, told.insert(name).inserted else { return nil }
             return (name, all.map(\.location))
         }
     }

@@ -44,7 +44,7 @@ public final class Schema: Sendable {
         number(ofType: name).map { types[Int($0.value)] }
     }
 
-    /// The number of the type of this name, which is its place among the types.
+    /// The number of the type of this name, which is its index among the types.
     func number(ofType name: String) -> TypeNumber? {
         var name = name
         return name.withUTF8 { name in
@@ -52,8 +52,8 @@ public final class Schema: Sendable {
         }
     }
 
-    /// The place of an input object's field among its fields.
-    func place(ofInput name: String, of type: TypeNumber) -> Int? {
+    /// The index of an input object's field among its fields.
+    func fieldIndex(ofInput name: String, of type: TypeNumber) -> Int? {
         var name = name
         let number = name.withUTF8 { name in
             name.baseAddress.flatMap { index.inputField(named: NameSlice(start: $0, length: name.count), of: type) }

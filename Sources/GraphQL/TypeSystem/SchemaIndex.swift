@@ -39,7 +39,7 @@ final class SchemaIndex: Sendable {
         var isList: Bool
         /// Whether it belongs to a type of the introspection system.
         var isIntrospection: Bool
-        /// How large a page is that does not say, by the place in `pageArguments`.
+        /// How large a page is that does not say, by the position in `pageArguments`.
         var defaultPageSizes: [Int?]
         var arguments: Range<Int32>
     }

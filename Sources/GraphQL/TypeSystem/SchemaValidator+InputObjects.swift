@@ -19,7 +19,8 @@ extension SchemaValidator {
         }
     }
 
-    /// No value of an input object may need, or be completed with, another of its own place without end.
+    /// No value of an input object may need, or be completed with, another of its own type without
+    /// end.
     mutating func validateInputCycles() {
         var needs = InputObjectCycles(schema: schema)
         var defaults = DefaultValueCycles(schema: schema)

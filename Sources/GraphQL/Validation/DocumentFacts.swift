@@ -50,7 +50,7 @@ struct DocumentFacts {
         var definitions: Range<Int32>
     }
 
-    /// A value in the place of an argument.
+    /// A value where an argument stands.
     struct ValueUse {
         var node: NodeView
         var type: ReferenceNumber
@@ -58,11 +58,11 @@ struct DocumentFacts {
 
     struct VariableUse {
         var node: NodeView
-        /// The type its place expects, if the place is known.
+        /// The type its location expects, if the location is known.
         var type: ReferenceNumber?
         /// Whether a list stands here in the place of one item, whose type need not be non-null.
         var isNullable = false
-        /// Whether the place has a default value of its own.
+        /// Whether the location has a default value of its own.
         var hasDefault: Bool
         /// The OneOf input object whose field it is given to.
         var oneOf: TypeNumber?
@@ -79,7 +79,7 @@ struct DocumentFacts {
     /// The number of a field's or spread's use, by the number of its node.
     var usesByNode: [Int32] = []
     var inlineFragments: [InlineUse] = []
-    /// The directives of each place that has some: parts of the list below.
+    /// The directives of each location that has some: parts of the list below.
     var directiveLists: [Range<Int>] = []
     var directives: [DirectiveUse] = []
     var argumentLists: [ArgumentListUse] = []

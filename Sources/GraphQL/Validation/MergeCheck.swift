@@ -1,8 +1,9 @@
 /// The work behind the rule that overlapping fields can be merged.
 ///
-/// Fields are told by their number among the facts, fields at a place of the response by their number in `entries`.
+/// Fields are told by their number among the facts, fields at a path of the response by their
+/// number in `entries`.
 struct MergeCheck {
-    /// A field at a place of the response, with the field whose selection it came from.
+    /// A field at a path of the response, with the field whose selection it came from.
     struct Entry {
         let field: Int
         /// The number of an entry.
@@ -50,7 +51,8 @@ struct MergeCheck {
     /// Whether a definition was come to by the last check of another.
     func wasVisited(_ definition: Int) -> Bool { visits.definitions[definition] != 0 }
 
-    /// The fields of selection sets that stand at one place in the document's order, each fragment looked into once.
+    /// The fields of selection sets that stand at one path, in the document's order, each fragment
+    /// looked into once.
     private mutating func unfold(_ sets: [(set: NodeView, parent: Int?)]) -> [Int] {
         unfoldings += 1
         let start = entries.count
@@ -88,7 +90,7 @@ struct MergeCheck {
         return facts.definitions[fragment].node.selectionSet
     }
 
-    /// SameResponseShape, for all fields at one place.
+    /// SameResponseShape, for all fields at one path.
     private mutating func checkShapes(_ fields: [Int], _ context: inout ValidationContext) {
         guard fields.count > 0, shapesSeen.insert(fields.map { entries[$0].field }).inserted else { return }
         for group in grouped(fields) {
@@ -197,8 +199,8 @@ extension MergeCheck {
     private mutating func report(_ left: Int, _ right: Int, _ reason: String, _ context: inout ValidationContext) {
         guard reported.insert([entries[left].field, entries[right].field].sorted()).inserted else { return }
         var (left, right, reason) = (left, right, reason)
-        var leftPlaces = [use(left).node.start]
-        var rightPlaces = [use(right).node.start]
+        var leftOffsets = [use(left).node.start]
+        var rightOffsets = [use(right).node.start]
         var key = use(left).node.responseKey.string
         while let leftParent = entries[left].parent, let rightParent = entries[right].parent,
             entries[leftParent].field != entries[rightParent].field
@@ -206,12 +208,12 @@ extension MergeCheck {
             reason = "subfields \"\(key)\" conflict because \(reason)"
             (left, right) = (leftParent, rightParent)
             key = use(left).node.responseKey.string
-            leftPlaces.insert(use(left).node.start, at: 0)
-            rightPlaces.insert(use(right).node.start, at: 0)
+            leftOffsets.insert(use(left).node.start, at: 0)
+            rightOffsets.insert(use(right).node.start, at: 0)
         }
         context.report(
             "Fields \"\(key)\" conflict because \(reason). Use different aliases on the fields to fetch both if this was intentional.",
-            leftPlaces + rightPlaces
+            leftOffsets + rightOffsets
         )
     }
 }

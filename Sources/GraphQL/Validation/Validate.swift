@@ -17,12 +17,12 @@ public func validate(
     }
 }
 
-/// Errors in the order of the document, those of one place in the order of the rules.
+/// Errors in the order of the document, those of one location in the order of the rules.
 private func inOrder(_ context: ValidationContext) -> [GraphQLError] {
     let start = SourceLocation(line: 0, column: 0)
     var errors = context.errors.enumerated().sorted { left, right in
-        let places = (left.element.locations.first ?? start, right.element.locations.first ?? start)
-        return places.0 == places.1 ? left.offset < right.offset : places.0 < places.1
+        let locations = (left.element.locations.first ?? start, right.element.locations.first ?? start)
+        return locations.0 == locations.1 ? left.offset < right.offset : locations.0 < locations.1
     }.map(\.element)
     if context.isFull {
         errors.append(GraphQLError("Too many validation errors, error limit reached. Validation aborted."))

@@ -94,7 +94,8 @@ struct ValidationContext {
         reportDuplicates(names, together: together, message)
     }
 
-    /// Reports names that were used before: each with the first place, or all places of a name together.
+    /// Reports names that were used before: each with the first offset, or all offsets of a name
+    /// together.
     mutating func reportDuplicates(
         _ names: [(name: NameSlice, offset: Int)],
         together: Bool = false,
@@ -104,13 +105,13 @@ struct ValidationContext {
         var list = NameList()
         for name in names { list.insert(name.name) }
         guard list.names.count < names.count else { return }
-        var places = [[Int]](repeating: [], count: list.names.count)
-        for name in names { list.position(of: name.name).map { places[$0].append(name.offset) } }
-        for (name, all) in zip(list.names, places) where all.count > 1 {
+        var offsets = [[Int]](repeating: [], count: list.names.count)
+        for name in names { list.position(of: name.name).map { offsets[$0].append(name.offset) } }
+        for (name, all) in zip(list.names, offsets) where all.count > 1 {
             if together {
                 report(message(name.string), all)
             } else {
-                for place in all.dropFirst() { report(message(name.string), all[0], place) }
+                for offset in all.dropFirst() { report(message(name.string), all[0], offset) }
             }
         }
     }

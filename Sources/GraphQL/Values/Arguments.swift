@@ -1,4 +1,6 @@
-public import JSON
+// Arguments, variables and extensions are JSON values, so `import GraphQL` alone must show their
+// members. The attribute has no other spelling yet.
+@_exported public import JSON
 
 /// The coerced arguments of a field: defaults applied, enum values as strings, input objects in their type's order.
 public struct Arguments: Sendable, Hashable {

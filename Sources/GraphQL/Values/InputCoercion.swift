@@ -1,6 +1,7 @@
 import JSON
 
-/// Input coercion of values from variables, with every mistake and its place (GraphQL §3.4.3 and each kind of type).
+/// Input coercion of values from variables, with every mistake and its path (GraphQL §3.4.3 and
+/// each kind of type).
 struct InputCoercion {
     let schema: Schema
     /// How many mistakes are told before coercion stops.
@@ -43,8 +44,8 @@ struct InputCoercion {
         }
     }
 
-    /// Coerces what stands at a step below: its mistakes learn their places on the way out, so that a value without any
-    /// costs no path.
+    /// Coerces what stands at a step below: its mistakes learn their paths on the way out, so that
+    /// a value without any costs no path.
     private mutating func coerce(
         _ value: JSONValue,
         to type: TypeReference,
@@ -114,17 +115,17 @@ struct InputCoercion {
         let before = problems.count
         // By index, because a copy of a definition retains all its texts.
         let fields = type.inputFields
-        let result = withUnsafeTemporaryAllocation(of: Int.self, capacity: fields.count) { places in
-            places.initialize(repeating: -1)
+        let result = withUnsafeTemporaryAllocation(of: Int.self, capacity: fields.count) { positions in
+            positions.initialize(repeating: -1)
             var isKnown = true
-            for place in 0..<given.count {
-                if let field = schema.place(ofInput: given.key(at: place), of: number) {
-                    places[field] = place
+            for position in 0..<given.count {
+                if let field = schema.fieldIndex(ofInput: given.key(at: position), of: number) {
+                    positions[field] = position
                 } else {
                     isKnown = false
                 }
             }
-            let result = coerceFields(fields, of: given, at: places)
+            let result = coerceFields(fields, of: given, at: positions)
             if !isKnown { refuseUnknown(given, type, number) }
             return result
         }
@@ -132,19 +133,20 @@ struct InputCoercion {
         return problems.count == before ? .object(result) : nil
     }
 
-    /// The fields of an object in their type's order: `places` says where each was given, below zero where it was not.
+    /// The fields of an object in their type's order: `positions` says where each was given, below
+    /// zero where it was not.
     private mutating func coerceFields(
         _ fields: [Schema.InputValue],
         of given: JSONObject,
-        at places: UnsafeMutableBufferPointer<Int>
+        at positions: UnsafeMutableBufferPointer<Int>
     ) -> JSONObject {
         var result = JSONObject()
         result.reserveCapacity(given.count)
         for index in fields.indices where problems.count < maximumErrors {
             let name = fields[index].name
             let coerced: JSONValue?
-            if places[index] >= 0 {
-                let value = given.value(at: places[index])
+            if positions[index] >= 0 {
+                let value = given.value(at: positions[index])
                 if !value.isNull, let scalar = fields[index].builtInScalar {
                     coerced = coerceScalar(value, scalar, at: .key(name))
                 } else {
@@ -165,7 +167,7 @@ struct InputCoercion {
 
     private mutating func refuseUnknown(_ given: JSONObject, _ type: Schema.NamedType, _ number: TypeNumber) {
         for member in given
-        where problems.count < maximumErrors && schema.place(ofInput: member.key, of: number) == nil {
+        where problems.count < maximumErrors && schema.fieldIndex(ofInput: member.key, of: number) == nil {
             let ending = suggestions.similar(to: member.key, among: type.inputFields.map(\.name))
             refuse("Field \"\(member.key)\" is not defined by type \"\(type.name)\"." + ending)
         }

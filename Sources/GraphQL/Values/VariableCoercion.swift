@@ -48,18 +48,18 @@ func coerceVariableValues(
 
 /// `Variable "$input" got invalid value 3 at "input.list[1]"; …`, as graphql-js words it.
 private func describe(_ problem: InputCoercion.Problem, of name: String, value: JSONValue) -> String {
-    var place = name
+    var path = name
     var invalid = value
     for step in problem.path {
         switch step {
         case .key(let key):
-            place += ".\(key)"
+            path += ".\(key)"
             invalid = invalid[key] ?? .null
         case .index(let index):
-            place += "[\(index)]"
+            path += "[\(index)]"
             invalid = invalid[index] ?? .null
         }
     }
-    let position = problem.path.isEmpty ? "" : " at \"\(place)\""
+    let position = problem.path.isEmpty ? "" : " at \"\(path)\""
     return "Variable \"$\(name)\" got invalid value \(BuiltInScalar.text(invalid))\(position); \(problem.message)"
 }

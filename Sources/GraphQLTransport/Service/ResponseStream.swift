@@ -57,10 +57,11 @@ public protocol ResponseCourier: AnyObject, Sendable {
 public struct SharedResponse: Sendable, Hashable {
     /// The complete response object in JSON; not copied until it is framed for a socket.
     public let body: [UInt8]
-    /// Where in its stream this response stands, for carriers that can name it; `nil` when the stream has no places.
+    /// Where in its stream this response stands, for carriers that can name it; `nil` when the
+    /// stream has no cursors.
     public let cursor: String?
 
-    /// Joins a body and its place.
+    /// Joins a body and its cursor.
     public init(body: [UInt8], cursor: String? = nil) {
         self.body = body
         self.cursor = cursor

@@ -74,7 +74,7 @@ public struct TransportWSSession: SocketSession {
         return [.close(code, reason)]
     }
 
-    /// Ends each operation with the place to go on from, for clients that read on after all.
+    /// Ends each operation with the cursor to go on from, for clients that read on after all.
     private mutating func overflowed(_ lastCursors: [Int: String]) -> [SessionAction] {
         let goodbyes = slots.inOrder.map { operation in
             let errors = SessionGoodbye.overflow(lastCursor: lastCursors[operation.number])

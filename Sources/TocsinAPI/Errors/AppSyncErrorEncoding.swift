@@ -44,7 +44,7 @@ struct AppSyncErrorEncoding: Sendable {
     private func message(of error: GraphQLError) -> String {
         if let message = error.appSyncMessage { return message }
         guard let path = error.path, error.extensions["code"] == nil else { return error.message }
-        let place = path.map { element in
+        let pathText = path.map { element in
             switch element {
             case .key(let key): "/\(key)"
             case .index(let index): "[\(index)]"
@@ -57,10 +57,10 @@ struct AppSyncErrorEncoding: Sendable {
             let parent = names.first.map(String.init) ?? ""
             let field = schema.type(named: parent)?.field(named: names.last.map(String.init) ?? "")
             return "Cannot return null for non-nullable type: '\(field?.type.namedType ?? "Object")' "
-                + "within parent '\(parent)' (\(place))"
+                + "within parent '\(parent)' (\(pathText))"
         }
         return error.message.contains("cannot represent")
-            ? "Can't serialize value (\(place)) : \(error.message)" : error.message
+            ? "Can't serialize value (\(pathText)) : \(error.message)" : error.message
     }
 }
 

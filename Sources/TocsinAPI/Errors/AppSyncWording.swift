@@ -10,17 +10,17 @@ enum AppSyncWording {
         case .syntax, .operation, .size: return errors
         case .variables: return RequestErrors(kind: errors.kind, errors: errors.errors.map(variable))
         case .validation:
-            let places = DocumentPlaces(query)
-            return RequestErrors(kind: errors.kind, errors: errors.errors.map { validation($0, places) })
+            let paths = DocumentPaths(query)
+            return RequestErrors(kind: errors.kind, errors: errors.errors.map { validation($0, paths) })
         }
     }
 
     // MARK: Validation
 
-    private static func validation(_ error: GraphQLError, _ places: DocumentPlaces) -> GraphQLError {
+    private static func validation(_ error: GraphQLError, _ paths: DocumentPaths) -> GraphQLError {
         // Limits and what only this server says keep their own words.
         guard let (kind, text) = validation(error.message) else { return error }
-        let at = error.locations.first.flatMap(places.path).map { " @ '\($0)'" } ?? ""
+        let at = error.locations.first.flatMap(paths.path).map { " @ '\($0)'" } ?? ""
         var error = error
         error.appSyncMessage = "Validation error of type \(kind): \(text)\(at)"
         return error
@@ -107,7 +107,7 @@ enum AppSyncWording {
     /// A null where none may be comes first: clients drop the record instead of trying again for ever.
     private static func variable(_ message: String) -> String {
         let null = "has coerced Null value for NonNull type"
-        guard let place = EngineWords(message, "Variable \"$", "\" got invalid value ") else {
+        guard let subject = EngineWords(message, "Variable \"$", "\" got invalid value ") else {
             return undefined(message, null)
         }
         if let range = tail(message, "; Field \""),
@@ -120,7 +120,7 @@ enum AppSyncWording {
         {
             let name = tail(message, " at \"").flatMap { EngineWords($0, " at \"", "\"") }?.values[0]
             let field = name?.split(separator: ".").last.map(String.init)
-            return "Variable '\(field ?? place.values[0])' \(null) '\(words.values[0])'"
+            return "Variable '\(field ?? subject.values[0])' \(null) '\(words.values[0])'"
         }
         if let range = tail(message, "; Field \""),
             let words = EngineWords(range, "; Field \"", "\" is not defined by type \"", "\"")
@@ -128,7 +128,7 @@ enum AppSyncWording {
             return
                 "The variables input contains a field that is not defined for input object type '\(words.values[1])' "
         }
-        return "Variable '\(place.values[0])' has an invalid value."
+        return "Variable '\(subject.values[0])' has an invalid value."
             + (tail(message, "; ").map { " " + $0.dropFirst(2) } ?? "")
     }
 

@@ -4,7 +4,7 @@ import JSON
 import TocsinCore
 
 /// Where an error arises, for messages that name the field.
-struct FieldPlace {
+struct FieldCoordinate {
     var parentType: String
     var fieldName: String
 }
@@ -48,13 +48,16 @@ extension GraphQLError {
     /// - Parameter data: a record as the mutation selected it.
     init(
         _ error: ServiceError,
-        at place: FieldPlace,
+        at coordinate: FieldCoordinate,
         report: (String) -> String,
         data: (Record) -> JSONValue = { _ in .null }
     ) {
         switch error {
         case .unauthorized:
-            self.init(.unauthorized, "Not Authorized to access \(place.fieldName) on type \(place.parentType)")
+            self.init(
+                .unauthorized,
+                "Not Authorized to access \(coordinate.fieldName) on type \(coordinate.parentType)"
+            )
         case .badInput(let text): self.init(.badUserInput, text)
         case .badRequest(let text, let kind): self.init(badRequest: text, kind)
         case .conflict(let stored):

@@ -3,7 +3,7 @@ import TocsinCore
 /// Where a subscription begins in its feed.
 struct FeedStart: Sendable {
     var scope: FeedScope
-    /// It hears of messages after this place.
+    /// It hears of messages after this offset.
     var after: Int64
     /// The mark of the message at that position, where one is known.
     var mark: MessageMark?
@@ -27,9 +27,9 @@ struct FeedOpening {
             throw .badCursor(Self.needsTopic, oldest: nil)
         }
         let cursor = text.flatMap { MessageCursor(text: $0, sealer: services.sealer) }
-        let asked = cursor?.place(in: scope)
+        let asked = cursor?.offset(in: scope)
         guard let stand = try await services.feeds.stand(of: scope, at: asked, caller: caller) else {
-            guard let cursor, cursor.place(in: scope) != nil, wasOwn(cursor) else { throw .unauthorized }
+            guard let cursor, cursor.offset(in: scope) != nil, wasOwn(cursor) else { throw .unauthorized }
             throw .cursorExpired(Self.topicIsGone, oldest: nil)
         }
         let (bounds, mark) = (stand.bounds, stand.message.map(MessageMark.init))
@@ -37,14 +37,14 @@ struct FeedOpening {
         if text.isEmpty { return FeedStart(scope: scope, after: bounds.first - 1, replays: true) }
         let oldest = MessageCursor(scope, at: bounds.first - 1).text(sealer: services.sealer)
         guard let cursor else { throw .badCursor(Self.changed, oldest: oldest) }
-        guard let place = cursor.place(in: scope) else {
+        guard let offset = cursor.offset(in: scope) else {
             throw .badCursor(topic == nil ? Self.notOwn : Self.otherTopic, oldest: oldest)
         }
-        guard place <= bounds.last else { throw .badCursor(Self.notYet, oldest: oldest) }
-        guard place >= bounds.first - 1 else { throw .cursorExpired(Self.pruned, oldest: oldest) }
-        // Numbers are given again after a restore: then another message stands at the place.
+        guard offset <= bounds.last else { throw .badCursor(Self.notYet, oldest: oldest) }
+        guard offset >= bounds.first - 1 else { throw .cursorExpired(Self.pruned, oldest: oldest) }
+        // Numbers are given again after a restore: then another message stands at the offset.
         if let mark, let old = cursor.mark, old != mark { throw .badCursor(Self.notYet, oldest: oldest) }
-        return FeedStart(scope: scope, after: place, mark: cursor.mark, replays: true)
+        return FeedStart(scope: scope, after: offset, mark: cursor.mark, replays: true)
     }
 
     /// Whether the caller was given the cursor with a message of theirs: then they may know that its topic was there.

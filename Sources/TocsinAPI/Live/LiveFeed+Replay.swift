@@ -60,10 +60,10 @@ extension LiveFeed {
         in group: LiveGroup
     ) async -> Bool {
         for message in messages {
-            guard let place = scope.place(of: message) else { continue }
+            guard let offset = scope.offset(of: message) else { continue }
             let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
             if let response { await member.sink.room(for: response) }
-            guard !Task.isCancelled, member.replay(response, at: place, MessageMark(message)) else { return false }
+            guard !Task.isCancelled, member.replay(response, at: offset, MessageMark(message)) else { return false }
         }
         return !Task.isCancelled
     }

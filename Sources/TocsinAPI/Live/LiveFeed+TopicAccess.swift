@@ -34,8 +34,8 @@ extension LiveFeed {
     ///
     /// The words are those that a new subscription would be refused with.
     func failWithoutAccess(_ member: LiveMember, in group: LiveGroup) {
-        let place = FieldPlace(parentType: "Subscription", fieldName: group.fieldName)
-        let error = GraphQLError(.unauthorized, at: place, report: { $0 })
+        let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: group.fieldName)
+        let error = GraphQLError(.unauthorized, at: coordinate, report: { $0 })
         fail(member, in: group.interest.feed, error, style: group.key.isAppSync ? .appSync : .standard)
     }
 

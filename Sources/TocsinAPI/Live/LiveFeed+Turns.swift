@@ -71,7 +71,7 @@ extension LiveFeed {
                 if !begun.isOver { state.backlog.keep(begun, of: owner) }
                 return outcome.wanting.reduce(false) { isFull, group in
                     var event = begun.event
-                    event.place = group.interest.feed?.place(of: event.record)
+                    event.offset = group.interest.feed?.offset(of: event.record)
                     return !state.backlog.add(event, for: group) || isFull
                 }
             }
@@ -128,14 +128,14 @@ extension LiveFeed {
     private func hand(_ events: ArraySlice<LiveEvent>, to group: LiveGroup) async {
         var responses: [SharedResponse] = []
         var (bytes, first) = (0, events.startIndex)
-        for (place, event) in zip(events.indices, events) {
+        for (index, event) in zip(events.indices, events) {
             let response = await response(for: event.record, in: group)
             responses.append(response)
             bytes += response.body.count
-            guard bytes >= Self.turnBytes || place == events.endIndex - 1 else { continue }
+            guard bytes >= Self.turnBytes || index == events.endIndex - 1 else { continue }
             let rosters = group.rosters
-            group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...place]) } }
-            (responses, bytes, first) = ([], 0, place + 1)
+            group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...index]) } }
+            (responses, bytes, first) = ([], 0, index + 1)
         }
     }
 

@@ -219,10 +219,10 @@ package final class LiveFeed: Sendable {
         _ error: GraphQLError,
         style: ResponseStyle = .standard
     ) {
-        member.end { place, mark in
+        member.end { offset, mark in
             var error = error
-            if let place, let scope {
-                error.extensions["cursor"] = .string(MessageCursor(scope, at: place, mark: mark).text(sealer: cursors))
+            if let offset, let scope {
+                error.extensions["cursor"] = .string(MessageCursor(scope, at: offset, mark: mark).text(sealer: cursors))
             }
             return .failed(errors: executor.errorList([error], style: style))
         }

@@ -34,8 +34,8 @@ struct LiveInterest: Sendable {
     var filterBytes: [UInt8] = []
     /// The topic that the subscription names.
     var topicID: TopicID?
-    /// The feed whose new messages these are, where they are those of one feed: then events have places in it, which can
-    /// be resumed.
+    /// The feed whose new messages these are, where they are those of one feed: then events have
+    /// offsets in it, which can be resumed.
     var feed: FeedScope?
 
     /// Whether the subscriber is to hear of the record.

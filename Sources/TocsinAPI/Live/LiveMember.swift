@@ -13,7 +13,8 @@ import TocsinCore
 final class LiveMember: RenewableListener, Sendable {
     /// Where the member stands with respect to its feed.
     private enum Stage {
-        /// Stored messages are being sent; `seen` is the highest place that went by live meanwhile.
+        /// Stored messages are being sent; `seen` is the highest offset that went by live
+        /// meanwhile.
         case catchingUp(seen: Int64)
         /// Live events go straight to the sink.
         case live
@@ -22,7 +23,8 @@ final class LiveMember: RenewableListener, Sendable {
 
     private struct State {
         var stage: Stage
-        /// The place of what was handed over last, or behind which the member began; no meaning without a feed.
+        /// The offset of what was handed over last, or behind which the member began; no meaning
+        /// without a feed.
         var last: Int64
         /// The mark of the message there, where one is known.
         var mark: MessageMark?
@@ -82,8 +84,8 @@ final class LiveMember: RenewableListener, Sendable {
     func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
         state.withLock { state in
             var wanted: UInt64 = 0
-            for (place, event) in events.enumerated() where joinedAfter < event.commit {
-                if isWanted(event, &state) { wanted |= 1 << UInt64(place) }
+            for (index, event) in events.enumerated() where joinedAfter < event.commit {
+                if isWanted(event, &state) { wanted |= 1 << UInt64(index) }
             }
             return wanted
         }
@@ -92,12 +94,12 @@ final class LiveMember: RenewableListener, Sendable {
     private func isWanted(_ event: LiveEvent, _ state: inout State) -> Bool {
         switch state.stage {
         case .live:
-            guard let place = event.place, isInFeed else { return true }
-            guard place > state.last else { return false }
-            (state.last, state.mark) = (place, event.mark)
+            guard let offset = event.offset, isInFeed else { return true }
+            guard offset > state.last else { return false }
+            (state.last, state.mark) = (offset, event.mark)
             return true
         case .catchingUp(let seen):
-            state.stage = .catchingUp(seen: max(seen, event.place ?? 0))
+            state.stage = .catchingUp(seen: max(seen, event.offset ?? 0))
             return false
         case .ended: return false
         }
@@ -105,22 +107,23 @@ final class LiveMember: RenewableListener, Sendable {
 
     /// Hands over a stored message, or passes over one that the subscriber does not want; false when nothing more is
     /// wanted.
-    func replay(_ response: SharedResponse?, at place: Int64, _ mark: MessageMark) -> Bool {
+    func replay(_ response: SharedResponse?, at offset: Int64, _ mark: MessageMark) -> Bool {
         state.withLock { state in
             guard case .catchingUp = state.stage else { return false }
-            (state.last, state.mark) = (place, mark)
+            (state.last, state.mark) = (offset, mark)
             if let response { sink.next(response) }
             return true
         }
     }
 
-    /// Goes live after all stored messages up to `place` were sent; false if newer ones went by meanwhile.
-    func goLive(after place: Int64) -> Bool {
+    /// Goes live after all stored messages up to `offset` were sent; false if newer ones went by
+    /// meanwhile.
+    func goLive(after offset: Int64) -> Bool {
         state.withLock { state in
             guard case .catchingUp(let seen) = state.stage else { return true }
-            guard seen <= place else { return false }
+            guard seen <= offset else { return false }
             state.stage = .live
-            if place != state.last { (state.last, state.mark) = (place, nil) }
+            if offset != state.last { (state.last, state.mark) = (offset, nil) }
             state.replay = nil
             return true
         }
@@ -130,7 +133,7 @@ final class LiveMember: RenewableListener, Sendable {
     func end(_ reason: StreamEnd) { end { _, _ in reason } }
 
     /// Ends the member from the server's side, with a reason made of where it stands in its feed.
-    func end(_ reason: (_ place: Int64?, _ mark: MessageMark?) -> StreamEnd) {
+    func end(_ reason: (_ offset: Int64?, _ mark: MessageMark?) -> StreamEnd) {
         order.lock { finish { last, mark in sink.end(reason(isInFeed ? last : nil, mark)) } }?()
     }
 

@@ -10,7 +10,7 @@ struct LiveEvent: Sendable {
     var change: RecordChange
     var record: Record
     /// Where it stands in the group's feed, once it is known which group's.
-    var place: Int64?
+    var offset: Int64?
     /// The mark of the record, where it is a message.
     var mark: MessageMark?
     /// The group's topic was deleted: what came before is still told, nothing after it.
@@ -35,15 +35,15 @@ struct LiveRoster: Sendable {
 
     /// The members by their couriers.
     static func rosters(of members: some Sequence<LiveMember>) -> [LiveRoster] {
-        var places: [ObjectIdentifier?: Int] = [:]
+        var indices: [ObjectIdentifier?: Int] = [:]
         var lists: [(courier: (any ResponseCourier)?, members: [LiveMember])] = []
         for member in members {
             let courier = member.sink.courier
             let key = courier.map { ObjectIdentifier($0) }
-            if let place = places[key] {
-                lists[place].members.append(member)
+            if let index = indices[key] {
+                lists[index].members.append(member)
             } else {
-                places[key] = lists.count
+                indices[key] = lists.count
                 lists.append((courier, [member]))
             }
         }
@@ -57,7 +57,8 @@ struct LiveRoster: Sendable {
         courier?.hasRoom(for: sinks, orCall: wake) ?? true
     }
 
-    /// Hands each member those of the responses it wants; event and response stand at the same place.
+    /// Hands each member those of the responses it wants; event and response stand at the same
+    /// index.
     func deliver(_ responses: [SharedResponse], of events: ArraySlice<LiveEvent>) {
         let all = UInt64.max >> UInt64(Self.maximumEvents - events.count)
         let wanted = members.map { $0.wants(events) }
@@ -74,6 +75,6 @@ struct LiveRoster: Sendable {
     }
 
     private func hand(_ responses: [SharedResponse], _ wanted: UInt64, to sink: any ResponseSink) {
-        for (place, response) in responses.enumerated() where wanted & (1 << UInt64(place)) != 0 { sink.next(response) }
+        for (index, response) in responses.enumerated() where wanted & (1 << UInt64(index)) != 0 { sink.next(response) }
     }
 }

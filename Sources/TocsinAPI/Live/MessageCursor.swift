@@ -1,6 +1,7 @@
 package import TocsinCore
 
-/// Tells the message at a place from another that stands there after the database was restored from before it.
+/// Tells the message at an offset from another that stands there after the database was restored
+/// from before it.
 struct MessageMark: Hashable, Sendable {
     let bits: UInt64
     private static let count = 30
@@ -31,8 +32,8 @@ private enum FNV {
 ///
 /// It is signed, so that a changed cursor is refused (BAD_CURSOR) instead of skipping messages.
 ///
-/// Any client can take a signed text apart, if not make one. So the place in an owner's feed, which
-/// counts all of the owner's messages, is only in the cursors of that owner's own.
+/// Any client can take a signed text apart, if not make one. So the position in an owner's feed,
+/// which counts all of the owner's messages, is only in the cursors of that owner's own.
 package struct MessageCursor: Hashable {
     struct InTopic: Hashable {
         var topicID: TopicID
@@ -50,23 +51,24 @@ package struct MessageCursor: Hashable {
     /// The mark of the message that stands there, where one is known.
     var mark: MessageMark?
 
-    /// A message's place in its topic; nil for a record that is no message.
+    /// A message's number in its topic; nil for a record that is no message.
     package init?(inTopicOf message: Record) {
         guard let topic = message["topicId"].text, let number = message.number else { return nil }
         inTopic = InTopic(topicID: TopicID(topic), number: number)
         mark = MessageMark(message)
     }
 
-    /// A place in a feed, whether or not a message stands there.
-    init(_ scope: FeedScope, at place: Int64, mark: MessageMark? = nil) {
+    /// An offset in a feed, whether or not a message stands there.
+    init(_ scope: FeedScope, at offset: Int64, mark: MessageMark? = nil) {
         self.mark = mark
         switch scope {
-        case .topic(let topic): inTopic = InTopic(topicID: topic, number: place)
-        case .owner(let owner): inOwnFeed = InOwnFeed(ownerMark: Self.mark(of: owner), position: place)
+        case .topic(let topic): inTopic = InTopic(topicID: topic, number: offset)
+        case .owner(let owner): inOwnFeed = InOwnFeed(ownerMark: Self.mark(of: owner), position: offset)
         }
     }
 
-    /// A message's places as far as this caller may know them; nil for a record that is no message.
+    /// A message's offsets as far as this caller may know them; nil for a record that is no
+    /// message.
     init?(of message: Record, for caller: Identity) {
         self.init(inTopicOf: message)
         if let owner = message.model.feedOwner(of: caller), message.owner == owner,
@@ -77,7 +79,7 @@ package struct MessageCursor: Hashable {
     }
 
     /// Where the cursor stands in a feed; nil when it is one of another.
-    func place(in scope: FeedScope) -> Int64? {
+    func offset(in scope: FeedScope) -> Int64? {
         switch scope {
         case .topic(let topic): inTopic?.topicID == topic ? inTopic?.number : nil
         case .owner(let owner): belongs(to: owner) ? inOwnFeed?.position : nil
@@ -93,8 +95,8 @@ package struct MessageCursor: Hashable {
     }
 }
 
-// The text: `number topic`, `number.position.owner topic`, or `.position.owner ` without a place in a topic; `.mark` before
-// the space where there is one.
+// The text: `number topic`, `number.position.owner topic`, or `.position.owner ` without a number
+// in a topic; `.mark` before the space where there is one.
 extension MessageCursor {
     private static let scope = "cursor"
 
@@ -112,20 +114,20 @@ extension MessageCursor {
         guard let bytes = sealer.verified(text, scope: Self.scope), let space = bytes.firstIndex(of: 0x20) else {
             return nil
         }
-        let places = bytes[..<space].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = bytes[..<space].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
-        guard (1...4).contains(places.count) else { return nil }
-        if places.count.isMultiple(of: 2) {
-            guard let mark = MessageMark(text: places[places.count - 1]) else { return nil }
+        guard (1...4).contains(parts.count) else { return nil }
+        if parts.count.isMultiple(of: 2) {
+            guard let mark = MessageMark(text: parts[parts.count - 1]) else { return nil }
             self.mark = mark
         }
-        if !places[0].isEmpty {
-            guard let number = Int64(places[0]) else { return nil }
+        if !parts[0].isEmpty {
+            guard let number = Int64(parts[0]) else { return nil }
             let topic = String(decoding: bytes[(space + 1)...], as: UTF8.self)
             inTopic = InTopic(topicID: TopicID(topic), number: number)
         }
-        guard places.count >= 3 else { return }
-        guard let position = Int64(places[1]) else { return nil }
-        inOwnFeed = InOwnFeed(ownerMark: places[2], position: position)
+        guard parts.count >= 3 else { return }
+        guard let position = Int64(parts[1]) else { return nil }
+        inOwnFeed = InOwnFeed(ownerMark: parts[2], position: position)
     }
 }

@@ -2,7 +2,7 @@ import TocsinCore
 
 /// How far a replay is, and how much it reads next: about a quarter of a megabyte, which of small messages is some hundred.
 struct ReplayProgress {
-    /// The place of the message read last.
+    /// The offset of the message read last.
     private(set) var last: Int64
     /// How many messages the next page has at most.
     private(set) var limit = 32
@@ -11,7 +11,7 @@ struct ReplayProgress {
     static let bytesOfPage = 262_144
     private static let messagesOfPage = 200
 
-    /// A replay of what comes after a place.
+    /// A replay of what comes after an offset.
     init(last: Int64) { self.last = last }
 
     /// A page was sent; the next messages are probably as large as its.

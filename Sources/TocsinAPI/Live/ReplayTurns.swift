@@ -50,9 +50,9 @@ final class ReplayTurns: Sendable {
             }
         } onCancel: {
             let waiter = state.withLock { state -> Waiter? in
-                guard let place = state.lines[owner]?.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+                guard let index = state.lines[owner]?.firstIndex(where: { $0.ticket == ticket }) else { return nil }
                 defer { if state.lines[owner]?.isEmpty == true { state.lines[owner] = nil } }
-                return state.lines[owner]?.remove(at: place)
+                return state.lines[owner]?.remove(at: index)
             }
             waiter?.continuation.resume(returning: false)
         }

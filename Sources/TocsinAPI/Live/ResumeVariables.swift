@@ -10,14 +10,14 @@ enum ResumeVariables {
     static func names(in text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         var uses: [String: Int] = [:]
-        var asPlace: Set<String> = []
-        for (place, byte) in bytes.enumerated() where byte == UInt8(ascii: "$") {
-            let name = bytes[(place + 1)...].drop(while: isSpace).prefix(while: isNamePart)
+        var asCursor: Set<String> = []
+        for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "$") {
+            let name = bytes[(index + 1)...].drop(while: isSpace).prefix(while: isNamePart)
             let variable = String(decoding: name, as: UTF8.self)
             uses[variable, default: 0] += 1
-            if isArgument(before: bytes[..<place]) { asPlace.insert(variable) }
+            if isArgument(before: bytes[..<index]) { asCursor.insert(variable) }
         }
-        return asPlace.filter { uses[$0] == 2 }
+        return asCursor.filter { uses[$0] == 2 }
     }
 
     /// Whether `after:` is what these bytes end with.

@@ -22,8 +22,8 @@ extension TocsinGraphQL {
             if let message { try await services.deliveries.checkListening(to: message, caller: caller) }
             inspectable = found
         } catch {
-            let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
-            let refusal = GraphQLError(error, at: place, report: services.report)
+            let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
+            let refusal = GraphQLError(error, at: coordinate, report: services.report)
             return .refused(errors: executor.errorList([refusal], style: style))
         }
         let group = DeliveryGroup(

@@ -43,7 +43,7 @@ extension TocsinGraphQL {
     /// Narrows a subscription to one feed.
     ///
     /// `topicId` names the feed of a topic. `after` resumes that feed, or the feed of all the
-    /// caller's topics. What a client that comes again has seen last takes the place of `after`,
+    /// caller's topics. What a client that comes again has seen last is taken instead of `after`,
     /// wherever the client first began.
     private func restrictToFeed(
         _ interest: inout LiveInterest,

@@ -56,8 +56,8 @@ extension TocsinGraphQL {
         do {
             (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
         } catch {
-            let place = FieldPlace(parentType: "Subscription", fieldName: field.fieldName)
-            let refusal = GraphQLError(error, at: place, report: services.report)
+            let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
+            let refusal = GraphQLError(error, at: coordinate, report: services.report)
             return .refused(errors: executor.errorList([refusal], style: style))
         }
         let group = LiveGroup(
@@ -83,8 +83,8 @@ extension TocsinGraphQL {
         _ caller: Identity,
         _ style: ResponseStyle
     ) -> GroupKey {
-        let places = field.arguments["after"] == nil ? [] : ResumeVariables.names(in: request.query)
-        let variables = request.variables.filter { !places.contains($0.key) }
+        let resumed = field.arguments["after"] == nil ? [] : ResumeVariables.names(in: request.query)
+        let variables = request.variables.filter { !resumed.contains($0.key) }
         return GroupKey(
             query: request.query,
             operationName: request.operationName,

@@ -66,7 +66,7 @@ struct RecordResolvers {
         map.value("\(model.name).\(model.fields[position].name)") { object, invocation in
             guard let record = object.record else { return .null }
             guard record.isReadable(at: position, by: invocation.context.caller) else {
-                return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
+                return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.coordinate, report: { $0 }))
             }
             let value = record.values[position].json
             return isEmbedded ? EmbeddedResolvers.value(value) : .leaf(value)
@@ -114,7 +114,7 @@ extension LeafWriter {
 }
 
 extension FieldInvocation where Context == RequestContext {
-    var place: FieldPlace { FieldPlace(parentType: parentType, fieldName: fieldName) }
+    var coordinate: FieldCoordinate { FieldCoordinate(parentType: parentType, fieldName: fieldName) }
 
     /// Runs a service call and words its refusal for this field.
     func serving<Value: Sendable>(
@@ -130,7 +130,7 @@ extension FieldInvocation where Context == RequestContext {
     /// A service's refusal in this field's words.
     func worded(_ error: ServiceError) -> GraphQLError {
         let caller = context.caller
-        return GraphQLError(error, at: place, report: context.services.report) { record in
+        return GraphQLError(error, at: coordinate, report: context.services.report) { record in
             RecordProjection(caller: caller).json(of: record, selection)
         }
     }

@@ -108,7 +108,7 @@ private struct RelationGuard: Sendable {
         guard followed != .always else { return values }
         return zip(values, parents).map { value, parent in
             if let record = parent.record, followed.matches(record) { return value }
-            return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.place, report: { $0 }))
+            return .failure(GraphQLError(ServiceError.unauthorized, at: invocation.coordinate, report: { $0 }))
         }
     }
 }

@@ -5,7 +5,7 @@ import JSON
 package struct CategoryReading {
     /// What could be read.
     package private(set) var categories: [NotificationCategory] = []
-    /// Sentences that name file and place.
+    /// Sentences that name file and path.
     package private(set) var problems: [String] = []
 
     private let file: String
@@ -49,69 +49,69 @@ package struct CategoryReading {
         }
     }
 
-    private mutating func category(_ value: JSONValue, at place: String) -> NotificationCategory? {
-        guard let object = object(value, at: place, members: ["id", "actions", "hiddenPreview"]) else { return nil }
-        let id = text("id", of: object, at: place)
+    private mutating func category(_ value: JSONValue, at path: String) -> NotificationCategory? {
+        guard let object = object(value, at: path, members: ["id", "actions", "hiddenPreview"]) else { return nil }
+        let id = text("id", of: object, at: path)
         var preview: String?
-        if object["hiddenPreview"] != nil { preview = text("hiddenPreview", of: object, at: place) }
+        if object["hiddenPreview"] != nil { preview = text("hiddenPreview", of: object, at: path) }
         guard let list = object["actions"]?.arrayValue, (1...Self.maximumActions).contains(list.count) else {
-            problems.append("\(file): \(place).actions must be a list of 1 to \(Self.maximumActions) buttons.")
+            problems.append("\(file): \(path).actions must be a list of 1 to \(Self.maximumActions) buttons.")
             return nil
         }
-        let actions = list.enumerated().compactMap { action($1, at: "\(place).actions[\($0)]") }
+        let actions = list.enumerated().compactMap { action($1, at: "\(path).actions[\($0)]") }
         if Set(actions.map(\.id)).count < actions.count {
-            problems.append("\(file): \(place): each button needs an id of its own.")
+            problems.append("\(file): \(path): each button needs an id of its own.")
         }
         return id.map { NotificationCategory(id: $0, actions: actions, hiddenPreview: preview) }
     }
 
-    private mutating func action(_ value: JSONValue, at place: String) -> NotificationAction? {
+    private mutating func action(_ value: JSONValue, at path: String) -> NotificationAction? {
         let options = NotificationAction.Option.allCases
         let members = ["id", "title", "textInput"] + options.map(\.rawValue)
-        guard let object = object(value, at: place, members: members) else { return nil }
-        let (id, title) = (text("id", of: object, at: place), text("title", of: object, at: place))
+        guard let object = object(value, at: path, members: members) else { return nil }
+        let (id, title) = (text("id", of: object, at: path), text("title", of: object, at: path))
         var chosen: Set<NotificationAction.Option> = []
         for option in options {
             guard let value = object[option.rawValue] else { continue }
             guard let flag = value.boolValue else {
-                problems.append("\(file): \(place).\(option.rawValue) must be true or false.")
+                problems.append("\(file): \(path).\(option.rawValue) must be true or false.")
                 continue
             }
             if flag { chosen.insert(option) }
         }
         var input: NotificationAction.TextInput?
-        if let value = object["textInput"] { input = textInput(value, at: place + ".textInput") }
+        if let value = object["textInput"] { input = textInput(value, at: path + ".textInput") }
         guard let id, let title else { return nil }
         return NotificationAction(id: id, title: title, options: chosen, textInput: input)
     }
 
-    private mutating func textInput(_ value: JSONValue, at place: String) -> NotificationAction.TextInput? {
-        guard let object = object(value, at: place, members: ["buttonTitle", "placeholder"]),
-            let button = text("buttonTitle", of: object, at: place),
-            let placeholder = text("placeholder", of: object, at: place)
+    private mutating func textInput(_ value: JSONValue, at path: String) -> NotificationAction.TextInput? {
+        guard let object = object(value, at: path, members: ["buttonTitle", "placeholder"]),
+            let button = text("buttonTitle", of: object, at: path),
+            let placeholder = text("placeholder", of: object, at: path)
         else { return nil }
         return NotificationAction.TextInput(buttonTitle: button, placeholder: placeholder)
     }
 
-    private mutating func object(_ value: JSONValue, at place: String, members: [String]) -> JSONObject? {
+    private mutating func object(_ value: JSONValue, at path: String, members: [String]) -> JSONObject? {
         guard let object = value.objectValue else {
-            problems.append("\(file): \(place) must be an object.")
+            problems.append("\(file): \(path) must be an object.")
             return nil
         }
         for key in object.keys where !members.contains(key) {
             problems.append(
-                "\(file): \(place) has no member \(key.prefix(64)); it may have \(members.joined(separator: ", "))."
+                "\(file): \(path) has no member \(key.prefix(64)); it may have \(members.joined(separator: ", "))."
             )
         }
         return object
     }
 
-    private mutating func text(_ name: String, of object: JSONObject, at place: String) -> String? {
+    private mutating func text(_ name: String, of object: JSONObject, at path: String) -> String? {
         guard let text = object[name]?.stringValue, (1...Self.maximumBytes).contains(text.utf8.count),
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
         else {
             problems.append(
-                "\(file): \(place).\(name) must be a text of 1 to \(Self.maximumBytes) bytes without control characters."
+                "\(file): \(path).\(name) must be a text of 1 to \(Self.maximumBytes) bytes without control characters."
             )
             return nil
         }

@@ -122,7 +122,7 @@ struct ModelTypeFactory {
             + feedFields + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
     }
 
-    /// A message's place in its owner's feed, which only cursors show.
+    /// A message's position in its owner's feed, which only cursors show.
     private var feedFields: [ModelField] {
         guard columns[ModelType.feedPosition] != nil else { return [] }
         return [field(ModelType.feedPosition, "Int", isRequired: false, .generated)]

@@ -1,3 +1,4 @@
+import Encodings
 package import TocsinCore
 
 /// A shared secret that signs and verifies with HS256.

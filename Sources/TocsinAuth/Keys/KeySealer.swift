@@ -1,3 +1,4 @@
+import Encodings
 import TocsinCore
 
 /// Seals page tokens and signs cursors, both as base 64 for URLs.

@@ -1,4 +1,5 @@
 import COpenSSL
+import Encodings
 import TocsinCore
 
 /// The text of a private key as people paste it, made into PEM and read.

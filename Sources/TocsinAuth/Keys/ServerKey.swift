@@ -1,3 +1,4 @@
+import Encodings
 package import TocsinCore
 
 /// The server's own secret, from which the keys of its tokens, sealed cursors and log hashes are derived.

@@ -1,4 +1,5 @@
 import COpenSSL
+import Encodings
 package import TocsinCore
 
 /// Passwords hashed with scrypt (RFC 7914) into text that says how: `$scrypt$ln=15,r=8,p=1$SALT$HASH`.

@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 
 /// A token taken apart (RFC 7515 §3.1), with nothing believed yet.

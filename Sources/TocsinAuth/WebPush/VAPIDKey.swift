@@ -1,4 +1,5 @@
 import COpenSSL
+import Encodings
 package import TocsinCore
 
 /// The application server's pair of keys, by which push services and browsers know it (RFC 8292).

@@ -1,3 +1,4 @@
+import Encodings
 package import TocsinCore
 
 /// Encrypts for browsers: ECDH on P-256, HKDF-SHA-256, AES-128-GCM (RFC 8291 over RFC 8188).

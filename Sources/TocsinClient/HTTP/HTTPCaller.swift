@@ -39,7 +39,7 @@ final class HTTPCaller: Sendable {
             channel.close(promise: nil)
         }
         defer { timeout.cancel() }
-        let exchange = HTTPExchange(head: head(for: body), body: ByteBuffer(bytes: body), answer: promise)
+        let exchange = PendingRequest(head: head(for: body), body: ByteBuffer(bytes: body), answer: promise)
         channel.writeAndFlush(exchange).whenFailure { _ in promise.fail(ExchangeFailure.connectionLost) }
         do {
             let answer = try await withTaskCancellationHandler {

@@ -124,7 +124,7 @@ extension WebSocketConnection {
                         maxAccumulatedFrameSize: maximumBytes
                     )
                     try channel.pipeline.syncOperations.addHandler(joiner)
-                    let handler = WebSocketHandler(
+                    let handler = ClientWebSocketHandler(
                         inbox: inbox,
                         pingInterval: TimeAmount(settings.pingInterval),
                         silenceTimeout: TimeAmount(settings.silenceTimeout)

@@ -6,7 +6,7 @@ package enum FeedScope: Hashable, Sendable {
     case owner(String)
 
     /// The position of a message in this feed; nil when the message is not part of it.
-    package func place(of message: Record) -> Int64? {
+    package func offset(of message: Record) -> Int64? {
         switch self {
         case .topic: message.number
         case .owner(let owner): message.owner == owner ? message.feedPosition : nil
@@ -22,11 +22,12 @@ package struct FeedPage: Sendable {
     package var bounds: FeedBounds
     /// Whether nothing was left to read behind them.
     package var isRest: Bool
-    /// The place up to which nothing is left to read: of the last message, or the feed's last where these are the rest.
+    /// The offset up to which nothing is left to read: of the last message, or the feed's last
+    /// where these are the rest.
     package var end: Int64
 }
 
-/// What a feed holds, and the message at one place in it, if it is there: one snapshot.
+/// What a feed holds, and the message at one offset in it, if it is there: one snapshot.
 package struct FeedStand: Sendable {
     /// What the feed held.
     package var bounds: FeedBounds
@@ -34,7 +35,7 @@ package struct FeedStand: Sendable {
     package var message: Record?
 }
 
-/// Feeds as they are replayed: stored messages after a place.
+/// Feeds as they are replayed: stored messages after an offset.
 ///
 /// A deleted message leaves the feed, and its number stays missing there.
 package struct FeedService: Sendable {
@@ -67,12 +68,12 @@ package struct FeedService: Sendable {
     /// Nil for a topic that is absent, deleted or somebody else's.
     package func stand(
         of scope: FeedScope,
-        at place: Int64? = nil,
+        at offset: Int64? = nil,
         caller: Identity
     ) async throws(ServiceError) -> FeedStand? {
         let query = try query(scope, after: 0, limit: 1, caller)
         return try await store.reading(for: caller.reads) { [self] reader throws(StoreError) in
-            try stand(query, at: place, reader)
+            try stand(query, at: offset, reader)
         }
     }
 
@@ -96,16 +97,16 @@ package struct FeedService: Sendable {
     /// Nil when the feed is gone.
     package func page(
         of scope: FeedScope,
-        after place: Int64,
+        after offset: Int64,
         limit: Int,
         bytes: Int,
         caller: Identity
     ) async throws(ServiceError) -> FeedPage? {
-        let query = try query(scope, after: place, limit: limit, caller)
+        let query = try query(scope, after: offset, limit: limit, caller)
         return try await store.reading(for: caller.reads) { [self] reader throws(StoreError) in
             guard let bounds = try bounds(query, reader) else { return nil }
             let (found, isCut) = try reader.records(query.messages, upTo: bytes)
-            let last = found.last.flatMap(scope.place) ?? place
+            let last = found.last.flatMap(scope.offset) ?? offset
             let isRest = !isCut && found.count < limit
             return FeedPage(
                 messages: found,
@@ -126,7 +127,7 @@ package struct FeedService: Sendable {
 
     private func query(
         _ scope: FeedScope,
-        after place: Int64,
+        after offset: Int64,
         limit: Int,
         _ caller: Identity
     ) throws(ServiceError) -> Query {
@@ -154,7 +155,7 @@ package struct FeedService: Sendable {
             model: messages,
             predicate: predicate.and(isKept),
             order: [ModelQuery.Order(field: order)],
-            after: [.int(place)],
+            after: [.int(offset)],
             limit: limit
         )
         return Query(scope: scope, messages: query, topics: readable)
@@ -162,15 +163,15 @@ package struct FeedService: Sendable {
 
     private func stand(
         _ query: Query,
-        at place: Int64?,
+        at offset: Int64?,
         _ reader: any StoreReader
     ) throws(StoreError) -> FeedStand? {
         guard let bounds = try bounds(query, reader) else { return nil }
-        let place = place ?? bounds.last
-        guard place > 0 else { return FeedStand(bounds: bounds) }
+        let offset = offset ?? bounds.last
+        guard offset > 0 else { return FeedStand(bounds: bounds) }
         var next = query.messages
-        next.after = [.int(place - 1)]
-        let found = try reader.records(next).first { query.scope.place(of: $0) == place }
+        next.after = [.int(offset - 1)]
+        let found = try reader.records(next).first { query.scope.offset(of: $0) == offset }
         return FeedStand(bounds: bounds, message: found)
     }
 

@@ -112,7 +112,7 @@ package final class OwnerStorage: Sendable {
     ) async throws(ServiceError) -> Int64 {
         var total: Int64 = 0
         for table in tables {
-            var place: StoragePlace? = StoragePlace(table)
+            var place: StorageCursor? = StorageCursor(table)
             while let from = place, total < bound {
                 let page = try await store.reading(for: .owner(owner)) { reader throws(StoreError) in
                     try reader.storedBytes(of: owner, from: from, limit: Self.rowsAtOnce)

@@ -7,7 +7,7 @@ import GraphQLTransport
 struct SharedWrite {
     private let sinks: [any ResponseSink]
     /// Whose turn it is next.
-    private var place = 0
+    private var position = 0
     /// The responses under way, in the order in which they joined, and how many sinks are still to get them.
     private var batches: [(responses: [SharedResponse], left: Int)] = []
     /// All of them as one; nil when they have changed.
@@ -49,9 +49,9 @@ struct SharedWrite {
     mutating func take(_ limit: Int) -> (ArraySlice<any ResponseSink>, ResponseBatch, Bool) {
         let batch = together ?? ResponseBatch(batches.flatMap(\.responses))
         // The first to join are the first to leave.
-        let count = min(limit, sinks.count - place, batches.first?.left ?? 0)
-        let slice = sinks[place..<(place + count)]
-        place = (place + count) % max(1, sinks.count)
+        let count = min(limit, sinks.count - position, batches.first?.left ?? 0)
+        let slice = sinks[position..<(position + count)]
+        position = (position + count) % max(1, sinks.count)
         for index in batches.indices { batches[index].left -= count }
         let remaining = batches.drop { $0.left == 0 }
         let isLess = remaining.count < batches.count

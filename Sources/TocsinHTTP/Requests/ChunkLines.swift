@@ -12,7 +12,7 @@ struct ChunkLines {
         case refused(String)
     }
 
-    private enum Place {
+    private enum State {
         case size(digits: Int, value: Int)
         case sizeEnd(value: Int)
         case data(missing: Int)
@@ -24,31 +24,31 @@ struct ChunkLines {
 
     private static let maximumDigits = 16
     private static let maximumTrailerBytes = 4096
-    private var place = Place.size(digits: 0, value: 0)
+    private var state = State.size(digits: 0, value: 0)
 
     /// Takes bytes of the body's frame, as far as it goes.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         var index = 0
         while index < bytes.count {
-            switch place {
+            switch state {
             case .size(let digits, let value):
                 guard let next = size(bytes[index], digits, value) else {
                     return .refused("A chunk's size must be 1 to 16 hexadecimal digits without an extension.")
                 }
-                place = next
+                state = next
                 index += 1
             case .sizeEnd(let value):
                 guard bytes[index] == UInt8(ascii: "\n") else { return .refused("A chunk's size must end with CR LF.") }
-                place = value == 0 ? .trailers(bytes: 0, line: 0) : .data(missing: value)
+                state = value == 0 ? .trailers(bytes: 0, line: 0) : .data(missing: value)
                 index += 1
             case .data(let missing):
                 let count = min(missing, bytes.count - index)
-                place = count == missing ? .dataEnd(missing: 2) : .data(missing: missing - count)
+                state = count == missing ? .dataEnd(missing: 2) : .data(missing: missing - count)
                 index += count
             case .dataEnd(let missing):
                 let expected = missing == 2 ? UInt8(ascii: "\r") : UInt8(ascii: "\n")
                 guard bytes[index] == expected else { return .refused("A chunk must end with CR LF.") }
-                place = missing == 2 ? .dataEnd(missing: 1) : .size(digits: 0, value: 0)
+                state = missing == 2 ? .dataEnd(missing: 1) : .size(digits: 0, value: 0)
                 index += 1
             case .trailers(let count, let line):
                 guard count < Self.maximumTrailerBytes else {
@@ -56,8 +56,8 @@ struct ChunkLines {
                 }
                 let isLineEnd = bytes[index] == UInt8(ascii: "\n")
                 index += 1
-                place = isLineEnd && line <= 1 ? .end : .trailers(bytes: count + 1, line: isLineEnd ? 0 : line + 1)
-                if case .end = place { return .taken(index) }
+                state = isLineEnd && line <= 1 ? .end : .trailers(bytes: count + 1, line: isLineEnd ? 0 : line + 1)
+                if case .end = state { return .taken(index) }
             // A parser that sees the end elsewhere is given the rest.
             case .end: return .taken(bytes.count)
             }
@@ -66,7 +66,7 @@ struct ChunkLines {
     }
 
     /// Where a byte of a size leads; nil where there must be none such.
-    private func size(_ byte: UInt8, _ digits: Int, _ value: Int) -> Place? {
+    private func size(_ byte: UInt8, _ digits: Int, _ value: Int) -> State? {
         if byte == UInt8(ascii: "\r") { return digits > 0 ? .sizeEnd(value: value) : nil }
         let digit: UInt8
         switch byte {

@@ -24,7 +24,7 @@ final class FoldedLines: Sendable {
 
     /// Beyond so many at a time, addresses are folded into one.
     private static let maximumKeys = 256
-    /// What stands for the addresses that find no place.
+    /// What stands for the addresses that find no room.
     static let otherAddresses = "others"
     private static let pause = TimeAmount.seconds(1)
 

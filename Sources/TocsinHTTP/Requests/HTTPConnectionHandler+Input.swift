@@ -97,7 +97,7 @@ extension HTTPConnectionHandler {
             guard reader.admit(owner.map(MemoryHolder.owner) ?? .address(reader.client)) else {
                 return refuse(.tooMuchMemory)
             }
-            place?.standing = .busy
+            registration?.standing = .busy
             if reader.awaitsContinue, running == nil, waiting.isEmpty {
                 write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
             }
@@ -120,12 +120,12 @@ extension HTTPConnectionHandler {
 
     /// Counts the connection of a proxy for the client that it names; false where that client has too many.
     func isCounted(_ request: IncomingRequest) -> Bool {
-        guard reader.connection.proxies != nil, let client = request.clientAddress?.client, let place else {
+        guard reader.connection.proxies != nil, let client = request.clientAddress?.client, let registration else {
             return true
         }
         // A proxy that names nobody is not counted, as it is not for itself.
         guard client != countedClient, client != reader.connection.peer?.client else { return true }
-        guard parts.registry.count(place, as: client) else { return false }
+        guard parts.registry.count(registration, as: client) else { return false }
         countedClient = client
         return true
     }

@@ -28,7 +28,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     let parts: ServerParts<Service>
     let input = RawInput()
     /// Where the connection stands among all; nil where it is turned away.
-    let place: ConnectionPlace?
+    let registration: ConnectionRegistration?
     var context: ChannelHandlerContext?
     let connectionNumber: Int
     let executor: LoopExecutor
@@ -61,10 +61,10 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         _ parts: ServerParts<Service>,
         channel: any Channel,
         _ connection: RequestHead.Connection,
-        _ place: ConnectionPlace?
+        _ registration: ConnectionRegistration?
     ) {
         self.parts = parts
-        self.place = place
+        self.registration = registration
         connectionNumber = connection.number
         executor = parts.deliveries.delivery(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
@@ -84,7 +84,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     func channelActive(context: ChannelHandlerContext) {
         deadline.set(milliseconds: parts.settings.headMilliseconds) { [self] in timeIsUp() }
         wait = .head
-        if place == nil {
+        if registration == nil {
             refuse(.tooManyConnections)
         }
         context.fireChannelActive()
@@ -202,7 +202,7 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard context != nil else { return }
         running = (request, nil)
-        place?.standing = .busy
+        registration?.standing = .busy
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by its executor's preference.
         nonisolated(unsafe) let answer: (Answer<Service.Caller>) -> Void = { self.finish(request, with: $0) }
@@ -278,7 +278,7 @@ extension HTTPConnectionHandler {
     private func endInput() {
         reader.refuse()
         waiting.removeAll()
-        place?.standing = .stranger
+        registration?.standing = .stranger
         waitFor(.linger)
     }
 
@@ -325,5 +325,5 @@ extension HTTPConnectionHandler {
     }
 
     /// How the connection stands while it waits for a request.
-    func standsIdle() { place?.standing = isLetIn ? .known : .stranger }
+    func standsIdle() { registration?.standing = isLetIn ? .known : .stranger }
 }

@@ -66,8 +66,9 @@ struct KnownFields: Sendable {
 
     /// All fields that were sent.
     private let sent: [(name: String, value: String)]
-    /// The place of each field's first value among all that were sent, counted from 1; 0 where it was not sent.
-    private var places = SIMD16<UInt16>.zero
+    /// The position of each field's first value among all that were sent, counted from 1; 0 where
+    /// it was not sent.
+    private var positions = SIMD16<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
     /// One bit for each value that is looked at whenever it comes, but for the body's length;
@@ -79,14 +80,14 @@ struct KnownFields: Sendable {
     /// The fields of this head; of more than the parser takes the last ones are not looked at.
     init(_ headers: HTTPHeaders) {
         sent = Array(headers)
-        var place: UInt16 = 0
-        for (name, value) in sent where place < .max {
-            place += 1
+        var position: UInt16 = 0
+        for (name, value) in sent where position < .max {
+            position += 1
             bytes += name.utf8.count + value.utf8.count + 4
             guard let known = Name(name) else { continue }
-            if known != .contentLength { looked |= 1 << UInt64(place - 1) }
-            if places[known.rawValue] == 0 {
-                places[known.rawValue] = place
+            if known != .contentLength { looked |= 1 << UInt64(position - 1) }
+            if positions[known.rawValue] == 0 {
+                positions[known.rawValue] = position
             } else {
                 repeated |= 1 << UInt32(known.rawValue)
             }
@@ -94,12 +95,12 @@ struct KnownFields: Sendable {
     }
 
     /// The first value of a field, in the head that these were made of.
-    subscript(name: Name) -> String? { has(name) ? sent[Int(places[name.rawValue]) - 1].value : nil }
+    subscript(name: Name) -> String? { has(name) ? sent[Int(positions[name.rawValue]) - 1].value : nil }
 
     /// The value of a field in a head that these fields cover.
     func value(_ name: Name, in headers: HTTPHeaders) -> String? {
         guard has(name) else { return nil }
-        return headers[headers.index(headers.startIndex, offsetBy: Int(places[name.rawValue]) - 1)].value
+        return headers[headers.index(headers.startIndex, offsetBy: Int(positions[name.rawValue]) - 1)].value
     }
 
     /// All values of a field, joined by commas.
@@ -128,7 +129,7 @@ struct KnownFields: Sendable {
     }
 
     /// Whether a field was sent.
-    func has(_ name: Name) -> Bool { places[name.rawValue] != 0 }
+    func has(_ name: Name) -> Bool { positions[name.rawValue] != 0 }
 
     /// Whether a field was sent more than once.
     func isRepeated(_ name: Name) -> Bool { repeated & 1 << UInt32(name.rawValue) != 0 }

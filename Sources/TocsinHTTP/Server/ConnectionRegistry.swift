@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// A connection that is served, and how it stands when there are too many.
-final class ConnectionPlace: Sendable {
+final class ConnectionRegistration: Sendable {
     /// Who goes first where connections run short.
     enum Standing: UInt8, AtomicRepresentable {
         /// Something is done for it: it stays.
@@ -34,7 +34,7 @@ final class ConnectionRegistry: Sendable {
     /// What may happen to one more connection.
     enum Admission {
         /// It is served.
-        case welcome(ConnectionPlace)
+        case welcome(ConnectionRegistration)
         /// There are too many, or the server stops: it is told so.
         case refused
         /// There are far too many: it is closed without a word.
@@ -42,7 +42,7 @@ final class ConnectionRegistry: Sendable {
     }
 
     fileprivate struct Slot {
-        var place: ConnectionPlace
+        var registration: ConnectionRegistration
         /// For whom it is counted.
         var address: IPAddress?
     }
@@ -59,7 +59,7 @@ final class ConnectionRegistry: Sendable {
 
         var count: Int { slots.count - freeSlots.count }
 
-        var channels: [any Channel] { slots.compactMap { $0?.place.channel } + refused.values }
+        var channels: [any Channel] { slots.compactMap { $0?.registration.channel } + refused.values }
     }
 
     private let state = Mutex(State())
@@ -91,7 +91,7 @@ final class ConnectionRegistry: Sendable {
 
     /// Takes the connection in, counted for this address, if need be in place of an idle one.
     func admit(_ channel: any Channel, from address: IPAddress?) -> Admission {
-        let (admission, leaver) = state.withLock { state -> (Admission, ConnectionPlace?) in
+        let (admission, leaver) = state.withLock { state -> (Admission, ConnectionRegistration?) in
             guard !state.isStopping else { return (state.refuse(channel, atMost: refusalsAtOnce), nil) }
             let hasShare = address.map { state.countOfAddress[$0, default: 0] < limitOfAddress } ?? true
             if hasShare, state.count < limit { return (.welcome(state.seat(channel, address)), nil) }
@@ -102,7 +102,7 @@ final class ConnectionRegistry: Sendable {
         }
         leaver?.channel.close(mode: .all, promise: nil)
         switch admission {
-        case .welcome(let place): channel.closeFuture.whenComplete { _ in self.forget(place) }
+        case .welcome(let registration): channel.closeFuture.whenComplete { _ in self.forget(registration) }
         case .refused: channel.closeFuture.whenComplete { _ in self.forgetRefused(channel) }
         case .dropped: break
         }
@@ -110,18 +110,20 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// Counts a proxy's connection for the client that it names now; false where that client has its share.
-    func count(_ place: ConnectionPlace, as address: IPAddress) -> Bool {
-        let (isCounted, leaver) = state.withLock { state -> (Bool, ConnectionPlace?) in
-            guard let slot = state.slots[place.slot], slot.place === place else { return (false, nil) }
+    func count(_ registration: ConnectionRegistration, as address: IPAddress) -> Bool {
+        let (isCounted, leaver) = state.withLock { state -> (Bool, ConnectionRegistration?) in
+            guard let slot = state.slots[registration.slot], slot.registration === registration else {
+                return (false, nil)
+            }
             if slot.address == address { return (true, nil) }
-            var leaver: ConnectionPlace?
+            var leaver: ConnectionRegistration?
             if state.countOfAddress[address, default: 0] >= limitOfAddress {
                 leaver = state.removeIdle(of: address)
                 guard leaver != nil else { return (false, nil) }
             }
             state.count(-1, slot.address)
             state.count(1, address)
-            state.slots[place.slot]?.address = address
+            state.slots[registration.slot]?.address = address
             return (true, leaver)
         }
         leaver?.channel.close(mode: .all, promise: nil)
@@ -138,9 +140,9 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    private func forget(_ place: ConnectionPlace) {
+    private func forget(_ registration: ConnectionRegistration) {
         state.withLock { state in
-            if state.slots[place.slot]?.place === place { state.remove(place.slot) }
+            if state.slots[registration.slot]?.registration === registration { state.remove(registration.slot) }
         }
     }
 
@@ -153,13 +155,13 @@ extension ConnectionRegistry.State {
     /// Connections that are looked at for one that can go.
     private static var maximumLooks: Int { 1024 }
 
-    fileprivate mutating func seat(_ channel: any Channel, _ address: IPAddress?) -> ConnectionPlace {
+    fileprivate mutating func seat(_ channel: any Channel, _ address: IPAddress?) -> ConnectionRegistration {
         let index = freeSlots.popLast() ?? slots.count
-        let place = ConnectionPlace(channel, slot: index)
+        let registration = ConnectionRegistration(channel, slot: index)
         if index == slots.count { slots.append(nil) }
-        slots[index] = ConnectionRegistry.Slot(place: place, address: address)
+        slots[index] = ConnectionRegistry.Slot(registration: registration, address: address)
         count(1, address)
-        return place
+        return registration
     }
 
     fileprivate mutating func refuse(_ channel: any Channel, atMost most: Int) -> ConnectionRegistry.Admission {
@@ -181,22 +183,22 @@ extension ConnectionRegistry.State {
     }
 
     /// Takes an idle connection out, of this address if one is given: of a stranger, else of somebody who was let in.
-    fileprivate mutating func removeIdle(of address: IPAddress?) -> ConnectionPlace? {
+    fileprivate mutating func removeIdle(of address: IPAddress?) -> ConnectionRegistration? {
         var known: Int?
         for _ in 0..<min(slots.count, Self.maximumLooks) {
             hand = hand + 1 < slots.count ? hand + 1 : 0
             guard let slot = slots[hand], address == nil || slot.address == address else { continue }
-            switch slot.place.standing {
+            switch slot.registration.standing {
             case .busy: continue
             case .known: known = known ?? hand
             case .stranger:
                 remove(hand)
-                return slot.place
+                return slot.registration
             }
         }
         guard let known, let slot = slots[known] else { return nil }
         remove(known)
-        return slot.place
+        return slot.registration
     }
 }
 

@@ -191,10 +191,10 @@ extension HTTPServer {
     private static func setUp(_ channel: any Channel, _ parts: ServerParts<Service>, _ tls: NIOSSLContext?) throws {
         let known = parts.connection(from: channel.remoteAddress, number: parts.registry.nextNumber())
         // Proxies are counted for the clients that they name.
-        let place: ConnectionPlace?
+        let registration: ConnectionRegistration?
         switch parts.registry.admit(channel, from: known.proxies == nil ? known.peer?.client : nil) {
-        case .welcome(let given): place = given
-        case .refused: place = nil
+        case .welcome(let given): registration = given
+        case .refused: registration = nil
         case .dropped: throw ChannelError.ioOnClosedChannel
         }
         let pipeline = channel.pipeline.syncOperations
@@ -204,7 +204,7 @@ extension HTTPServer {
         limits.maxHeaderListSize = parts.settings.maximumHeadBytes
         limits.maxHeaderFieldCount = parts.settings.maximumHeadFields
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-        let connection = HTTPConnectionHandler(parts, channel: channel, known, place)
+        let connection = HTTPConnectionHandler(parts, channel: channel, known, registration)
         try pipeline.addHandlers([RawInputHandler(connection), ByteToMessageHandler(decoder), connection])
     }
 
@@ -229,6 +229,28 @@ extension HTTPServer {
             try await group.shutdownGracefully()
         } catch {
             logger.error("The event loops did not end", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Why the server does not serve.
+package enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The address could not be listened on.
+    case cannotListen(host: String, port: Int, cause: String)
+    /// The certificate or its key could not be used.
+    case cannotUseCertificate(file: String, cause: String)
+    /// It was started twice, or after it had been stopped.
+    case startedTwice
+
+    /// What happened and what to do.
+    package var description: String {
+        switch self {
+        case .cannotListen(let host, let port, let cause):
+            "Cannot listen on \(host) port \(port): \(cause). Choose a free address, or stop who uses it."
+        case .cannotUseCertificate(let file, let cause):
+            "Cannot use the TLS file \(file): \(cause). Give a certificate chain and its private key as PEM files."
+        case .startedTwice:
+            "The server was started already. Make a new one to start again."
         }
     }
 }

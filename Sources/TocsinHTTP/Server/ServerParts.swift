@@ -1,6 +1,7 @@
 import GraphQLTransport
 import Logging
 import NIOCore
+import Synchronization
 
 /// What all connections of one server share; an object, for each of them holds it several times.
 final class ServerParts<Service: GraphQLService>: Sendable {
@@ -16,7 +17,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let socketPaths: [SocketPath]
     let proxies: TrustedProxies
     let budget: MemoryBudget
-    let date: HTTPDate
+    let date: DateField
     let logger: Logger
     let accessLog: AccessLog
     /// Unix milliseconds.
@@ -39,7 +40,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
         proxies = TrustedProxies(settings.trustedProxies)
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
-        date = HTTPDate(now: now)
+        date = DateField(now: now)
         self.logger = logger
         accessLog = AccessLog(logger)
         self.now = now
@@ -53,4 +54,24 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     }
 
     func socketPath(_ path: String) -> SocketPath? { socketPaths.first { $0.path == path } }
+}
+
+/// How long each socket and event stream may live.
+///
+/// It is a tenth more or less, so that those opened at one time do not all come back at one time.
+final class SocketLifetimes: Sendable {
+    private let milliseconds: Int64
+    private let opened = Atomic(0)
+
+    /// Lifetimes around this one; 0 for ever.
+    init(milliseconds: Int) { self.milliseconds = Int64(milliseconds) }
+
+    /// The lifetime of the next one, in milliseconds; `nil` when it has no end.
+    func next() -> Int64? {
+        guard milliseconds > 0 else { return nil }
+        // Multiples of the golden ratio fill the unit interval evenly, however many there are.
+        let number = Double(opened.add(1, ordering: .relaxed).newValue)
+        let fraction = (number * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+        return milliseconds + Int64(Double(milliseconds) * (fraction - 0.5) / 5)
+    }
 }

@@ -135,7 +135,7 @@ struct FrameReader {
     ) -> Int {
         let start = bytes.count
         if let slice = input.readSlice(length: count) { bytes.append(contentsOf: slice.readableBytesView) }
-        // The key from its byte for this place on, in the order of memory.
+        // The key from its byte for this index on, in the order of memory.
         let shift = UInt32(offset % 4 * 8)
         let key = (shift == 0 ? mask : mask << shift | mask >> (32 - shift)).bigEndian
         let wide = UInt64(key) << 32 | UInt64(key)
@@ -147,7 +147,7 @@ struct FrameReader {
                 index += 8
             }
             withUnsafeBytes(of: wide) { wide in
-                for (place, index) in (index..<bytes.count).enumerated() { bytes[index] ^= wide[place] }
+                for (position, index) in (index..<bytes.count).enumerated() { bytes[index] ^= wide[position] }
             }
         }
         return start

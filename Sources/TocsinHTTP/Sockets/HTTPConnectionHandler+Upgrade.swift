@@ -36,7 +36,7 @@ extension HTTPConnectionHandler {
         parts.accessLog.record(request, response)
         let pipeline = context.pipeline.syncOperations
         let channel = context.channel
-        let socket = WebSocketHandler(parts, session, channel: channel, request, place)
+        let socket = WebSocketHandler(parts, session, channel: channel, request, registration)
         do {
             let http = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let raw = try pipeline.handler(type: RawInputHandler<Service>.self)

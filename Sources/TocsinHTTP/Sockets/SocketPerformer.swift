@@ -129,7 +129,7 @@ final class SocketPerformer<Service: GraphQLService> {
         }
     }
 
-    /// More waits to be read than may: ends everything, with the places to go on from.
+    /// More waits to be read than may: ends everything, with the cursors to go on from.
     func overflowed() {
         handle(.overflowed(lastCursors: operations.compactMapValues { $0.sink?.lastCursor }))
     }

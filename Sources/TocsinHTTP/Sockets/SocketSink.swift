@@ -3,7 +3,7 @@ import Synchronization
 
 /// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
 final class SocketSink: ResponseSink {
-    private struct Place {
+    private struct State {
         /// Where responses for many go; nil when nothing is wanted any more.
         var outlet: OutboundQueue?
         /// Where in its stream the last response that was sent stands.
@@ -11,7 +11,7 @@ final class SocketSink: ResponseSink {
     }
 
     // Confined to the connection's loop, as the next. They come first: a fan-out reads them of every sink.
-    nonisolated(unsafe) private var place = Place()
+    nonisolated(unsafe) private var state = State()
     // Confined to the loop; apart from the others, which may be read while it is lent.
     nonisolated(unsafe) private var envelope = ResponseEnvelope.event
     /// Whose subscription it is, where these are counted.
@@ -46,29 +46,30 @@ final class SocketSink: ResponseSink {
     func open(_ outlet: OutboundQueue?, _ envelope: ResponseEnvelope?) {
         guard let envelope else { return }
         self.envelope = envelope
-        place.outlet = outlet
+        state.outlet = outlet
     }
 
-    /// Takes nothing more, so that a stream that goes on for a while takes no one else's place; on the loop.
+    /// Takes nothing more, so that a stream that goes on for a while holds no one else up; on the
+    /// loop.
     func close() {
-        place.outlet = nil
+        state.outlet = nil
         isClosed.store(true, ordering: .relaxed)
     }
 
     /// Passes on what many get, on the loop, and answers what is to be settled for it at the end of this turn.
     func pass(_ batch: ResponseBatch) -> OutboundQueue? {
-        guard let outlet = place.outlet else { return nil }
+        guard let outlet = state.outlet else { return nil }
         note(batch.lastCursor)
         return outlet.append(batch, &envelope) ? outlet : nil
     }
 
     /// The response with this cursor is sent now; on the loop.
     func note(_ cursor: String?) {
-        if let cursor { place.lastCursor = cursor }
+        if let cursor { state.lastCursor = cursor }
     }
 
     /// Where in its stream the last response that was sent stands; on the loop.
-    var lastCursor: String? { place.lastCursor }
+    var lastCursor: String? { state.lastCursor }
 
     private func post(_ content: SocketMailbox.Content) {
         guard !isClosed.load(ordering: .relaxed) else { return }

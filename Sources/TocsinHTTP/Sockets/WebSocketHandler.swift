@@ -24,7 +24,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     private let address: String?
     /// The code with which the server has closed the socket.
     private var closeCode: Int?
-    private let place: ConnectionPlace?
+    private let registration: ConnectionRegistration?
     private let performer: SocketPerformer<Service>
     private let writer: WatchedWriter
     private let queue: OutboundQueue
@@ -42,10 +42,10 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         _ session: any SocketSession,
         channel: any Channel,
         _ request: IncomingRequest,
-        _ place: ConnectionPlace?
+        _ registration: ConnectionRegistration?
     ) {
         self.parts = parts
-        self.place = place
+        self.registration = registration
         id = request.id
         address = request.credentials.remoteAddress
         performer = SocketPerformer(parts, session, loop: channel.eventLoop, client: request.clientAddress)
@@ -58,7 +58,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
             maximumBytes: min(settings.maximumMessageBytes, settings.maximumMessageBytesOfStrangers)
         )
         // Until its peer has shown who it is.
-        place?.standing = .stranger
+        registration?.standing = .stranger
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -70,7 +70,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         queue.holder = { [performer] in performer.holder }
         performer.letIn = { [self] in
             reader.maximumBytes = parts.settings.maximumMessageBytes
-            place?.standing = .busy
+            registration?.standing = .busy
         }
         schedulePing()
         performer.start(queue) { [self] in send($0) }

@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 package import TocsinCore
 
@@ -30,8 +31,8 @@ struct WebPushSubscription: Sendable, Hashable {
             )
         }
         self.receiver = receiver
-        self.p256dh = WebToken.base64URL(receiver.publicKey)
-        self.auth = WebToken.base64URL(receiver.authSecret)
+        self.p256dh = Base64URL.encoded(receiver.publicKey)
+        self.auth = Base64URL.encoded(receiver.authSecret)
     }
 
     /// The one text of this subscription, whatever order, spaces and members the browser's had.

@@ -1,3 +1,4 @@
+import Encodings
 package import TocsinCore
 
 /// An address that is told of events.
@@ -47,7 +48,7 @@ enum WebhookSignature {
 
     /// Base 64 with padding (RFC 4648 §4).
     private static func base64(_ bytes: [UInt8]) -> String {
-        let text = WebToken.base64URL(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        let text = Base64URL.encoded(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 }

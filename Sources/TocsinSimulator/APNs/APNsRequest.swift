@@ -159,10 +159,10 @@ enum LowercaseUUID {
         let rest = numbers.next()
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        for place in 0..<32 {
-            if [8, 12, 16, 20].contains(place) { text.append(UInt8(ascii: "-")) }
+        for index in 0..<32 {
+            if [8, 12, 16, 20].contains(index) { text.append(UInt8(ascii: "-")) }
             text.append(hexDigits[Int(bits & 15)])
-            bits = place == 15 ? rest : bits >> 4
+            bits = index == 15 ? rest : bits >> 4
         }
         return String(decoding: text, as: UTF8.self)
     }

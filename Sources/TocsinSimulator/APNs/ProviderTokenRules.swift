@@ -11,7 +11,7 @@ final class ProviderTokenRules: Sendable {
 
     private let settings: SimulatorSettings
     private let conditions: Conditions
-    private let key: PrivateKey
+    private let key: KeyPair
     private let known = Mutex<[String: Known]>([:])
 
     private static let maximumAgeSeconds: Int64 = 3600
@@ -19,7 +19,7 @@ final class ProviderTokenRules: Sendable {
     private static let allowedSkewSeconds: Int64 = 300
     private static let maximumKnown = 256
 
-    init(settings: SimulatorSettings, conditions: Conditions, key: PrivateKey) {
+    init(settings: SimulatorSettings, conditions: Conditions, key: KeyPair) {
         self.settings = settings
         self.conditions = conditions
         self.key = key
@@ -89,7 +89,7 @@ final class ProviderTokenRules: Sendable {
 
     private func known(_ token: String) throws(APNsRefusal) -> Known {
         if let known = known.withLock({ $0[token] }) { return known }
-        guard let parsed = WebToken(token) else {
+        guard let parsed = JSONWebToken(token) else {
             throw APNsRefusal(.invalidProviderToken, "the provider token is no JSON Web Token")
         }
         let usual = SimulatedKey(teamID: settings.teamID, keyID: settings.keyID, bundleIDs: settings.bundleIDs)

@@ -13,13 +13,13 @@ final class AccessTokens: Sendable {
     private let state = Mutex(State())
     private let settings: SimulatorSettings
     private let conditions: Conditions
-    private let key: PrivateKey
+    private let key: KeyPair
     /// Set when the ports are known: the endpoint's URLs, one of which assertions must carry as `aud`.
     let audiences = Mutex<[String]>([])
 
     private static let maximumTokens = 10_000
 
-    init(settings: SimulatorSettings, conditions: Conditions, key: PrivateKey) {
+    init(settings: SimulatorSettings, conditions: Conditions, key: KeyPair) {
         self.settings = settings
         self.conditions = conditions
         self.key = key
@@ -100,13 +100,13 @@ final class AccessTokens: Sendable {
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
             return ("unsupported_grant_type", "Invalid grant_type: \(form["grant_type"] ?? "")")
         }
-        guard let assertion = form["assertion"], let token = WebToken(assertion) else {
+        guard let assertion = form["assertion"], let token = JSONWebToken(assertion) else {
             return ("invalid_grant", "Invalid JWT: it has no three parts of JSON.")
         }
         return claimRefusal(token)
     }
 
-    private func claimRefusal(_ token: WebToken) -> (error: String, description: String)? {
+    private func claimRefusal(_ token: JSONWebToken) -> (error: String, description: String)? {
         guard token.isRS256(by: key) else { return ("invalid_grant", "Invalid JWT Signature.") }
         guard token.claims["iss"]?.stringValue == SimulatorKeys.accountEmail(projectID: settings.projectID) else {
             return ("invalid_grant", "Invalid grant: account not found")

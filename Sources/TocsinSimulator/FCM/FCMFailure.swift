@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 
 /// The errors of FCM HTTP v1, in the exact shapes of their bodies.

@@ -3,7 +3,7 @@ import COpenSSL
 /// Makes the simulator's own CA and its server certificate.
 enum Certificate {
     /// A CA certificate, signed by its own key, as PEM.
-    static func makeAuthority(key: PrivateKey) throws(SimulatorError) -> [UInt8] {
+    static func makeAuthority(key: KeyPair) throws(SimulatorError) -> [UInt8] {
         let certificate = try make(commonName: authorityName, issuerName: authorityName, key: key)
         defer { X509_free(certificate) }
         try add(NID_basic_constraints, "critical,CA:TRUE", to: certificate)
@@ -13,7 +13,7 @@ enum Certificate {
     }
 
     /// A certificate for loopback, signed by the CA's key, as PEM.
-    static func makeServer(key: PrivateKey, authorityKey: PrivateKey) throws(SimulatorError) -> [UInt8] {
+    static func makeServer(key: KeyPair, authorityKey: KeyPair) throws(SimulatorError) -> [UInt8] {
         let certificate = try make(commonName: "localhost", issuerName: authorityName, key: key)
         defer { X509_free(certificate) }
         try add(NID_basic_constraints, "critical,CA:FALSE", to: certificate)
@@ -42,7 +42,7 @@ enum Certificate {
     private static func make(
         commonName: String,
         issuerName: String,
-        key: PrivateKey
+        key: KeyPair
     ) throws(SimulatorError) -> OpaquePointer {
         guard let certificate = X509_new() else { throw SimulatorError.keys(reason: "no memory for a certificate") }
         let issuer = X509_NAME_new()
@@ -86,7 +86,7 @@ enum Certificate {
         }
     }
 
-    private static func signed(_ certificate: OpaquePointer, by key: PrivateKey) throws(SimulatorError) -> [UInt8] {
+    private static func signed(_ certificate: OpaquePointer, by key: KeyPair) throws(SimulatorError) -> [UInt8] {
         guard X509_sign(certificate, key.pointer, EVP_sha256()) > 0 else {
             throw SimulatorError.keys(reason: "a certificate could not be signed")
         }

@@ -6,11 +6,11 @@ struct SimulatorKeys: Sendable {
     let serverKeyPEM: [UInt8]
     let serverCertificatePEM: [UInt8]
     /// What APNs gives a team: signs provider tokens.
-    let apnsKey: PrivateKey
+    let apnsKey: KeyPair
     /// What Google gives a service account: signs assertions.
-    let accountKey: PrivateKey
+    let accountKey: KeyPair
     /// The application server's key that browsers subscribe with.
-    let vapidKey: PrivateKey
+    let vapidKey: KeyPair
 
     var authorityPath: String { folder + "/ca.pem" }
     var apnsKeyPath: String { folder + "/apns.p8" }
@@ -36,9 +36,9 @@ struct SimulatorKeys: Sendable {
 
     private static func key(
         _ path: String,
-        make: () throws(SimulatorError) -> PrivateKey
-    ) throws(SimulatorError) -> PrivateKey {
-        if let pem = try PrivateFile.read(path) { return try PrivateKey(pem: pem) }
+        make: () throws(SimulatorError) -> KeyPair
+    ) throws(SimulatorError) -> KeyPair {
+        if let pem = try PrivateFile.read(path) { return try KeyPair(pem: pem) }
         let key = try make()
         try PrivateFile.write(try key.pem(), to: path)
         return key

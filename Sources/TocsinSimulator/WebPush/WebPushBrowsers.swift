@@ -1,4 +1,5 @@
 import COpenSSL
+import Encodings
 import JSON
 import Synchronization
 
@@ -34,14 +35,14 @@ final class WebPushBrowsers: Sendable {
 
     /// A new subscription as a browser gives it to a page; pushes to it meet the script of that name, if any.
     func subscribe(script: String?, serverKey: String?) throws(SimulatorError) -> JSONValue {
-        let key = try PrivateKey.makeP256()
+        let key = try KeyPair.makeP256()
         var bytes = [UInt8](repeating: 0, count: 40)
         guard RAND_bytes(&bytes, Int32(bytes.count)) == 1 else {
             throw SimulatorError.keys(reason: "the system gives no random numbers")
         }
         let auth = Array(bytes[..<16])
         // The letter keeps digits of chance from being read as a script's count.
-        let id = (script.map { "\($0)-" } ?? "") + "x" + Base64URL.encode(Array(bytes[16...]))
+        let id = (script.map { "\($0)-" } ?? "") + "x" + Base64URL.encoded(Array(bytes[16...]))
         let browser = Browser(
             reading: WebPushReading(key: key, authSecret: auth),
             serverKey: serverKey ?? self.serverKey
@@ -54,7 +55,7 @@ final class WebPushBrowsers: Sendable {
         return [
             "endpoint": .string("\(origin)/push/\(id)"),
             "expirationTime": .null,
-            "keys": ["p256dh": .string(Base64URL.encode(key.point)), "auth": .string(Base64URL.encode(auth))],
+            "keys": ["p256dh": .string(Base64URL.encoded(key.point)), "auth": .string(Base64URL.encoded(auth))],
         ]
     }
 

@@ -1,6 +1,6 @@
 import COpenSSL
 
-extension PrivateKey {
+extension KeyPair {
     /// What stands before a P-256 point in a SubjectPublicKeyInfo (RFC 5480 §2).
     private static let pointPrefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1, 6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7,
@@ -8,13 +8,13 @@ extension PrivateKey {
     ]
 
     /// The public half of a pair, from its uncompressed point: it verifies and can be agreed with, but not sign.
-    static func publicHalf(point: [UInt8]) -> PrivateKey? {
+    static func publicHalf(point: [UInt8]) -> KeyPair? {
         guard point.count == 65, point[0] == 4 else { return nil }
         let key = (pointPrefix + point).withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var cursor = bytes.baseAddress
             return d2i_PUBKEY(nil, &cursor, bytes.count)
         }
-        return key.map { PrivateKey(owning: $0) }
+        return key.map { KeyPair(owning: $0) }
     }
 
     /// The public half as an uncompressed point; empty when it is not of an elliptic curve.
@@ -26,7 +26,7 @@ extension PrivateKey {
     }
 
     /// What both sides can compute (RFC 8291 §3.1).
-    func sharedSecret(with peer: PrivateKey) -> [UInt8]? {
+    func sharedSecret(with peer: KeyPair) -> [UInt8]? {
         let context = EVP_PKEY_CTX_new(pointer, nil)
         defer { EVP_PKEY_CTX_free(context) }
         var secret = [UInt8](repeating: 0, count: 32)
@@ -40,7 +40,7 @@ extension PrivateKey {
 
 /// A browser's side of an encrypted push (RFC 8291 §3.4, RFC 8188 §2): one record.
 struct WebPushReading {
-    let key: PrivateKey
+    let key: KeyPair
     let authSecret: [UInt8]
 
     private static let tagCount = 16
@@ -57,7 +57,7 @@ struct WebPushReading {
         let point = Array(body[Self.headCount..<(Self.headCount + 65)])
         let sealed = Array(body[(Self.headCount + 65)...])
         guard sealed.count <= recordSize else { return refusal("the body is more than one record") }
-        guard let sender = PrivateKey.publicHalf(point: point), let shared = key.sharedSecret(with: sender) else {
+        guard let sender = KeyPair.publicHalf(point: point), let shared = key.sharedSecret(with: sender) else {
             return refusal("the keyid is no point on P-256")
         }
         let information = Array("WebPush: info\0".utf8) + key.point + point

@@ -1,3 +1,4 @@
+import Encodings
 import JSON
 
 /// A push request that keeps the rules of RFC 8030, RFC 8188 and RFC 8292.
@@ -84,8 +85,8 @@ struct WebPushRequest {
             let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
             if pair.count == 2 { parts[pair[0]] = pair[1] }
         }
-        guard let text = parts["t"], let key = parts["k"], let token = WebToken(text),
-            let point = Base64URL.decode(key), let signer = PrivateKey.publicHalf(point: point)
+        guard let text = parts["t"], let key = parts["k"], let token = JSONWebToken(text),
+            let point = Base64URL.decoded(key), let signer = KeyPair.publicHalf(point: point)
         else { throw WebPushRefusal(401, "BadVapid", "t is no JSON Web Token, or k no P-256 key") }
         guard key == browser.serverKey else {
             throw WebPushRefusal(403, "VapidPkHashMismatch", "k is not the key that the browser subscribed with")

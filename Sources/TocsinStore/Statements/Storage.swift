@@ -34,9 +34,9 @@ extension Dialect {
 extension SQLReading {
     func storedBytes(
         of owner: String,
-        from place: StoragePlace,
+        from place: StorageCursor,
         limit: Int
-    ) throws(StoreError) -> (bytes: Int64, next: StoragePlace?) {
+    ) throws(StoreError) -> (bytes: Int64, next: StorageCursor?) {
         var bindings: [SQLValue] = [.text(owner), .int(place.madeAt), .text(place.id), .int(Int64(limit))]
         if let model = place.table.discriminator { bindings.append(.text(model)) }
         var next = place

@@ -159,9 +159,9 @@ struct LiveBenchmark {
         let readers = try ReaderProcess(server.order(options.subscribers, topics: topics))
         defer { readers.stop() }
         _ = try measure("\(topics) topics with 10 subscribers each", server.process.pid) {
-            let places = Array(0..<topics)
+            let indices = Array(0..<topics)
             for start in stride(from: 0, to: topics, by: Self.publishers) {
-                try server.send(to: Array(places[start..<min(topics, start + Self.publishers)]))
+                try server.send(to: Array(indices[start..<min(topics, start + Self.publishers)]))
             }
             try readers.wait(until: topics * 10)
             return topics * 10

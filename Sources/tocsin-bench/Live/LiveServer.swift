@@ -50,17 +50,17 @@ final class LiveServer {
         return Monotonic.nanoseconds() - start
     }
 
-    /// Publishes a message to each of these topics at once, and waits for the answers.
-    func send(to places: [Int]) throws {
-        while connections.count < places.count { connections.append(try LoadConnection(port: process.port)) }
-        for (connection, topic) in zip(connections, places) {
+    /// Publishes a message to each of these topics, by index, at once, and waits for the answers.
+    func send(to indices: [Int]) throws {
+        while connections.count < indices.count { connections.append(try LoadConnection(port: process.port)) }
+        for (connection, index) in zip(connections, indices) {
             let input: JSONValue = [
                 "type": 1, "title": .string("t=\(Monotonic.nanoseconds())"), "body": .string(Self.body),
-                "topicId": .string(topics[topic]),
+                "topicId": .string(topics[index]),
             ]
             try connection.send(process.request(Self.mutation, ["i": input]))
         }
-        for connection in connections.prefix(places.count) {
+        for connection in connections.prefix(indices.count) {
             let answer = String(decoding: try connection.receive(), as: UTF8.self)
             if answer.contains("\"errors\"") { throw BenchFailure("the server answered an error: \(answer)") }
         }

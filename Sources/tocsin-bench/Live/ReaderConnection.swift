@@ -107,13 +107,13 @@ final class ReaderConnection {
     }
 
     private func parse(_ bytes: UnsafeRawBufferPointer, _ frame: (UnsafeRawBufferPointer) -> Void) {
-        var place = 0
+        var offset = 0
         if !isUpgraded {
             guard let end = bytes.end(of: "\r\n\r\n") else {
                 rest = Array(bytes)
                 return
             }
-            place = end
+            offset = end
             isUpgraded = true
             if order.kind == .graphql {
                 sendText(["type": "connection_init", "payload": ["authorization": .string("Bearer " + order.token)]])
@@ -121,23 +121,23 @@ final class ReaderConnection {
                 isReady = true
             }
         }
-        while bytes.count - place >= 2 {
-            var (length, head) = (Int(bytes[place + 1] & 0x7F), 2)
+        while bytes.count - offset >= 2 {
+            var (length, head) = (Int(bytes[offset + 1] & 0x7F), 2)
             if length == 126 {
-                guard bytes.count - place >= 4 else { break }
-                (length, head) = (Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]), 4)
+                guard bytes.count - offset >= 4 else { break }
+                (length, head) = (Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]), 4)
             }
-            guard bytes.count - place >= head + length else { break }
-            let payload = UnsafeRawBufferPointer(rebasing: bytes[(place + head)..<(place + head + length)])
-            switch bytes[place] & 0x0F {
+            guard bytes.count - offset >= head + length else { break }
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[(offset + head)..<(offset + head + length)])
+            switch bytes[offset] & 0x0F {
             case 8: isCut = true
             case 9: send([0x8A, UInt8(payload.count) | 0x80, 0, 0, 0, 0] + payload)
             case 10: break
             default: isReady ? frame(payload) : introduce(payload)
             }
-            place += head + length
+            offset += head + length
         }
-        if place < bytes.count { rest = Array(bytes[place...]) }
+        if offset < bytes.count { rest = Array(bytes[offset...]) }
     }
 
     /// The steps until the subscription is live.
@@ -166,4 +166,17 @@ final class ReaderConnection {
     }
 
     private func send(_ bytes: [UInt8]) { _ = write(descriptor, bytes, bytes.count) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The offset after the first occurrence of a text.
+    func end(of text: StaticString) -> Int? {
+        guard count >= text.utf8CodeUnitCount else { return nil }
+        return text.withUTF8Buffer { text in
+            for start in 0...(count - text.count) where self[start] == text[0] {
+                if self[start..<(start + text.count)].elementsEqual(text) { return start + text.count }
+            }
+            return nil
+        }
+    }
 }

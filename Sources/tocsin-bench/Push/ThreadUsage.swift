@@ -32,8 +32,8 @@ struct ThreadUsage {
     }
 
     private mutating func add(_ role: String, _ used: Double) {
-        if let place = seconds.firstIndex(where: { $0.role == role }) {
-            seconds[place].seconds += used
+        if let index = seconds.firstIndex(where: { $0.role == role }) {
+            seconds[index].seconds += used
         } else {
             seconds.append((role, used))
         }

@@ -122,9 +122,9 @@ private final class LoadSocket {
         }
         guard count > 0 else { throw BenchFailure("the connection broke while reading") }
         filled += count
-        guard let bodyStart = place(of: Self.headEnd, before: filled).map({ $0 + 4 }) else { return nil }
+        guard let bodyStart = offset(of: Self.headEnd, before: filled).map({ $0 + 4 }) else { return nil }
         guard filled >= bodyStart + contentLength(before: bodyStart) else { return nil }
-        if place(of: Self.errors, before: filled) != nil {
+        if offset(of: Self.errors, before: filled) != nil {
             throw BenchFailure(
                 "the server answered an error: \(String(decoding: buffer[bodyStart..<filled], as: UTF8.self))"
             )
@@ -135,15 +135,15 @@ private final class LoadSocket {
 
     private func contentLength(before end: Int) -> Int {
         for name in Self.lengthNames {
-            guard let place = place(of: name, before: end) else { continue }
-            return buffer[(place + name.count)..<end].prefix { $0 >= 0x30 && $0 <= 0x39 }.reduce(0) {
+            guard let offset = offset(of: name, before: end) else { continue }
+            return buffer[(offset + name.count)..<end].prefix { $0 >= 0x30 && $0 <= 0x39 }.reduce(0) {
                 $0 * 10 + Int($1 - 0x30)
             }
         }
         return 0
     }
 
-    private func place(of text: [UInt8], before end: Int) -> Int? {
+    private func offset(of text: [UInt8], before end: Int) -> Int? {
         guard end >= text.count else { return nil }
         return (0...(end - text.count)).first { start in
             buffer[start] == text[0] && buffer[start..<(start + text.count)].elementsEqual(text)

@@ -26,8 +26,8 @@ extension ValidationContext {
     }
 
     /// Reports the first that is too much.
-    fileprivate mutating func refuse(_ what: String, _ places: [Int], beyond maximum: Int) {
-        guard places.count > maximum else { return }
-        report("The document has \(places.count) \(what); at most \(maximum) are allowed.", places[max(0, maximum)])
+    fileprivate mutating func refuse(_ what: String, _ offsets: [Int], beyond maximum: Int) {
+        guard offsets.count > maximum else { return }
+        report("The document has \(offsets.count) \(what); at most \(maximum) are allowed.", offsets[max(0, maximum)])
     }
 }

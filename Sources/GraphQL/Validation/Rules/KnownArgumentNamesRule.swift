@@ -5,13 +5,13 @@ extension ValidationRule {
             guard let target = list.target else { continue }
             for argument in list.node.children where argument.kind == .argument {
                 guard context.index.argument(named: argument.text, of: target) == nil else { continue }
-                let place =
+                let owner =
                     switch target {
                     case .field(let field): "field \"\(context.object(field).coordinate)\""
                     case .directive: "directive \"@\(list.node.name)\""
                     }
                 let ending = context.suggestions.similar(to: argument.name, among: context.names(list.definitions))
-                context.report("Unknown argument \"\(argument.name)\" on \(place)." + ending, argument.start)
+                context.report("Unknown argument \"\(argument.name)\" on \(owner)." + ending, argument.start)
             }
         }
     }

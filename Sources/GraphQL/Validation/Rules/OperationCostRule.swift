@@ -88,13 +88,13 @@ private struct CostMeasure {
 
     /// A size that is a variable counts as one row here; each request is checked once its variables are known.
     private func pageSize(of field: NodeView, _ definition: FieldNumber) -> Int? {
-        for (place, name) in SchemaIndex.pageArguments.enumerated() {
+        for (position, name) in SchemaIndex.pageArguments.enumerated() {
             let argument = field.children.first { $0.kind == .argument && $0.text == name }
             let size: Int? =
                 switch argument?.value.kind {
                 case .variable: 1
                 case .int: argument.flatMap { Int($0.value.name) }
-                case nil: index[definition].defaultPageSizes[place]
+                case nil: index[definition].defaultPageSizes[position]
                 default: nil
                 }
             if let size { return min(max(1, size), limits.maximumPageSize) }

@@ -1,9 +1,9 @@
 extension ValidationRule {
     /// Fields with one response name are one field (GraphQL §5.3.2).
     ///
-    /// Fields are gathered into sets that stand at one place of the response, and each set is looked at once: first
-    /// whether all of one name have one shape, then whether those of one parent are one field. So the work grows with
-    /// the document, not with its square.
+    /// Fields are gathered into sets that stand at one path of the response, and each set is looked
+    /// at once: first whether all of one name have one shape, then whether those of one parent are
+    /// one field. So the work grows with the document, not with its square.
     static let overlappingFieldsCanBeMerged = ValidationRule("OverlappingFieldsCanBeMerged") { context in
         _ = checkOverlappingFields(&context)
     }
@@ -33,8 +33,8 @@ private func checkOverlappingFields(_ context: inout ValidationContext) -> Int {
         check.check(fragment, &context)
     }
     if check.isExhausted, let operation = facts.operations.first {
-        let place = facts.definitions[operation].node.bodyStart
-        context.report("The operation's overlapping fields are too many to check.", place)
+        let start = facts.definitions[operation].node.bodyStart
+        context.report("The operation's overlapping fields are too many to check.", start)
     }
     return check.steps
 }

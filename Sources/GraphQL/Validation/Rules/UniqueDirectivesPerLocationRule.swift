@@ -1,5 +1,5 @@
 extension ValidationRule {
-    /// A directive that is not repeatable stands once in a place (GraphQL §5.7.3).
+    /// A directive that is not repeatable stands once at a location (GraphQL §5.7.3).
     static let uniqueDirectivesPerLocation = ValidationRule("UniqueDirectivesPerLocation") { context in
         for list in context.facts.directiveLists where list.count > 1 {
             let single = context.facts.directives[list].filter { use in

@@ -1,28 +1,29 @@
 extension ValidationRule {
-    /// Values fit the types of their places (GraphQL §5.6.1, §5.6.2, §5.6.4).
+    /// Values fit the types of their locations (GraphQL §5.6.1, §5.6.2, §5.6.4).
     static let valuesOfCorrectType = ValidationRule("ValuesOfCorrectType") { context in
         for (value, type) in context.facts.defaults {
-            checkValue(value, written: type, place: type, &context)
+            checkValue(value, written: type, expected: type, &context)
             if context.isFull { return }
         }
         for use in context.facts.values where use.node.kind != .variable {
-            checkValue(use.node, use.type, place: .schema(use.type), &context)
+            checkValue(use.node, use.type, expected: .schema(use.type), &context)
             if context.isFull { return }
         }
     }
 }
 
-/// Where a value stands, told in messages: the whole type, also when the value is one item for a list.
-private enum Place {
+/// What is expected of a value, as it is told in messages: the whole type, also when the value is
+/// one item for a list.
+private enum Expectation {
     case schema(ReferenceNumber)
     case written(NodeView)
 }
 
-/// A value in a place of the schema, or in one of its lists.
+/// A value where the schema expects a type, or in one of its lists.
 private func checkValue(
     _ value: NodeView,
     _ type: ReferenceNumber,
-    place: Place,
+    expected: Expectation,
     _ context: inout ValidationContext
 ) {
     let reference = context.index[type]
@@ -34,13 +35,13 @@ private func checkValue(
     case .list where reference.element != nil:
         guard let element = reference.element else { return }
         for item in value.children where !context.isFull {
-            checkValue(item, element, place: .schema(element), &context)
+            checkValue(item, element, expected: .schema(element), &context)
         }
     default:
         if let element = reference.element {
-            checkValue(value, element, place: place, &context)
+            checkValue(value, element, expected: expected, &context)
         } else if let named = reference.namedType {
-            checkValue(value, of: named, place, &context)
+            checkValue(value, of: named, expected, &context)
         }
     }
 }
@@ -49,7 +50,7 @@ private func checkValue(
 private func checkValue(
     _ value: NodeView,
     written type: NodeView,
-    place: NodeView,
+    expected: NodeView,
     _ context: inout ValidationContext
 ) {
     let element = type.kind == .listType ? type[type.index + 1] : nil
@@ -60,18 +61,23 @@ private func checkValue(
     case .list where element != nil:
         guard let element else { return }
         for item in value.children where !context.isFull {
-            checkValue(item, written: element, place: element, &context)
+            checkValue(item, written: element, expected: element, &context)
         }
     default:
         if let element {
-            checkValue(value, written: element, place: place, &context)
+            checkValue(value, written: element, expected: expected, &context)
         } else if let named = context.index.type(named: type.text) {
-            checkValue(value, of: named, .written(place), &context)
+            checkValue(value, of: named, .written(expected), &context)
         }
     }
 }
 
-private func checkValue(_ value: NodeView, of type: TypeNumber, _ place: Place, _ context: inout ValidationContext) {
+private func checkValue(
+    _ value: NodeView,
+    of type: TypeNumber,
+    _ expected: Expectation,
+    _ context: inout ValidationContext
+) {
     switch context.index[type].kind {
     case .scalar: checkScalar(value, type, &context)
     case .enumeration:
@@ -85,11 +91,11 @@ private func checkValue(_ value: NodeView, of type: TypeNumber, _ place: Place, 
     case .inputObject:
         guard value.kind != .object else { return checkObject(value, type, &context) }
         let whole =
-            switch place {
+            switch expected {
             case .schema(let type): context.written(type)
             case .written(let type): type.typeReference
             }
-        // The reference looks at a list from inside, past the mark of its place.
+        // The reference looks at a list from inside, past the mark of its location.
         let told = value.kind == .list ? whole.nullable : whole
         context.report("Expected value of type \"\(told)\", found \(context.written(value)).", value.start)
     case .object, .interface, .union: return
@@ -136,7 +142,7 @@ private func checkObject(_ value: NodeView, _ type: TypeNumber, _ context: inout
             context.report(message, field.start)
             continue
         }
-        checkValue(field.value, index[definition].type, place: .schema(index[definition].type), &context)
+        checkValue(field.value, index[definition].type, expected: .schema(index[definition].type), &context)
     }
     if index[type].isOneOf { checkOneOf(value, object, &context) }
 }

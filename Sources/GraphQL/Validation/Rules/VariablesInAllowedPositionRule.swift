@@ -34,9 +34,9 @@ private func checkUse(_ use: DocumentFacts.VariableUse, _ variable: NodeView, _ 
     }
     let comparison = TypeComparison(index: context.index, named: named)
     if !comparison.isAllowed(variable, in: type, isNullable: use.isNullable, hasDefault: use.hasDefault) {
-        let place = context.written(type)
+        let expected = context.written(type)
         context.report(
-            "Variable \"$\(use.node.name)\" of type \"\(written.typeReference)\" used in position expecting type \"\(use.isNullable ? place.nullable : place)\".",
+            "Variable \"$\(use.node.name)\" of type \"\(written.typeReference)\" used in position expecting type \"\(use.isNullable ? expected.nullable : expected)\".",
             variable.bodyStart,
             use.node.start
         )
@@ -50,17 +50,19 @@ private struct TypeComparison {
     let named: TypeNumber
 
     /// IsVariableUsageAllowed: a default makes up for a missing non-null mark.
-    func isAllowed(_ variable: NodeView, in place: ReferenceNumber, isNullable: Bool, hasDefault: Bool) -> Bool {
+    func isAllowed(_ variable: NodeView, in expected: ReferenceNumber, isNullable: Bool, hasDefault: Bool) -> Bool {
         let type = variable.typeNode
-        let isNullRefused = index[place].isNonNull && !isNullable && !type.isNonNull
+        let isNullRefused = index[expected].isNonNull && !isNullable && !type.isNonNull
         if isNullRefused, !hasDefault, variable.defaultValue.map({ $0.kind == .null }) ?? true { return false }
-        return isSubtype(type, of: place)
+        return isSubtype(type, of: expected)
     }
 
     /// AreTypesCompatible, but for the outermost marks.
-    private func isSubtype(_ type: NodeView, of place: ReferenceNumber) -> Bool {
-        guard type.kind == .listType else { return index[place].element == nil && index[place].namedType == named }
-        guard let element = index[place].element else { return false }
+    private func isSubtype(_ type: NodeView, of expected: ReferenceNumber) -> Bool {
+        guard type.kind == .listType else {
+            return index[expected].element == nil && index[expected].namedType == named
+        }
+        guard let element = index[expected].element else { return false }
         let inner = type[type.index + 1]
         return (inner.isNonNull || !index[element].isNonNull) && isSubtype(inner, of: element)
     }

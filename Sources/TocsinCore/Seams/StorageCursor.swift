@@ -1,5 +1,5 @@
 /// Where adding up what an owner has stored goes on.
-package struct StoragePlace: Sendable, Hashable {
+package struct StorageCursor: Sendable, Hashable {
     /// A table of records, and the model where it holds several.
     package var table: ModelTable
     /// Time of making and id of the last row that was added.
@@ -20,9 +20,9 @@ package protocol StorageReading {
     /// Adds up the next rows of an owner in one table; answers their bytes, and where to go on, nil behind the last.
     func storedBytes(
         of owner: String,
-        from place: StoragePlace,
+        from place: StorageCursor,
         limit: Int
-    ) throws(StoreError) -> (bytes: Int64, next: StoragePlace?)
+    ) throws(StoreError) -> (bytes: Int64, next: StorageCursor?)
 }
 
 extension ModelTable {

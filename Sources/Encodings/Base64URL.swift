@@ -3,6 +3,7 @@
 /// Decoding is strict: one text per value, so that a changed text is never read as the same bytes.
 package enum Base64URL {
     /// The text for `bytes`.
+    @inlinable
     package static func encoded(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
@@ -21,6 +22,7 @@ package enum Base64URL {
     }
 
     /// The bytes of `text`, or nil when it has a foreign character, padding, an impossible length or stray bits.
+    @inlinable
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -40,10 +42,11 @@ package enum Base64URL {
     }
 
     /// The bytes of `text`; see the other `decoded`.
-    package static func decoded(_ text: String) -> [UInt8]? { decoded(text.utf8) }
+    @inlinable
+    package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 
     /// The bytes of ordinary base 64 (`+`, `/`, `=`, line breaks allowed), as people paste it into settings.
-    static func decodedPasted(_ text: String) -> [UInt8]? {
+    package static func decodedPasted(_ text: String) -> [UInt8]? {
         var plain: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
@@ -57,9 +60,12 @@ package enum Base64URL {
         return decoded(plain)
     }
 
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    @usableFromInline static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+    )
 
-    private static func value(of character: UInt8) -> UInt32? {
+    @usableFromInline
+    static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
         case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// One request to the GraphQL endpoint and the promise of its answer.
-struct HTTPExchange: Sendable {
+struct PendingRequest: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer
     let answer: EventLoopPromise<HTTPAnswer>
@@ -38,11 +38,11 @@ enum ExchangeFailure: Error, CustomStringConvertible {
 /// Sends one request at a time over its connection and collects the answer.
 final class HTTPExchangeHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundIn = HTTPExchange
+    typealias OutboundIn = PendingRequest
     typealias OutboundOut = HTTPClientRequestPart
 
     private let maximumBytes: Int
-    private var current: HTTPExchange?
+    private var current: PendingRequest?
     private var answer: HTTPAnswer?
 
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }

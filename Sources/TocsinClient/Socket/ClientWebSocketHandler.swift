@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOWebSocket
 
 /// Turns frames into events of the inbox, answers pings, sends its own, and notices a silent peer.
-final class WebSocketHandler: ChannelInboundHandler {
+final class ClientWebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 

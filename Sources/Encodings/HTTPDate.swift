@@ -1,11 +1,12 @@
 /// Dates as HTTP headers write them (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-enum HTTPDate {
+package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    static func text(secondsSince1970 seconds: Int64) -> String {
+    /// The date and time, not before 1970.
+    package static func text(secondsSince1970 seconds: Int64) -> String {
         let day = seconds / 86_400
         let time = seconds % 86_400
         let (year, month, dayOfMonth) = civil(day)

@@ -3,7 +3,7 @@ import COpenSSL
 /// A key pair of libcrypto: P-256 or RSA.
 ///
 /// `@unchecked Sendable`: the `EVP_PKEY` is never changed after it was made, and libcrypto counts its references atomically.
-final class PrivateKey: @unchecked Sendable {
+final class KeyPair: @unchecked Sendable {
     let pointer: OpaquePointer
 
     init(owning pointer: OpaquePointer) {
@@ -14,18 +14,18 @@ final class PrivateKey: @unchecked Sendable {
         EVP_PKEY_free(pointer)
     }
 
-    static func makeP256() throws(SimulatorError) -> PrivateKey {
+    static func makeP256() throws(SimulatorError) -> KeyPair {
         try generate(EVP_PKEY_EC) { EVP_PKEY_CTX_set_ec_paramgen_curve_nid($0, NID_X9_62_prime256v1) }
     }
 
-    static func makeRSA2048() throws(SimulatorError) -> PrivateKey {
+    static func makeRSA2048() throws(SimulatorError) -> KeyPair {
         try generate(EVP_PKEY_RSA) { EVP_PKEY_CTX_set_rsa_keygen_bits($0, 2048) }
     }
 
     private static func generate(
         _ kind: Int32,
         configure: (OpaquePointer) -> Int32
-    ) throws(SimulatorError) -> PrivateKey {
+    ) throws(SimulatorError) -> KeyPair {
         guard let context = EVP_PKEY_CTX_new_id(kind, nil) else {
             throw SimulatorError.keys(reason: "libcrypto knows no key kind \(kind)")
         }
@@ -35,7 +35,7 @@ final class PrivateKey: @unchecked Sendable {
         else {
             throw SimulatorError.keys(reason: "a key of kind \(kind) could not be generated")
         }
-        return PrivateKey(owning: key)
+        return KeyPair(owning: key)
     }
 
     /// Reads a PEM file's text.
