@@ -116,7 +116,7 @@ extension SQLWriter {
         return step
     }
 
-    /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`MessagePlaces`).
+    /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`NewMessages`).
     private func remove(_ list: BoundList, of topic: TopicID) throws(StoreError) -> Int {
         let places = try connection.all(SQL.places(list.placeholders), list.bindings) { ($0.text(0), $0.int(1)) }
         let last = try connection.first(SQL.lastPlace(list.placeholders), list.bindings) { $0.int(0) } ?? 0
@@ -127,13 +127,11 @@ extension SQLWriter {
 
     /// Says that an owner's feed is kept from behind a position on.
     func keep(feedOf owner: String, behind position: FeedPosition) throws(StoreError) {
-        session.places.change(feedOf: owner)
         try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
     }
 
     /// Says that a topic is kept from behind a number on.
     func keep(_ topic: TopicID, behind number: MessageNumber) throws(StoreError) {
-        session.places.change(topic: topic.text)
         try connection.run(SQL.raiseTopic, [.text(topic.text), .int(number + 1)])
     }
 }

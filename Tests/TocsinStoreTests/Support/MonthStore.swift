@@ -62,14 +62,12 @@ struct MonthStore {
     ) async throws -> String {
         let (models, given) = (models, id)
         return try await (store ?? self.store).write { writer throws(StoreError) in
-            let position = try writer.takePositions(["u::ann": 1])["u::ann"] ?? 0
-            let number = try writer.takeNumber(of: TopicID(topic)) ?? 0
+            let number = (try writer.lastNumber(of: TopicID(topic)) ?? 0) + 1
             let id = given ?? Self.id(moment, "\(topic)\(number)")
-            var record = models.message(id, topic: topic, number: number)
+            var record = models.message(id, topic: topic)
             record[ModelType.makingTime] = .int(moment.milliseconds)
-            record[ModelType.feedPosition] = .int(position)
             if let key { record["key"] = .text(key) }
-            try writer.insertNew([record])
+            try writer.create(record)
             return id
         }
     }
