@@ -11,13 +11,12 @@ final class PostgresConnection: SQLConnection {
     /// A command that was sent and whose results have not been read.
     private enum Pending {
         case preparation(StatementText, name: String)
-        case statement(sql: String)
-        /// Answers, as its last column, the number of the transaction, which tells later what became of it.
-        case transactionID(sql: String)
+        /// `row` takes the rows of a statement that was queued.
+        case statement(sql: String, row: ((PostgresRow) -> Void)? = nil)
         case synchronization
 
         var isCommit: Bool {
-            guard case .statement("COMMIT") = self else { return false }
+            guard case .statement("COMMIT", _) = self else { return false }
             return true
         }
     }
@@ -38,7 +37,8 @@ final class PostgresConnection: SQLConnection {
     private var hasBegun = false
     /// What began the last transaction, and the statements in it.
     private var beginning: (sql: String, parts: [String]) = ("", [])
-    private(set) var transactionID: String?
+    /// The number of the transaction, which tells later what became of it; nil until its answer has come.
+    private var transactionID: String?
     /// The number of a transaction before.
     private var earlierID = "0"
     private var proof: TransactionProof?
@@ -70,8 +70,6 @@ final class PostgresConnection: SQLConnection {
     }
 
     var isLost: Bool { link.isLost }
-
-    var isOneSession: Bool { options.preparesStatements }
 
     /// PostgreSQL ends no transaction by itself: after a failure it waits for `ROLLBACK`.
     var isInTransaction: Bool { hasBegun && !link.isLost }
@@ -105,6 +103,15 @@ final class PostgresConnection: SQLConnection {
         try send(sql)
     }
 
+    func queue(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        _ row: @escaping (any SQLRow) -> Void
+    ) throws(StoreError) {
+        parameters.bind(bindings)
+        try send(sql, row: row)
+    }
+
     func prove(by sql: String, _ bindings: [SQLValue]) {
         proof = TransactionProof(sql: sql, bindings: bindings)
     }
@@ -120,8 +127,8 @@ final class PostgresConnection: SQLConnection {
             indexes.append(pending.count - 1)
         }
         try receive { index, _, result in
-            guard let place = indexes.firstIndex(of: index), PQresultStatus(result) == PGRES_TUPLES_OK else { return }
-            for number in 0..<PQntuples(result) { row(place, PostgresRow(result: result, row: number)) }
+            guard let place = indexes.firstIndex(of: index) else { return }
+            Self.handOver(result) { row(place, $0) }
         }
     }
 
@@ -178,7 +185,7 @@ extension PostgresConnection {
         for (place, part) in beginning.parts.enumerated() {
             parameters.clear()
             let asksOwnID = limits.isWriting && place == beginning.parts.count - 1
-            try send(part, as: asksOwnID ? .transactionID(sql: part) : nil)
+            try send(part, row: asksOwnID ? { self.transactionID = $0.text($0.columnCount - 1) } : nil)
             guard place == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
@@ -318,7 +325,7 @@ package enum TransactionOutcome: Sendable, Hashable {
 
 extension PostgresConnection {
     /// Sends the statement with the bound parameters.
-    private func send(_ sql: String, as kind: Pending? = nil) throws(StoreError) {
+    private func send(_ sql: String, row: ((PostgresRow) -> Void)? = nil) throws(StoreError) {
         guard !parameters.hasZero else {
             throw .statement(code: 0, message: "a text holds a zero byte, which PostgreSQL cannot store", sql: sql)
         }
@@ -330,7 +337,7 @@ extension PostgresConnection {
                 parameters.withValues { PQsendQueryParams(handle, sql, $0, types, $1, nil, nil, 0) }
             }
         }
-        pending.append(kind ?? .statement(sql: sql))
+        pending.append(.statement(sql: sql, row: row))
     }
 
     private func sendPrepared(_ sql: String) throws(StoreError) {
@@ -375,9 +382,7 @@ extension PostgresConnection {
         try receive { index, _, result in
             guard index == last else { return }
             lastTag = String(cString: PQcmdStatus(result))
-            if PQresultStatus(result) == PGRES_TUPLES_OK {
-                for number in 0..<PQntuples(result) { row(PostgresRow(result: result, row: number)) }
-            }
+            Self.handOver(result, to: row)
             changed = Self.changes(of: result)
         }
         tag = lastTag
@@ -391,6 +396,11 @@ extension PostgresConnection {
             if statement == sql { changed += Self.changes(of: result) }
         }
         return changed
+    }
+
+    private static func handOver(_ result: OpaquePointer, to row: (PostgresRow) -> Void) {
+        guard PQresultStatus(result) == PGRES_TUPLES_OK else { return }
+        for number in 0..<PQntuples(result) { row(PostgresRow(result: result, row: number)) }
     }
 
     private static func changes(of result: OpaquePointer) -> Int {
@@ -419,10 +429,9 @@ extension PostgresConnection {
                 defer { PQclear(result) }
                 switch PQresultStatus(result) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                    if case .statement(let sql) = command { body(index, sql, result) }
-                    if case .transactionID = command {
-                        transactionID = PostgresRow(result: result, row: 0).text(Int(PQnfields(result)) - 1)
-                    }
+                    guard case .statement(let sql, let row) = command else { break }
+                    body(index, sql, result)
+                    if let row { Self.handOver(result, to: row) }
                 case PGRES_PIPELINE_ABORTED: forget(command)
                 default:
                     forget(command)
@@ -459,7 +468,7 @@ extension PostgresConnection {
     private static func text(of command: Pending) -> String {
         switch command {
         case .preparation(let text, _): text.text
-        case .statement(let sql), .transactionID(let sql): sql
+        case .statement(let sql, _): sql
         case .synchronization: "synchronization"
         }
     }

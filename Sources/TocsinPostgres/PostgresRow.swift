@@ -21,6 +21,8 @@ struct PostgresRow: SQLRow {
 
     private func type(_ column: Int) -> UInt32 { PQftype(result, Int32(column)) }
 
+    var columnCount: Int { Int(PQnfields(result)) }
+
     func isNull(_ column: Int) -> Bool {
         if PQgetisnull(result, row, Int32(column)) == 1 { return true }
         return type(column) == Self.jsonType && bytes(column).elementsEqual("null".utf8)

@@ -99,9 +99,6 @@ final class SQLiteConnection: SQLConnection {
     }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-    /// None: rows do not say who wrote them.
-    var transactionID: String? { nil }
-    var isOneSession: Bool { true }
 
     func watch(_ cancellation: ReadCancellation?) { timeLimit?.cancellation = cancellation }
 

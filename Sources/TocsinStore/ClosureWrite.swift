@@ -19,7 +19,7 @@ final class ClosureWrite<Value: Sendable>: QueuedWrite {
     func perform(
         _ batch: ArraySlice<any QueuedWrite>,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> [@Sendable () -> Void] {
+    ) throws(StoreError) -> [() -> Void] {
         let value = try body(writer)
         let caller = caller
         return [{ caller.resume(.success(value)) }]

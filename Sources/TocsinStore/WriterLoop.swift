@@ -12,16 +12,14 @@ struct WriterLoop {
         while true {
             var wantsFence = false
             do throws(StoreError) {
-                let mayExpect = attempt.isFirst && thread.settings.journal != nil
-                let writer = SQLWriter(session: try currentSession(), mayExpect: mayExpect)
+                let writer = SQLWriter(session: try currentSession(), isRepeated: !attempt.isFirst)
                 defer { wantsFence = writer.wantsFence }
                 guard let resumptions = try transact(group, writer, attempt) else {
                     attempt.inSavepoints = true
                     continue
                 }
-                let transaction = attempt.inSavepoints ? nil : writer.session.connection.transactionID
-                writer.session.places.commit(writer.events, as: transaction)
-                if !writer.events.isEmpty { thread.observer(writer.events) }
+                try complete(writer)
+                tell(writer)
                 for resume in resumptions { resume() }
                 return
             } catch {
@@ -47,7 +45,7 @@ struct WriterLoop {
         _ group: [any QueuedWrite],
         _ writer: SQLWriter,
         _ attempt: GroupAttempt
-    ) throws(StoreError) -> [@Sendable () -> Void]? {
+    ) throws(StoreError) -> [() -> Void]? {
         let connection = writer.session.connection
         writer.isFenced = attempt.isFenced
         try begin(writer, attempt)
@@ -78,7 +76,7 @@ struct WriterLoop {
     }
 
     private struct Outcome {
-        var resumptions: [@Sendable () -> Void] = []
+        var resumptions: [() -> Void] = []
         var successes = 0
         /// Times that a lock was waited for in vain.
         var blocked = 0
@@ -126,10 +124,10 @@ struct WriterLoop {
             return true
         } catch {
             try attempt.check(error, writer.session.connection)
-            guard outcome.successes == 0, batch.count == 1, !writer.restsOnExpectation else { return false }
+            guard outcome.successes == 0, batch.count == 1, !writer.restsOnMemory else { return false }
             try writer.session.connection.run("ROLLBACK")
             try begin(writer, attempt)
-            writer.forgetEvents(after: 0)
+            writer.forgetNotes(after: 0)
             let failure = GroupAttempt.writeFailure(error)
             outcome.resumptions.append { first.fail(failure) }
             return true
@@ -145,7 +143,7 @@ struct WriterLoop {
     ) throws(StoreError) {
         guard let first = batch.first else { return }
         let connection = writer.session.connection
-        let eventCount = writer.events.count
+        let noteCount = writer.noteCount
         try connection.run("SAVEPOINT intent")
         do throws(StoreError) {
             let resumptions = try first.perform(batch, writer)
@@ -160,7 +158,7 @@ struct WriterLoop {
             guard outcome.blocked <= GroupAttempt.mostBlocked else { throw error }
             try connection.run("ROLLBACK TO intent")
             try connection.run("RELEASE intent")
-            writer.forgetEvents(after: eventCount)
+            writer.forgetNotes(after: noteCount)
             guard batch.count > 1 else {
                 let failure = GroupAttempt.writeFailure(error)
                 return outcome.resumptions.append { first.fail(failure) }
@@ -172,14 +170,13 @@ struct WriterLoop {
     }
 
     /// Commits what has succeeded; answers whom to tell.
-    private func end(_ outcome: Outcome, _ writer: SQLWriter) throws(StoreError) -> [@Sendable () -> Void] {
+    private func end(_ outcome: Outcome, _ writer: SQLWriter) throws(StoreError) -> [() -> Void] {
         let connection = writer.session.connection
         guard outcome.successes > 0 else {
             try connection.run("ROLLBACK")
-            writer.session.places.begin()
             return outcome.resumptions
         }
-        try thread.settings.journal?.write(writer.events, writer.session)
+        writer.serial = try thread.settings.journal?.write(writer.events, writer.session)
         let start = ContinuousClock.now
         try connection.run("COMMIT")
         let time = ContinuousClock.now - start
@@ -190,6 +187,33 @@ struct WriterLoop {
             statistics.refusal = nil
         }
         return outcome.resumptions
+    }
+}
+
+// MARK: After the commit
+
+extension WriterLoop {
+    /// Reads the numbers of messages that are stored, where the answers that told them were lost with the connection.
+    private mutating func complete(_ writer: SQLWriter) throws(StoreError) {
+        for messages in writer.unnumbered {
+            do throws(StoreError) {
+                try messages.read(from: SQLReader(session: try currentSession()))
+            } catch {
+                throw .uncertain(
+                    reason:
+                        "the database went away while this was committed: it is stored, and its number is not known. "
+                        + "Repeating it with the same id or key is safe",
+                    detail: error.description
+                )
+            }
+        }
+    }
+
+    /// Tells the observer, and the journal's reader, what was committed.
+    private func tell(_ writer: SQLWriter) {
+        let events = writer.events
+        if let serial = writer.serial { thread.settings.journal?.keep(events, of: serial) }
+        if !events.isEmpty { thread.observer(events) }
     }
 }
 

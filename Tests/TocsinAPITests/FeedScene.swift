@@ -130,8 +130,6 @@ private final class FailingConnection: SQLConnection {
 
     func execute(script: String) throws(StoreError) { try base.execute(script: script) }
     var isInTransaction: Bool { base.isInTransaction }
-    var transactionID: String? { base.transactionID }
-    var isOneSession: Bool { base.isOneSession }
     func checkpoint() throws(StoreError) { try base.checkpoint() }
     func close() { base.close() }
 }

@@ -63,7 +63,7 @@ struct RacingIDTests {
         #expect(answers[0]["number"] == 1)
         #expect(answers[0] == answers[1])
         #expect(try nodes.count("messages") == 1)
-        #expect(try nodes.count("deviceless_runs") == 1)
+        #expect(try nodes.count("deliveries") == 1)
         #expect(try await nodes.one.publish("Next", to: order.topic)["number"] == 2)
     }
 

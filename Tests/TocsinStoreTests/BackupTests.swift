@@ -29,10 +29,9 @@ struct BackupTests {
         let models = models
         try await store.write { writer throws(StoreError) in
             for index in 0..<count {
-                guard let number = try writer.takeNumber(of: TopicID("t")) else { continue }
-                var record = models.message("\(prefix)-\(index)", topic: "t", number: number)
+                var record = models.message("\(prefix)-\(index)", topic: "t")
                 record["body"] = .text(String(repeating: "text ", count: 200))
-                _ = try writer.insert(record)
+                try writer.create(record)
             }
         }
     }

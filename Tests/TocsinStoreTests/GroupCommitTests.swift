@@ -32,8 +32,7 @@ struct GroupCommitTests {
         try await database.withStore { store in
             try await store.insert([models.topic("t1")])
             let errors = try await together(count, on: store) { index, writer throws(StoreError) in
-                let number = try writer.takeNumber(of: TopicID("t1")) ?? 0
-                _ = try writer.insert(models.message("m\(index)", topic: "t1", number: number))
+                try writer.create(models.message("m\(index)", topic: "t1"))
             }
             #expect(errors.allSatisfy { $0 == nil })
             // The topic, the holder, and 300 writes in groups of at most 256.
@@ -86,11 +85,7 @@ struct GroupCommitTests {
                 for index in 0..<count {
                     group.addTask {
                         let record = try? await store.write { writer throws(StoreError) in
-                            let number = try writer.takeNumber(of: TopicID("t1")) ?? 0
-                            let record = models.message("m\(index)", topic: "t1", number: number)
-                            _ = try writer.insert(record)
-                            writer.note(.created(record))
-                            return record
+                            try writer.create(models.message("m\(index)", topic: "t1"))
                         }
                         if let record, !events.all.contains(.created(record)) { early.append([index]) }
                     }

@@ -12,15 +12,15 @@ struct GroupedWriteTests {
         var fails = false
         let batches: Collected<[String]>
 
-        static func perform(_ batch: [Insertion], _ writer: any StoreWriter) throws(StoreError) -> [String] {
+        static func perform(_ batch: [Insertion], _ writer: any StoreWriter) throws(StoreError) -> () -> [String] {
             batch.first?.batches.append([batch.map(\.id)])
             for insertion in batch {
                 let topic = GroupedWriteTests.models.topic(insertion.id)
                 writer.note(.created(topic))
-                try writer.insertNew([topic])
-                if insertion.fails { throw .mismatch(reason: insertion.id) }
+                let taken = try writer.insert(topic)
+                if insertion.fails || taken != nil { throw .mismatch(reason: insertion.id) }
             }
-            return batch.map(\.id)
+            return { batch.map(\.id) }
         }
     }
 
@@ -68,7 +68,7 @@ struct GroupedWriteTests {
                 try await store.write { writer throws(StoreError) in
                     let topic = models.topic(id)
                     writer.note(.created(topic))
-                    try writer.insertNew([topic])
+                    _ = try writer.insert(topic)
                 }
                 return .success(id)
             }

@@ -73,8 +73,7 @@ struct PartitionTests {
         if status == .waiting { delivery.nextAttemptAt = moment(made) }
         let (row, models) = (delivery, models)
         try await store.write { writer throws(StoreError) in
-            let number = try writer.takeNumber(of: TopicID("t")) ?? 0
-            _ = try writer.insert(models.message(id, topic: "t", number: number))
+            try writer.create(models.message(id, topic: "t"))
             try writer.save([row])
         }
         return id

@@ -97,10 +97,11 @@ struct RecordTests {
         topic["_deleted"] = .bool(true)
         topic["_version"] = .int(2)
         let after = topic
+        let message = models.message("m1", topic: "t1")
         try await database.withStore { store in
             let number = try await store.write { writer throws(StoreError) in
                 _ = try writer.insert(before)
-                _ = try writer.takeNumber(of: TopicID("t1"))
+                try writer.create(message)
                 try writer.update(after)
                 return try writer.lastNumber(of: TopicID("t1"))
             }
@@ -152,19 +153,25 @@ struct RecordTests {
 
     @Test("numbers start at 1, one topic after the other; an absent topic has none", arguments: TestDatabase.available)
     func numbers(database: TestDatabase) async throws {
-        let topics = [models.topic("t1"), models.topic("t2")]
+        let models = models
         try await database.withStore { store in
-            try await store.insert(topics)
+            try await store.insert([models.topic("t1"), models.topic("t2")])
             let numbers = try await store.write { writer throws(StoreError) in
-                var numbers: [MessageNumber?] = []
-                for topic in ["t1", "t1", "t2", "none"] { numbers.append(try writer.takeNumber(of: TopicID(topic))) }
-                return numbers
+                let messages = NewMessages(["t1", "t1", "t2"].enumerated().map { models.message("a\($0)", topic: $1) })
+                try writer.create(messages)
+                let next = try writer.create(models.message("b", topic: "t1"))
+                return (messages.records + [next]).map(\.number)
             }
-            #expect(numbers == [1, 2, 1, nil])
+            #expect(numbers == [1, 2, 1, 3])
+            await #expect(throws: StoreError.self) {
+                try await store.write { writer throws(StoreError) in
+                    try writer.create(models.message("c", topic: "none"))
+                }
+            }
             let last = try await store.read { reader throws(StoreError) in
                 [try reader.lastNumber(of: TopicID("t1")), try reader.lastNumber(of: TopicID("none"))]
             }
-            #expect(last == [2, nil])
+            #expect(last == [3, nil])
         }
     }
 
@@ -173,34 +180,41 @@ struct RecordTests {
         arguments: TestDatabase.available
     )
     func positions(database: TestDatabase) async throws {
-        let topics = [models.topic("t1")]
+        let models = models
+        @Sendable func message(_ id: String, of owner: String) -> Record {
+            var message = models.message(id, topic: "t1")
+            message["owner"] = .text("u::" + owner)
+            return message
+        }
         try await database.withStore { store in
-            try await store.insert(topics)
+            try await store.insert([models.topic("t1")])
             let positions = try await store.write { writer throws(StoreError) in
-                var positions: [FeedPosition] = []
-                for counts in [["u::ann": 1], ["u::ann": 3, "u::bob": 2], ["u::bob": 1]] {
-                    for (_, position) in try writer.takePositions(counts).sorted(by: { $0.key < $1.key }) {
-                        positions.append(position)
-                    }
+                var positions: [FeedPosition?] = []
+                for (round, owners) in [["ann"], ["ann", "bob", "ann", "bob", "ann"], ["bob"]].enumerated() {
+                    let records = owners.enumerated().map { message("m\(round)-\($0)", of: $1) }
+                    let messages = NewMessages(records)
+                    try writer.create(messages)
+                    try writer.awaitAnswers()
+                    positions += messages.records.map(\.feedPosition)
                 }
                 return positions
             }
-            #expect(positions == [1, 2, 1, 3])
+            #expect(positions == [1, 2, 1, 3, 2, 4, 3])
             await #expect(throws: StoreError.self) {
                 try await store.write { writer throws(StoreError) in
-                    _ = try writer.takePositions(["u::ann": 1])
+                    try writer.create(message("failing", of: "ann"))
                     throw StoreError.mismatch(reason: "on purpose")
                 }
             }
-            let next = try await store.write { writer throws(StoreError) in try writer.takePositions(["u::ann": 1]) }
-            #expect(next == ["u::ann": 5])
+            let next = try await store.write { writer throws(StoreError) in try writer.create(message("n", of: "ann")) }
+            #expect(next.feedPosition == 5)
             let bounds = try await store.read { reader throws(StoreError) in
                 [
                     try reader.feedBounds(of: "u::ann"), try reader.feedBounds(of: "u::none"),
                     try reader.feedBounds(of: TopicID("t1")), try reader.feedBounds(of: TopicID("none")),
                 ]
             }
-            #expect(bounds == [FeedBounds(first: 1, last: 5), FeedBounds(), FeedBounds(), nil])
+            #expect(bounds == [FeedBounds(first: 1, last: 5), FeedBounds(), FeedBounds(first: 1, last: 8), nil])
         }
     }
 }

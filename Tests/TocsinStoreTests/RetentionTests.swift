@@ -33,13 +33,11 @@ struct RetentionTests {
         try await store.write { writer throws(StoreError) in
             for second in 0..<times {
                 let topic = topics[second % topics.count]
-                let position = try writer.takePositions([owner: 1])[owner] ?? 0
-                let number = try writer.takeNumber(of: TopicID(topic)) ?? Int64(second + 1)
-                var record = models.message("\(topic)-\(number)", topic: topic, number: number)
+                let number = (try writer.lastNumber(of: TopicID(topic)) ?? 0) + 1
+                var record = models.message("\(topic)-\(number)", topic: topic)
                 record["owner"] = .text(owner)
                 record[ModelType.makingTime] = .int(Int64(second + 1) * 1000)
-                record[ModelType.feedPosition] = .int(position)
-                _ = try writer.insert(record)
+                try writer.create(record)
             }
         }
     }
@@ -199,7 +197,15 @@ struct RetentionTests {
     @Test("messages whose topic is gone, or which belong to nobody, go like others", arguments: TestDatabase.available)
     func orphans(database: TestDatabase) async throws {
         try await database.withStore { store in
+            var topic = models.topic("gone")
+            try await store.insert([topic])
             try await publish(["gone"], times: 5, to: store)
+            topic["_deleted"] = .bool(true)
+            let (deleted, models) = (topic, models)
+            try await store.write { writer throws(StoreError) in
+                try writer.update(deleted)
+                _ = try writer.removeTombstones(models.topic, changedBefore: moment(9), limit: 1)
+            }
             var nobody = models.message("nobody", topic: "void", number: 1)
             (nobody["owner"], nobody[ModelType.makingTime]) = (.null, .int(1))
             try await store.insert([nobody])

@@ -3,11 +3,12 @@
 package protocol GroupedWrite: Sendable {
     associatedtype Outcome: Sendable
 
-    /// Performs writes in the order in which they were called, as if one by one, and answers the outcome of each.
+    /// Performs writes in the order in which they were called, as if one by one, and answers what tells the outcome of each
+    /// once they are durable.
     ///
     /// Throws when one of them cannot be done: then all are undone and performed anew, in smaller batches, so that only that
     /// one fails. As a write's closure, it does nothing outside but answer.
-    static func perform(_ batch: [Self], _ writer: any StoreWriter) throws(StoreError) -> [Outcome]
+    static func perform(_ batch: [Self], _ writer: any StoreWriter) throws(StoreError) -> () -> [Outcome]
 }
 
 extension GroupedWrite {
@@ -40,24 +41,16 @@ private final class BatchedWrite<Work: GroupedWrite>: QueuedWrite {
     func perform(
         _ batch: ArraySlice<any QueuedWrite>,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> [@Sendable () -> Void] {
-        var (works, callers): ([Work], [WaitingCaller<Work.Outcome>]) = ([], [])
-        works.reserveCapacity(batch.count)
-        callers.reserveCapacity(batch.count)
-        for write in batch {
-            guard let member = write as? Self else { continue }
-            works.append(member.work)
-            callers.append(member.caller)
-        }
-        let outcomes = try Work.perform(works, writer)
-        guard outcomes.count == batch.count, callers.count == batch.count else {
-            throw .mismatch(reason: "\(batch.count) writes of one kind had \(outcomes.count) outcomes.")
-        }
-        return [
-            { [callers] in
-                for place in callers.indices { callers[place].resume(.success(outcomes[place])) }
-            }
-        ]
+    ) throws(StoreError) -> [() -> Void] {
+        let members = batch.compactMap { $0 as? Self }
+        let outcomes = try Work.perform(members.map { $0.work }, writer)
+        let callers = members.map { $0.caller }
+        return [{ Self.answer(callers, outcomes()) }]
+    }
+
+    private static func answer(_ callers: [WaitingCaller<Work.Outcome>], _ outcomes: [Work.Outcome]) {
+        precondition(outcomes.count == callers.count, "each write of a batch has its outcome")
+        for place in callers.indices { callers[place].resume(.success(outcomes[place])) }
     }
 
     func fail(_ error: StoreError) { caller.resume(.failure(error)) }

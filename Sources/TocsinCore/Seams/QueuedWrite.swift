@@ -8,7 +8,7 @@ package protocol QueuedWrite: AnyObject, Sendable {
     func perform(
         _ batch: ArraySlice<any QueuedWrite>,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> [@Sendable () -> Void]
+    ) throws(StoreError) -> [() -> Void]
     func fail(_ error: StoreError)
 }
 

@@ -53,6 +53,8 @@ package protocol StoreWriter:
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
     /// in their order.
     var unlocked: any StoreReader { get }
+    /// Whether this write was begun before and failed, together with others or alone: what is remembered may be why.
+    var isRepeated: Bool { get }
 }
 
 extension StoreWriter {
@@ -129,9 +131,6 @@ package protocol ModelWriting {
     ///
     /// A conflict on another unique constraint is a `StoreError.statement`; look first.
     func insert(_ record: Record) throws(StoreError) -> Record?
-    /// Inserts records of one model, each of which must be new; fails when one is not, which says that another writer was
-    /// faster: where answers take their time, at a later statement or the commit.
-    func insertNew(_ records: [Record]) throws(StoreError)
     /// Replaces all values of the row with the record's id.
     func update(_ record: Record) throws(StoreError)
     /// Removes tombstones of the model that were last changed before `moment`, oldest first, with all that hangs on them; at
@@ -147,63 +146,21 @@ package protocol ModelWriting {
     /// write group, shared. A group in which this is called is begun again with that lock for itself alone: to ask for it in
     /// the middle would make two groups wait for each other.
     func fenceChanges() throws(StoreError)
-    /// Hands out so many numbers of each topic, under their rows, which are locked in order of id; answers the first of
-    /// each. A topic that is not there, or was deleted, has none.
-    func takeNumbers(_ counts: [TopicID: Int]) throws(StoreError) -> [TopicID: MessageNumber]
-    /// Hands out so many positions in each owner's feed, under their rows, which are locked in order of owner; answers the
-    /// first of each. Before any topic's number (`MessageNumbering`).
-    func takePositions(_ counts: [String: Int]) throws(StoreError) -> [String: FeedPosition]
-    /// Does both, positions first, and asks what was made before, and what else is asked, without waiting in between where
-    /// that saves time.
-    func assignNumbers(
-        _ positions: [String: Int],
-        _ numbers: [TopicID: Int],
-        asking questions: PlaceQuestions?
-    ) throws(StoreError) -> TakenPlaces
-}
-
-/// What is asked of topics where places in them are taken.
-package struct PlaceQuestions: Sendable {
-    /// The topics' model: the topics as they are now, under their locks.
-    package var topics: ModelType
-    /// `membersIfNoneHasDevice` of topics of so many members at most.
-    package var fewMembers: Int
-    /// When the messages are made, by the clock of who asks; they get the time of those before them where that is later.
-    package var now: Timestamp
-
-    /// Questions about the topics of one write group.
-    package init(topics: ModelType, fewMembers: Int, now: Timestamp) {
-        (self.topics, self.fewMembers, self.now) = (topics, fewMembers, now)
-    }
-}
-
-/// Places of new messages, which no other writer gets.
-package struct TakenPlaces: Sendable {
-    /// The first of each owner.
-    package var firstPositions: [String: FeedPosition]
-    /// The first of each topic that is there.
-    package var firstNumbers: [TopicID: MessageNumber]
-    /// The latest time at which the messages before them in their topics were made; nil where one writer makes all messages,
-    /// in order.
-    package var latestMaking: Timestamp?
-    /// The members of the topics that are few and have no device; nil when that was not asked, or saves nothing.
-    package var deviceless: [TopicID: [UserID]]?
-    /// The topics that are there, as they are until this transaction ends; none when they were not asked for, or one writer
-    /// makes all changes.
-    package var topics: [TopicID: Record] = [:]
-
-    /// What was handed out; the rest is set where it was asked for.
-    package init(firstPositions: [String: FeedPosition] = [:], firstNumbers: [TopicID: MessageNumber] = [:]) {
-        self.firstPositions = firstPositions
-        self.firstNumbers = firstNumbers
-    }
-}
-
-extension ModelWriting {
-    /// The next number of a topic; nil when there is no such topic, or no longer.
-    package func takeNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
-        try takeNumbers([topic: 1])[topic]
-    }
+    /// Locks the rows that messages of these owners in these topics are numbered by, in the order in which all writers do,
+    /// and looks at the topics then.
+    func hold(
+        _ topics: [TopicID],
+        of model: ModelType,
+        feedsOf owners: [String]
+    ) throws(StoreError) -> HeldTopics
+    /// Stores new messages, which the database numbers, and notes that they were created.
+    ///
+    /// They have their numbers once the database has answered: after `awaitAnswers` at the latest, and when the write is
+    /// durable. A failure may be thrown as late: of an id that is taken, of a topic that is not there, or, where the messages
+    /// rest on what topics were, of one that has changed.
+    func create(_ messages: NewMessages) throws(StoreError)
+    /// Waits for answers of the database that nobody has waited for.
+    func awaitAnswers() throws(StoreError)
 }
 
 /// What a read may ask about memberships.
@@ -265,8 +222,6 @@ package protocol DeviceWriting {
 /// What a read may ask about deliveries and fan-outs.
 package protocol DeliveryReading {
     /// Deliveries of a message after a device id, by device id, at most `limit`; all states when `status` is nil.
-    ///
-    /// Here and wherever deliveries are read, those that a `DevicelessRun` stands for are among them.
     func deliveries(
         of message: MessageID,
         status: DeliveryStatus?,
@@ -285,8 +240,6 @@ package protocol DeliveryReading {
     /// owner left the topic) comes inactive, with the reason and without a token; those of members who muted the topic come
     /// marked so. Registering again does not count as an end, and joining later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
-    /// The members of each topic of at most so many, none of whom has an active device; nothing for all other topics.
-    func membersIfNoneHasDevice(of topics: Set<TopicID>, atMost limit: Int) throws(StoreError) -> [TopicID: [UserID]]
     /// Device ids, rising, that cut a large topic's devices into parts of about so many; none for a topic of few members.
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String]
     /// Looks at the next `limit` deliveries after a place: those in a final state since before the moment, and the last one
@@ -296,13 +249,6 @@ package protocol DeliveryReading {
         after place: DeliveryPlace,
         limit: Int
     ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?)
-    /// Looks at the next `limit` topics after one by id: those whose first run was made before the moment, and the last one
-    /// looked at; nil behind the last of all.
-    func topicsWithOldRuns(
-        madeBefore moment: Timestamp,
-        after topic: TopicID,
-        limit: Int
-    ) throws(StoreError) -> (due: [TopicID], last: TopicID?)
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when there is none.
     func nextDue() throws(StoreError) -> Timestamp?
 }
@@ -328,8 +274,6 @@ package protocol DeliveryWriting {
     func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout]
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
     func save(_ deliveries: [Delivery]) throws(StoreError)
-    /// Inserts runs, in the write that makes their messages.
-    func save(_ runs: [DevicelessRun]) throws(StoreError)
     /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks
     /// them `sending` under the lease, and returns them with their devices. Those whose device is gone or retired end instead.
     func claimDeliveries(
@@ -345,8 +289,9 @@ package protocol DeliveryWriting {
     /// Removes those of the deliveries that are in a final state since before the moment, and whose message is on its way to
     /// nobody any more; answers how many.
     func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int
-    /// Removes the first runs of these topics that were made before the moment, at most `limit`; answers how many.
-    func removeRuns(of topics: [TopicID], madeBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
+    /// Removes what older versions wrote in place of deliveries (`deviceless_runs`) and was made before the moment, at most
+    /// `limit` rows; answers how many.
+    func removeRuns(madeBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
     /// At start on one machine: drops every lease, for no holder can be alive.
     func dropLeases() throws(StoreError)
     /// Makes deliveries of a message to devices in this state due again, with no attempts counted and a new life time;

@@ -3,17 +3,16 @@
 ///
 /// They are found by a walk through the ledger in its own order: an index of their times would cost
 /// every push. Where the ledger stands in parts by time (PostgreSQL), each part goes as a whole,
-/// once all of it is over; they span as long as deliveries are kept, at most thirty days. Runs,
-/// which stand for deliveries that were never written, are found by their topics, each of which has
-/// its oldest first.
+/// once all of it is over; they span as long as deliveries are kept, at most thirty days. What older
+/// versions wrote in place of deliveries (`deviceless_runs`) goes by its own age.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
     private let keptSeconds: Double
     private let batch: Int
     private static let longestSpanDays = 30.0
-    /// Topics looked at for runs in one statement.
-    private static let topicsAtOnce = 50
+    /// A run may stand for deliveries that are so much younger than it.
+    private static let longestRunSeconds = 3600.0
 
     /// - Parameter batch: Rows looked at, and removed at most, in one transaction.
     package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
@@ -26,8 +25,7 @@ package struct DeliveryReaper: Sendable {
     /// Removes all that is due now; answers how many it removed one by one.
     package func runOnce() async throws(ServiceError) -> Int {
         let end = time.now().adding(seconds: -keptSeconds)
-        let allOverBefore = end.adding(seconds: -DevicelessRun.longestSeconds)
-        let total = try await removeRows(settledBefore: end) + removeRuns(madeBefore: allOverBefore)
+        let total = try await removeRows(settledBefore: end) + removeRuns(settledBefore: end)
         try await keepPartitions(settledBefore: end)
         return total
     }
@@ -62,22 +60,14 @@ package struct DeliveryReaper: Sendable {
         return total
     }
 
-    private func removeRuns(madeBefore end: Timestamp) async throws(ServiceError) -> Int {
-        let limit = batch
-        var total = 0
-        var place: TopicID? = TopicID("")
-        while let from = place, !Task.isCancelled {
-            let page = try await store.reading(for: .server) { reader throws(StoreError) in
-                try reader.topicsWithOldRuns(madeBefore: end, after: from, limit: Self.topicsAtOnce)
+    private func removeRuns(settledBefore end: Timestamp) async throws(ServiceError) -> Int {
+        let (limit, madeBefore) = (batch, end.adding(seconds: -Self.longestRunSeconds))
+        var (total, removed) = (0, batch)
+        while removed == batch, !Task.isCancelled {
+            removed = try await store.writing { writer throws(StoreError) in
+                .success(try writer.removeRuns(madeBefore: madeBefore, limit: limit))
             }
-            place = page.last
-            var removed = page.due.isEmpty ? 0 : limit
-            while removed == limit, !Task.isCancelled {
-                removed = try await store.writing { writer throws(StoreError) in
-                    .success(try writer.removeRuns(of: page.due, madeBefore: end, limit: limit))
-                }
-                total += removed
-            }
+            total += removed
         }
         return total
     }

@@ -123,26 +123,19 @@ package struct DirectPushService: Sendable {
         }
         let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
         try prepareTopic(topic, sender, now, writer)
-        guard let number = try MessageNumbering.take(for: &record, in: topic, writer) else {
-            return .failure(.unauthorized)
-        }
-        if let stored = try writer.insert(record) {
-            throw .mismatch(reason: "Message \(stored.id) appeared inside its own transaction.")
-        }
+        let created = NewMessages([record])
+        try writer.create(created)
         try writer.save(deliveries)
-        writer.note(.created(record))
+        try writer.awaitAnswers()
+        let message = created.records[0]
         for delivery in deliveries { writer.note(.deliveryChanged(delivery)) }
-        try environment.raise(.pushRequested(Self.request(order, record, number)), writer)
+        try environment.raise(.pushRequested(Self.request(order, message)), writer)
         if deliveries.contains(where: { $0.status == .waiting }) { writer.note(.outboxFilled) }
-        return .success(try receipt(record, writer))
+        return .success(try receipt(message, writer))
     }
 
-    private static func request(
-        _ order: Order,
-        _ record: Record,
-        _ number: MessageNumber
-    ) -> WebhookOccurrence.PushRequest {
-        var request = WebhookOccurrence.PushRequest(record, number: number)
+    private static func request(_ order: Order, _ message: Record) -> WebhookOccurrence.PushRequest {
+        var request = WebhookOccurrence.PushRequest(message)
         request.userID = order.userID
         request.tokenCount = order.tokens.isEmpty ? nil : order.tokens.count
         return request

@@ -2,14 +2,15 @@
 ///
 /// Each draft is decided in its turn, after what is stored and what drafts before it have made: so a second draft with an
 /// `id` or `key` of this batch meets the first. Look-ups take no locks. Another writer may create the same `id` or `key`
-/// after them; then `insertNew` throws, and what is performed anew finds the other's message.
+/// after them; then the write fails, and what is performed anew finds the other's message.
 ///
-/// A topic that messages were made in before is remembered, not looked up: whoever may publish to it as it was is held
-/// against it as it is when its row is locked for the message's number. Nobody is refused by memory alone.
+/// Topics are held under their locks while messages are made in them. One that was held before is remembered instead
+/// (`TopicMemory`), and the statement that numbers its messages fails where it has changed since: so PostgreSQL is asked once
+/// for all of a batch, its commit included. What fails is performed anew, and its topics are forgotten.
 struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]
-    private var now: Timestamp
+    private var now = Timestamp(milliseconds: 0)
     private var topics: BatchTopics
     private var verdicts: [Verdict] = []
     /// What is to be stored, in the order of the drafts.
@@ -23,10 +24,10 @@ struct MessageBatch {
     private var storedByID: [String: Record] = [:]
     private var storedByKey: [MessageKey: Record] = [:]
 
-    /// Topics of so many members are looked through for devices when a message is created.
-    private static let fewMembers = 8
-    /// The members of such topics, who have no device, where that was asked for with the places.
-    private var deviceless: [TopicID: [UserID]]?
+    /// The topics, as they are held or remembered.
+    private var held: [TopicID: HeldTopic] = [:]
+    /// What is stored: `created`, which is empty then.
+    private var stored = NewMessages([])
 
     private enum Verdict {
         case settled(Result<Record, ServiceError>)
@@ -36,27 +37,28 @@ struct MessageBatch {
         case repeats(Int)
     }
 
-    /// Creates what the rules allow; answers the outcome of each draft.
+    /// Creates what the rules allow; answers what tells the outcome of each draft once the write is durable.
     static func perform(
         _ drafts: [MessageDraft],
         _ makers: MessageMakers,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> [Result<Record, ServiceError>] {
-        var batch = MessageBatch(makers: makers, drafts: drafts, now: makers.environment.changeTime())
-        try batch.decide(writer.unlocked)
+    ) throws(StoreError) -> () -> [Result<Record, ServiceError>] {
+        var batch = MessageBatch(makers: makers, drafts: drafts)
+        try batch.lookUp(writer.unlocked)
+        batch.now = makers.environment.changeTime()
+        if writer.isRepeated { makers.memory.forget(batch.topics.ids) }
+        let trustsMemory = batch.mayPublishByMemory()
+        try batch.decide(trustsMemory, writer.unlocked)
         if !batch.created.isEmpty {
-            try batch.assignNumbers(writer)
-            try writer.insertNew(batch.created)
-            try batch.startFanouts(writer)
-            try batch.tellWebhooks(writer)
+            if !trustsMemory { try batch.hold(writer) }
+            try batch.store(trustsMemory, writer)
         }
-        return batch.outcomes()
+        return { [batch] in batch.outcomes() }
     }
 
-    private init(makers: MessageMakers, drafts: [MessageDraft], now: Timestamp) {
+    private init(makers: MessageMakers, drafts: [MessageDraft]) {
         self.makers = makers
         self.drafts = drafts
-        self.now = now
         topics = BatchTopics(of: drafts)
         verdicts.reserveCapacity(drafts.count)
         created.reserveCapacity(drafts.count)
@@ -69,8 +71,8 @@ struct MessageBatch {
         for index in drafts.indices {
             switch verdicts[index] {
             case .settled(let outcome): outcomes.append(outcome)
-            case .created(let place): outcomes.append(.success(created[place]))
-            case .repeats(let place): outcomes.append(drafts[index].outcome(ofRepeating: created[place]))
+            case .created(let place): outcomes.append(.success(stored.records[place]))
+            case .repeats(let place): outcomes.append(drafts[index].outcome(ofRepeating: stored.records[place]))
             }
         }
         return outcomes
@@ -80,10 +82,7 @@ struct MessageBatch {
 // MARK: Deciding
 
 extension MessageBatch {
-    private mutating func decide(_ reader: any StoreReader) throws(StoreError) {
-        try lookUp(reader)
-        // A message that is there already takes no place, so that its topic would not be looked at again.
-        let trustsMemory = storedByID.isEmpty && storedByKey.isEmpty && mayPublishByMemory()
+    private mutating func decide(_ trustsMemory: Bool, _ reader: any StoreReader) throws(StoreError) {
         if !trustsMemory {
             let found = try found(reader)
             topics.see { found[$0] }
@@ -122,10 +121,18 @@ extension MessageBatch {
         return values
     }
 
-    /// Whether all drafts might publish to their topics as these were when places in them were last taken.
+    /// Whether all drafts might publish to their topics as these are remembered.
+    ///
+    /// A message that is there already is given no number, so that its topic would not be looked at again: then nothing is
+    /// decided by memory.
     private mutating func mayPublishByMemory() -> Bool {
-        let memory = makers.memory
-        topics.see { memory[$0] }
+        guard storedByID.isEmpty, storedByKey.isEmpty else { return false }
+        for topic in topics.ids {
+            guard let remembered = makers.memory[topic] else { return false }
+            held[topic] = remembered
+        }
+        let held = held
+        topics.see { held[$0]?.record }
         for (draft, topic) in zip(drafts, topics.places) {
             guard topics.mayPublish(draft, in: topic) else { return false }
         }
@@ -160,34 +167,25 @@ extension MessageBatch {
 // MARK: Writing
 
 extension MessageBatch {
-    private mutating func assignNumbers(_ writer: any StoreWriter) throws(StoreError) {
-        let questions = PlaceQuestions(topics: makers.topics, fewMembers: Self.fewMembers, now: now)
-        let taken = try MessageNumbering.take(
-            for: &created,
-            in: topics.ids,
-            at: topicsOfCreated,
-            asking: questions,
-            writer
-        )
-        if let absent = taken.absent { throw overtaken(absent) }
-        if !taken.topics.isEmpty {
-            topics.see { taken.topics[$0] }
-            // Topics that no message is made in were not locked.
-            for (draft, topic) in topics.places.enumerated() where topics.isThere(topic) {
-                if case .settled = verdicts[draft] { continue }
-                guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
-            }
+    /// Locks the topics that messages are made in, and judges by what they are then.
+    private mutating func hold(_ writer: any StoreWriter) throws(StoreError) {
+        let wanted = Set(topicsOfCreated).map { topics.ids[$0] }
+        let found = try writer.hold(wanted, of: makers.topics, feedsOf: Array(Set(created.compactMap(\.owner))))
+        held = found.topics
+        topics.see { found.topics[$0]?.record }
+        for (draft, topic) in topics.places.enumerated() {
+            // Topics that no message is made in are not locked.
+            if case .settled = verdicts[draft] { continue }
+            guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
         }
-        makers.memory.note(taken.topics)
-        if let latest = taken.latestMaking, latest > now { follow(latest) }
-        deviceless = taken.deviceless
+        makers.memory.note(held)
+        if let latest = found.latestMaking, latest > now { follow(latest) }
     }
 
-    /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again, and
-    /// refuses its drafts alone.
+    /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again,
+    /// and refuses its drafts alone.
     private func overtaken(_ topic: TopicID) -> StoreError {
-        for id in topics.ids { makers.memory.forget(id) }
-        return .overtaken(
+        .overtaken(
             isWhole: true,
             code: 0,
             message: "topic \(topic) was changed while a message to it was created",
@@ -206,33 +204,40 @@ extension MessageBatch {
         }
     }
 
+    /// Stores the messages and what they bring about.
+    private mutating func store(_ trustsMemory: Bool, _ writer: any StoreWriter) throws(StoreError) {
+        var expectation: TopicExpectation?
+        if trustsMemory {
+            let topics = Dictionary(uniqueKeysWithValues: held.map { ($0.text, $1) })
+            expectation = TopicExpectation(model: makers.topics, topics: topics, madeBy: now)
+        }
+        let records = created
+        created = []
+        stored = NewMessages(records, expecting: expectation)
+        try writer.create(stored)
+        try startFanouts(writer)
+        try tellWebhooks(writer)
+    }
+
     /// Where nobody has a device, what a fan-out would find out is written at once.
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
-        let deviceless = try askedDeviceless(writer)
-        let members = topics.ids.map { deviceless[$0] }
-        let isHeard = makers.environment.notesDeliveries
-        var numbers = [ClosedRange<MessageNumber>?](repeating: nil, count: members.count)
-        var (events, fanouts): ([DomainEvent], [Fanout]) = ([], [])
-        events.reserveCapacity(created.count)
-        for (record, topic) in zip(created, topicsOfCreated) {
-            events.append(.created(record))
+        let members = topics.ids.map { held[$0]?.membersWithoutDevice }
+        var (deliveries, fanouts): ([Delivery], [Fanout]) = ([], [])
+        for (record, topic) in zip(stored.records, topicsOfCreated) {
             guard let members = members[topic] else {
                 fanouts.append(fanout(of: record, in: topics.ids[topic]))
                 continue
             }
-            guard let number = record.number else { continue }
-            // Those of one topic follow each other.
-            numbers[topic] = (numbers[topic]?.lowerBound ?? number)...number
-            guard isHeard else { continue }
-            let message = MessageID(record.id)
-            for member in members { events.append(.deliveryChanged(.withoutDevice(message, to: member, at: now))) }
+            for member in members { deliveries.append(.withoutDevice(MessageID(record.id), to: member, at: now)) }
         }
-        try save(numbers, members, writer)
+        if !deliveries.isEmpty {
+            try writer.save(deliveries)
+            if makers.environment.notesDeliveries { writer.note(deliveries.map(DomainEvent.deliveryChanged)) }
+        }
         if !fanouts.isEmpty {
             try writer.addFanouts(fanouts)
-            events.append(.outboxFilled)
+            writer.note(.outboxFilled)
         }
-        writer.note(events)
     }
 
     private func fanout(of message: Record, in topic: TopicID) -> Fanout {
@@ -240,32 +245,13 @@ extension MessageBatch {
         return Fanout(messageID: MessageID(message.id), topicID: topic, createdAt: now, isUrgent: isUrgent)
     }
 
-    /// Writes which messages of which topic nobody had a device for.
-    private func save(
-        _ numbers: [ClosedRange<MessageNumber>?],
-        _ members: [[UserID]?],
-        _ writer: any StoreWriter
-    ) throws(StoreError) {
-        let runs = numbers.indices.compactMap { topic -> DevicelessRun? in
-            guard let numbers = numbers[topic], let users = members[topic], !users.isEmpty else { return nil }
-            return DevicelessRun(topicID: topics.ids[topic], numbers: numbers, users: users, madeAt: now)
-        }
-        if !runs.isEmpty { try writer.save(runs) }
-    }
-
-    private func askedDeviceless(_ reader: any StoreReader) throws(StoreError) -> [TopicID: [UserID]] {
-        if let deviceless { return deviceless }
-        let asked = Set(topicsOfCreated.map { topics.ids[$0] })
-        return try reader.membersIfNoneHasDevice(of: asked, atMost: Self.fewMembers)
-    }
-
     private func tellWebhooks(_ writer: any StoreWriter) throws(StoreError) {
         guard makers.environment.webhooks != nil else { return }
-        var occurrences: [WebhookOccurrence] = []
-        for (record, topic) in zip(created, topicsOfCreated) {
-            var request = WebhookOccurrence.PushRequest(record, number: record.number ?? 0)
+        try writer.awaitAnswers()
+        let occurrences = zip(stored.records, topicsOfCreated).map { record, topic in
+            var request = WebhookOccurrence.PushRequest(record)
             request.topicID = topics.ids[topic]
-            occurrences.append(.pushRequested(request))
+            return WebhookOccurrence.pushRequested(request)
         }
         try makers.environment.raise(occurrences, writer)
     }

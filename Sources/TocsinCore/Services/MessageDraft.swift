@@ -30,22 +30,26 @@ final class MessageMakers: Sendable {
     }
 }
 
-/// Topics as they were when places in them were last taken, so that they need not be looked up for the next message.
+/// Topics as they were held last, so that they need not be held before the next message is sent to the database.
 final class TopicMemory: Sendable {
-    private let topics = Mutex<[TopicID: Record]>([:])
+    private let topics = Mutex<[TopicID: HeldTopic]>([:])
     private static let maximumCount = 4096
 
-    subscript(_ id: TopicID) -> Record? { topics.withLock { $0[id] } }
+    subscript(_ id: TopicID) -> HeldTopic? { topics.withLock { $0[id] } }
 
-    func note(_ seen: [TopicID: Record]) {
-        guard !seen.isEmpty else { return }
+    /// Remembers those that the database knows again.
+    func note(_ held: [TopicID: HeldTopic]) {
+        let marked = held.filter { $0.value.mark != nil }
+        guard !marked.isEmpty else { return }
         topics.withLock { topics in
-            if topics.count + seen.count > Self.maximumCount { topics.removeAll() }
-            for (id, topic) in seen { topics[id] = topic }
+            if topics.count + marked.count > Self.maximumCount { topics.removeAll() }
+            topics.merge(marked) { $1 }
         }
     }
 
-    func forget(_ id: TopicID) { topics.withLock { _ = $0.removeValue(forKey: id) } }
+    func forget(_ ids: [TopicID]) {
+        topics.withLock { topics in for id in ids { topics[id] = nil } }
+    }
 }
 
 /// What a message is to be, and what must hold of one that is not there yet.
@@ -95,18 +99,15 @@ final class MessageDraft: GroupedWrite {
     static func perform(
         _ batch: [MessageDraft],
         _ writer: any StoreWriter
-    ) throws(StoreError) -> [Result<Record, ServiceError>] {
-        if let makers = batch.first?.makers, batch.allSatisfy({ $0.makers === makers }) {
-            return try MessageBatch.perform(batch, makers, writer)
-        }
-        var outcomes: [Result<Record, ServiceError>] = []
+    ) throws(StoreError) -> () -> [Result<Record, ServiceError>] {
+        var performed: [() -> [Result<Record, ServiceError>]] = []
         var rest = batch[...]
         while let makers = rest.first?.makers {
             let drafts = rest.prefix { $0.makers === makers }
-            outcomes += try MessageBatch.perform(Array(drafts), makers, writer)
+            performed.append(try MessageBatch.perform(Array(drafts), makers, writer))
             rest = rest.dropFirst(drafts.count)
         }
-        return outcomes
+        return { performed.flatMap { $0() } }
     }
 
     /// Whether a message may be made in this topic.

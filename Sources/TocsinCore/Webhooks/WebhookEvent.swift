@@ -32,10 +32,10 @@ package enum WebhookOccurrence: Sendable, Hashable {
         package var tokenCount: Int?
 
         /// What a message's record says of it.
-        init(_ record: Record, number: MessageNumber) {
+        init(_ record: Record) {
             messageID = MessageID(record.id)
             owner = record["owner"].text
-            self.number = number
+            number = record.number
             priority = record["priority"].int
         }
     }

@@ -63,13 +63,19 @@ package protocol SQLConnection: AnyObject {
     /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
     /// latest.
     func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError)
+    /// The same of one that answers rows, which are handed over when a later statement is waited for.
+    func queue(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        _ row: @escaping (any SQLRow) -> Void
+    ) throws(StoreError)
     /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
     ///
     /// Two last parameters are added, the least and the greatest number that the transaction may have. It is asked over
     /// another connection when the answer to `COMMIT` was lost.
     func prove(by sql: String, _ bindings: [SQLValue])
-    /// Runs statements one after the other without waiting for one's answer before the next is sent; `row` is told which of
-    /// them a row belongs to.
+    /// Runs statements one after the other without waiting for one's answer before the next is sent, and waits for all that
+    /// was queued; `row` is told which of them a row belongs to.
     func runTogether(
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
@@ -78,13 +84,8 @@ package protocol SQLConnection: AnyObject {
     func execute(script: String) throws(StoreError)
     /// Whether a transaction is open: some failures end it by themselves.
     var isInTransaction: Bool { get }
-    /// The number of the transaction that was begun last, by which rows that it has written say so; nil where it is not
-    /// known, or there are none.
-    var transactionID: String? { get }
     /// Whether the connection is of no more use, so that another must be made.
     var isLost: Bool { get }
-    /// Whether all its transactions are of one session of one server, as they are not behind a pooler.
-    var isOneSession: Bool { get }
     /// Ends statements, the running one within 100 ms, once this is set; nil: no more.
     func watch(_ cancellation: ReadCancellation?)
     /// Brings the main file up to date where the database keeps a log beside it.
@@ -112,6 +113,15 @@ extension SQLConnection {
     /// Runs the statement at once; a failure is thrown here.
     package func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError) {
         _ = try runEach(sql, rows: 1) { _, parameters in bind(parameters) }
+    }
+
+    /// `queue` with the parameters as a list, and what to do with each row.
+    package func queue(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        _ row: @escaping (any SQLRow) -> Void
+    ) throws(StoreError) {
+        _ = try run(sql, bindings, row)
     }
 
     /// `queue` with the parameters as a list.

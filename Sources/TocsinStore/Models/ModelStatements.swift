@@ -16,18 +16,12 @@ final class ModelStatements {
     /// Ends a selection whose rows a write rests on.
     let rowLock: String
     let insertion: RowInsertion
-    /// The same, which fails where an id is taken.
-    let creation: RowInsertion
-    var listTexts = ListTexts()
-    /// Raise the last number of one topic, or of some, and answer ids, new numbers, these columns, and the numbers of the run
-    /// that is open.
-    private(set) lazy var raising = (
-        one: Counters.numbers.raising(1, and: columns + Self.openRun),
-        some: Counters.numbers.raising(2, and: columns + Self.openRun)
-    )
-    private static let openRun = ", run_first, run_last"
-    /// Where these numbers stand.
-    var placeOfRun: Int { 2 + kinds.count }
+    /// The same, which fails where an id is taken, and numbers messages: a record has in place of its number and position how
+    /// many come behind it (`NewMessages`).
+    private let numbering: RowInsertion
+    private var listTexts = ListTexts()
+    /// What is asked of topics, where this is their model.
+    private(set) lazy var expectingTopics = ExpectedTopics(self)
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String
@@ -70,8 +64,8 @@ final class ModelStatements {
         let members = model.fields.indices.filter { !isColumn[$0] }
         insertedFields = inColumns + members
         replacedFields = inColumns.filter { $0 != idField } + members
-        insertion = Self.insertion(model, dialect, table, inColumns, members, skippingTaken: true)
-        creation = Self.insertion(model, dialect, table, inColumns, members, skippingTaken: false)
+        insertion = Self.insertion(model, dialect, table, inColumns, members, isNumbering: false)
+        numbering = Self.insertion(model, dialect, table, inColumns, members, isNumbering: true)
         replacement = Self.replacement(model, dialect, table, replacedFields)
         let ofModel = discriminator == nil ? "" : "model = $3 AND "
         selectionOfTombstones =
@@ -114,9 +108,20 @@ final class ModelStatements {
         if let discriminator { parameters.bind(discriminator, at: number + 1) }
     }
 
-    /// The parameters of records by column, for `creation`.
-    func columns(of records: [Record]) -> ParameterColumns {
-        let count = creation.parameterCount
+    /// What inserts new records, on databases that have lists.
+    func numberedInsertion(of records: [Record]) -> (sql: String, bind: (any SQLParameters) -> Void) {
+        guard let listed = numbering.listed, records.count > 1 else {
+            let record = records[0]
+            return (numbering.single, { self.bind(record, to: $0) })
+        }
+        var columns = columns(of: records)
+        if let text = listTexts.text(of: numbering, columns.lists) { return (text, { columns.bindShortly(to: $0) }) }
+        return (listed, { columns.bind(to: $0) })
+    }
+
+    /// The parameters of records by column, for `numbering`.
+    private func columns(of records: [Record]) -> ParameterColumns {
+        let count = numbering.parameterCount
         var columns = ParameterColumns(count: count)
         guard let first = records.first else { return columns }
         let same = sameFields(of: records)
@@ -254,7 +259,7 @@ extension ModelStatements {
         _ table: String,
         _ columns: [Int],
         _ members: [Int],
-        skippingTaken: Bool
+        isNumbering: Bool
     ) -> RowInsertion {
         let isShared = model.table.discriminator != nil
         var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" } + ["extra"]
@@ -268,13 +273,28 @@ extension ModelStatements {
             into: table,
             names,
             parameters: kinds,
-            ending: skippingTaken ? "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING" : "",
+            ending: isNumbering ? "" : "ON CONFLICT (\(isShared ? "model, id" : "id")) DO NOTHING",
             dialect
         ) { parameter in
             var values = columns.indices.map { parameter($0 + 1) }
+            if isNumbering { number(&values, columns, of: model) }
             values.append(extra(model, dialect, members, base: "'{}'") { parameter(columns.count + 1 + $0) })
             if isShared { values.append(parameter(kinds.count)) }
             return values
+        }
+    }
+
+    /// Lets the number of a message count back from its topic's last, and its position from its owner's.
+    private static func number(_ values: inout [String], _ columns: [Int], of model: ModelType) {
+        guard model.numberPosition != nil else { return }
+        func index(_ name: String) -> Int? { columns.firstIndex { column(of: model.fields[$0]) == name } }
+        if let number = index("number"), let topic = index("topic_id") {
+            let last = "SELECT last_number FROM topics WHERE id = \(values[topic]) AND coalesce(deleted, 0) = 0"
+            values[number] = "(\(last)) - \(values[number])"
+        }
+        if let position = index("position"), let owner = index("owner") {
+            let last = "SELECT last_position FROM feeds WHERE owner = \(values[owner])"
+            values[position] = "(\(last)) - \(values[position])"
         }
     }
 

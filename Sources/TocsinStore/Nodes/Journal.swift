@@ -18,7 +18,8 @@ package import TocsinCore
 /// **This node's own events take the same way.** Told at once they could overtake another node's with a lower number, and
 /// would have to be held until that is found: one reader that goes by the journal needs no such thing. The records
 /// are kept here until the reader comes to their row, so that it reads none of them again, unless nobody listened to
-/// records at its last look. What does not depend on order (work for the outbox, withdrawn access) this node is told at once.
+/// records at its last look, or it was there before the commit's answer. What does not depend on order (work for the outbox,
+/// withdrawn access) this node is told at once.
 package final class Journal: Sendable {
     private struct State {
         var lastSerial: Int64 = 0
@@ -70,34 +71,35 @@ package final class Journal: Sendable {
         return immediate
     }
 
-    /// Writes the group's row, to be called last in its transaction.
+    /// Writes the group's row, to be called last in its transaction; answers its serial.
     ///
     /// One that has nothing for others is written too, and rings nobody: the row alone proves that the group was
     /// committed, when the answer to that is lost.
-    func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) {
+    func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) -> Int64 {
         var text = JournalText()
         let withDeliveries = tellsDeliveries
         for event in events { text.add(event, withDeliveries: withDeliveries) }
-        let records = keepsRecords ? events.filter { $0.kind == .records } : nil
-        // Before the commit: the reader may see the row before this thread goes on. A group that fails leaves an entry
-        // that nobody asks for.
-        try session.addToJournal(node: instance, serial: keep(records), body: text.bytes)
+        let serial = state.withLock { state in
+            state.lastSerial += 1
+            return state.lastSerial
+        }
+        try session.addToJournal(node: instance, serial: serial, body: text.bytes)
         if !text.isEmpty { news.store(true, ordering: .releasing) }
+        return serial
     }
 
-    /// The group's number; its records wait for the reader, unless they are nil.
-    private func keep(_ records: [DomainEvent]?) -> Int64 {
+    /// Keeps the records of a group that was committed for the reader.
+    func keep(_ events: [DomainEvent], of serial: Int64) {
+        guard keepsRecords else { return }
+        let records = events.filter { $0.kind == .records }
         state.withLock { state in
-            state.lastSerial += 1
-            guard let records else { return state.lastSerial }
-            if state.kept.isEmpty { state.oldestKept = state.lastSerial }
-            state.kept[state.lastSerial] = records
+            if state.kept.isEmpty { state.oldestKept = serial }
+            state.kept[serial] = records
             state.keptCount += records.count
-            while state.keptCount > Self.maximumKept, state.oldestKept < state.lastSerial {
+            while state.keptCount > Self.maximumKept, state.oldestKept < serial {
                 state.keptCount -= state.kept.removeValue(forKey: state.oldestKept)?.count ?? 0
                 state.oldestKept += 1
             }
-            return state.lastSerial
         }
     }
 

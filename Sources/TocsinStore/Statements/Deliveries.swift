@@ -106,16 +106,17 @@ extension SQLReading {
     }
 
     /// The deliveries of a message that a statement answers in order of their devices, and among them those for which a run
-    /// stands and the condition holds, which it does for what the statement answers.
+    /// of an older version stands and the condition holds, which it does for what the statement answers.
     func deliveries(
         _ statement: (sql: String, bindings: [SQLValue]),
         of message: MessageID,
         where isAskedFor: (Delivery) -> Bool
     ) throws(StoreError) -> [Delivery] {
-        let runs = devicelessUsers(of: BoundList([message.text]))
+        let runs = usersInRuns(of: BoundList([message.text]))
         let found = try connection.all(of: [statement, runs]) { place, row in
             place == 0 ? Delivery(row) : Delivery(ofRun: row)
         }
+        // Those of runs come last.
         guard found.last?.deviceID.userWithoutDevice != nil else { return found }
         return found.filter(isAskedFor).sorted { $0.precedes($1) }
     }
@@ -128,7 +129,7 @@ extension SQLReading {
                 SELECT message_id, status, count(*) FROM deliveries WHERE message_id IN (\(list.placeholders))
                 GROUP BY message_id, status
                 """
-            let counts = try connection.all(of: [(sql, list.bindings), devicelessUsers(of: list)]) { statement, row in
+            let counts = try connection.all(of: [(sql, list.bindings), usersInRuns(of: list)]) { statement, row in
                 guard statement == 0 else { return (MessageID(row.text(0)), DeliveryStatus.skipped, 1) }
                 return DeliveryStatus(rawValue: row.text(1)).map { (MessageID(row.text(0)), $0, Int(row.int(2))) }
             }

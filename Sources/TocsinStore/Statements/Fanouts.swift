@@ -144,17 +144,6 @@ extension SQLReading {
         return try counted(devices)
     }
 
-    func membersIfNoneHasDevice(
-        of topics: Set<TopicID>,
-        atMost limit: Int
-    ) throws(StoreError) -> [TopicID: [UserID]] {
-        var members = FewMembers(of: topics, limit: limit)
-        for question in members.questions(session.dialect) {
-            for row in try connection.all(question.sql, question.bindings, FewMembers.Row.init) { members.add(row) }
-        }
-        return members.withoutDevice
-    }
-
     /// A large topic's pages walk over all devices, so all devices are cut.
     func deviceCuts(of topic: TopicID, partSize: Int, maximumParts: Int) throws(StoreError) -> [String] {
         guard try isLarge(topic) else { return [] }

@@ -2,16 +2,6 @@ import TocsinCore
 
 private enum SQL {
     static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
-    /// The same where the transaction has taken the places of so many topics and feeds that it expected.
-    private static func add(behind topics: Int, feeds: Int) -> String {
-        let serial = PlaceGuard.number("$2", ifTaken: topics, feeds: feeds, firstParameter: 4)
-        return "INSERT INTO node_events (node, serial, body) VALUES ($1, \(serial), $3)"
-    }
-    private static let addBehindOne = add(behind: 1, feeds: 1)
-    static func add(behind expected: ExpectedPlaces) -> String {
-        let (topics, feeds) = (expected.wanted.numbers.count, expected.wanted.positions.count)
-        return topics == 1 && feeds == 1 ? addBehindOne : add(behind: topics, feeds: feeds)
-    }
     /// A node gives a serial once.
     static let isThere = """
         SELECT 1 FROM node_events
@@ -94,12 +84,10 @@ extension SQLSession {
     /// Adds the group's row, by which is known later whether the group happened.
     func addToJournal(node: String, serial: Int64, body: [UInt8]) throws(StoreError) {
         connection.prove(by: SQL.isThere, [.text(node), .int(serial)])
-        let guarding = places.unconfirmed.map(PlaceGuard.bindings) ?? []
-        try connection.queue(places.unconfirmed.map(SQL.add(behind:)) ?? SQL.add) { parameters in
+        try connection.queue(SQL.add) { parameters in
             parameters.bind(node, at: 1)
             parameters.bind(serial, at: 2)
             parameters.bind(utf8: body, at: 3)
-            for (index, value) in guarding.enumerated() { parameters.bind(value, at: 4 + index) }
         }
     }
 

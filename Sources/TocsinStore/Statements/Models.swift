@@ -143,27 +143,14 @@ extension SQLWriter {
         return stored
     }
 
-    func insertNew(_ records: [Record]) throws(StoreError) {
-        guard let model = records.first?.model else { return }
-        let statements = try session.statements(for: model)
-        if session.dialect.hasManyWriters {
-            if records.count > 1, let listed = statements.creation.listed {
-                var columns = statements.columns(of: records)
-                if let text = statements.listTexts.text(of: statements.creation, columns.lists) {
-                    return try connection.queue(text) { columns.bindShortly(to: $0) }
-                }
-                return try connection.queue(listed) { columns.bind(to: $0) }
-            }
-            return try connection.queueInsert(statements.creation, rows: records.count) { row, parameters in
-                statements.bind(records[row], to: parameters)
-            }
-        }
+    /// Inserts records, each of which must be new, on a database with one writer.
+    func insertNew(_ records: [Record], _ statements: ModelStatements) throws(StoreError) {
         let inserted = try connection.insert(statements.insertion, rows: records.count) { row, parameters in
             statements.bind(records[row], to: parameters)
         }
         guard inserted == records.count else {
             throw .mismatch(
-                reason: "\(records.count - inserted) records of \(model.name) have ids that were just taken."
+                reason: "\(records.count - inserted) records of \(statements.model.name) have ids that were just taken."
             )
         }
     }
@@ -174,7 +161,6 @@ extension SQLWriter {
         guard changes > 0 else {
             throw .mismatch(reason: "\(record.model.name) \(record.id) is not stored, so it cannot be updated.")
         }
-        if record.model.table.name == "topics" { session.places.change(topic: record.id) }
     }
 
     func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String] {

@@ -120,7 +120,7 @@ extension SQLWriter {
         return PruningStep(messages: try remove(gone, of: topic), deliveries: deliveries)
     }
 
-    /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`MessageNumbering`).
+    /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`NewMessages`).
     private func remove(_ messages: ArraySlice<RemovableMessage>, of topic: TopicID) throws(StoreError) -> Int {
         guard let last = messages.last else { return 0 }
         var positions: [String: FeedPosition] = [:]
@@ -128,13 +128,19 @@ extension SQLWriter {
             guard let owner = message.owner, let position = message.position else { continue }
             positions[owner] = max(position, positions[owner] ?? 0)
         }
-        for (owner, position) in positions.sorted(by: { $0.key < $1.key }) {
-            session.places.change(feedOf: owner)
-            try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
-        }
-        session.places.change(topic: topic.text)
-        try connection.run(SQL.raiseTopic, [.text(topic.text), .int(last.number + 1)])
+        for (owner, position) in positions.sorted(by: { $0.key < $1.key }) { try keep(feedOf: owner, behind: position) }
+        try keep(topic, behind: last.number)
         let list = BoundList(messages.map(\.id))
         return try connection.run(SQL.remove(list.placeholders), list.bindings)
+    }
+
+    /// Says that an owner's feed is kept from behind a position on.
+    func keep(feedOf owner: String, behind position: FeedPosition) throws(StoreError) {
+        try connection.run(SQL.raiseFeed, [.text(owner), .int(position + 1)])
+    }
+
+    /// Says that a topic is kept from behind a number on.
+    func keep(_ topic: TopicID, behind number: MessageNumber) throws(StoreError) {
+        try connection.run(SQL.raiseTopic, [.text(topic.text), .int(number + 1)])
     }
 }

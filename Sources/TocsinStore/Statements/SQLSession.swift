@@ -5,7 +5,6 @@ final class SQLSession {
     let connection: any SQLConnection
     let dialect: Dialect
     private var models: [ObjectIdentifier: ModelStatements] = [:]
-    var places = PlaceMemory()
     private static let maximumModels = 256
     /// Which topics have many members, as of a while ago.
     private var largeTopics: [TopicID: (isLarge: Bool, uses: Int)] = [:]
@@ -61,24 +60,30 @@ struct SQLReader: SQLReading {
     let isWriting = false
 }
 
-/// Writes of one group; collects the events that its closures note.
+/// Writes of one group; collects what they note.
 final class SQLWriter: SQLReading, StoreWriter {
     let session: SQLSession
     let isWriting = true
-    private(set) var events: [DomainEvent] = []
+    /// Whether the group was begun before and failed.
+    let isRepeated: Bool
+    /// Whether what the group has written holds only if topics are as they are remembered.
+    var restsOnMemory = false
     /// Whether the transaction began when no other was under way.
     var isFenced = false
     /// Whether a write of the group asked for that.
     private(set) var wantsFence = false
-    /// Whether the group may rest on places that it expects, as its first attempt may.
-    let mayExpect: Bool
-    /// Whether the group rests on places that the database has not given yet.
-    var restsOnExpectation: Bool { session.places.unconfirmed != nil }
+    /// The group's in the journal.
+    var serial: Int64?
+    private var notes: [Note] = []
 
-    init(session: SQLSession, mayExpect: Bool) {
+    private enum Note {
+        case events([DomainEvent])
+        case created(NewMessages)
+    }
+
+    init(session: SQLSession, isRepeated: Bool) {
         self.session = session
-        self.mayExpect = mayExpect
-        session.places.begin()
+        self.isRepeated = isRepeated
     }
 
     var unlocked: any StoreReader { SQLReader(session: session) }
@@ -100,15 +105,31 @@ final class SQLWriter: SQLReading, StoreWriter {
         throw .overtaken(isWhole: true, code: 0, message: "the group begins again behind a fence", sql: "")
     }
 
-    func note(_ events: [DomainEvent]) {
-        self.events += events
+    func note(_ events: [DomainEvent]) { notes.append(.events(events)) }
+
+    func noteCreated(_ messages: NewMessages) { notes.append(.created(messages)) }
+
+    /// What was noted; messages have their numbers once the transaction was committed.
+    var events: [DomainEvent] {
+        notes.flatMap { note in
+            switch note {
+            case .events(let events): events
+            case .created(let messages): messages.records.map(DomainEvent.created)
+            }
+        }
     }
 
-    /// Forgets the events noted since there were `count`, and what places were taken: their closure failed.
-    func forgetEvents(after count: Int) {
-        events.removeSubrange(count...)
-        session.places.begin()
+    /// Messages whose numbers the database has not told.
+    var unnumbered: [NewMessages] {
+        notes.compactMap { note in
+            if case .created(let messages) = note, !messages.areNumbered { messages } else { nil }
+        }
     }
+
+    var noteCount: Int { notes.count }
+
+    /// Forgets what was noted since there were `count` notes: their closure failed.
+    func forgetNotes(after count: Int) { notes.removeSubrange(count...) }
 }
 
 /// `$first, $first+1…` for a list of bound values.

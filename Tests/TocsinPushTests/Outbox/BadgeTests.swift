@@ -16,8 +16,10 @@ struct BadgeTests {
                 .sample("d1", token: "aa01", user: "ann"), .sample("d2", token: "bb02", user: "bob"),
                 .sample("d3", token: "cc03", user: "cid"),
             ])
+            let (models, moment) = (harness.models, harness.time.now())
             try await harness.store.write { writer throws(StoreError) in
-                for _ in 0..<7 { _ = try writer.takeNumber(of: TopicID("topic-1")) }
+                let read = (1...7).map { models.message("read-\($0)", in: "topic-1", number: 0, at: moment) }
+                try writer.create(NewMessages(read))
                 for (user, number) in [("ann", 2), ("bob", 7)] as [(String, Int64)] {
                     try writer.markRead(
                         TopicID("topic-1"),

@@ -39,7 +39,8 @@ struct TestModels: Sendable {
                 typeName: "String",
                 kind: kind,
                 isRequired: field == "id",
-                storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field)
+                storage: layout.columns[field].map(ModelField.Storage.column) ?? .extra(field),
+                role: field == "number" ? .generated : .declared
             )
         }
         return ModelType(

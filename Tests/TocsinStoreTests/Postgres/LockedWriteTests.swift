@@ -58,9 +58,9 @@ struct LockedWriteTests {
         let id: String
         let models: TestModels
 
-        static func perform(_ batch: [Renewal], _ writer: any StoreWriter) throws(StoreError) -> [String] {
+        static func perform(_ batch: [Renewal], _ writer: any StoreWriter) throws(StoreError) -> () -> [String] {
             for renewal in batch { try LockedWriteTests.renew(renewal.id, renewal.models, writer) }
-            return batch.map(\.id)
+            return { batch.map(\.id) }
         }
     }
 

@@ -39,8 +39,7 @@ struct SeveralNodesTests {
                     for index in 0..<count {
                         group.addTask {
                             try await node.write { writer throws(StoreError) in
-                                let number = try writer.takeNumber(of: TopicID("t1")) ?? 0
-                                _ = try writer.insert(models.message("\(name)\(index)", topic: "t1", number: number))
+                                _ = try writer.create(models.message("\(name)\(index)", topic: "t1"))
                             }
                         }
                     }

@@ -73,10 +73,7 @@ final class JournalNode: Sendable {
 
     func publish(_ id: String, to topic: String, _ models: TestModels) async throws {
         try await store.write { writer throws(StoreError) in
-            guard let number = try writer.takeNumber(of: TopicID(topic)) else { return }
-            let message = models.message(id, topic: topic, number: number)
-            _ = try writer.insert(message)
-            writer.note(.created(message))
+            _ = try writer.create(models.message(id, topic: topic))
         }
     }
 

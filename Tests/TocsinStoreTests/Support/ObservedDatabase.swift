@@ -39,12 +39,19 @@ private final class ObservedConnection: SQLConnection {
         try base.queue(sql, parameters.values)
     }
 
+    func queue(
+        _ sql: String,
+        _ bindings: [SQLValue],
+        _ row: @escaping (any SQLRow) -> Void
+    ) throws(StoreError) {
+        try observer(sql, bindings, base)
+        try base.queue(sql, bindings, row)
+    }
+
     func prove(by sql: String, _ bindings: [SQLValue]) { base.prove(by: sql, bindings) }
     func execute(script: String) throws(StoreError) { try base.execute(script: script) }
     var isInTransaction: Bool { base.isInTransaction }
     var isLost: Bool { base.isLost }
-    var transactionID: String? { base.transactionID }
-    var isOneSession: Bool { base.isOneSession }
     func checkpoint() throws(StoreError) { try base.checkpoint() }
     func close() { base.close() }
 }

@@ -87,7 +87,12 @@ extension TestModels {
         )
     }
 
-    func message(_ id: String, topic: String, number: Int64, createdAt: String = "2026-07-01T00:00:00.000Z") -> Record {
+    func message(
+        _ id: String,
+        topic: String,
+        number: Int64 = 0,
+        createdAt: String = "2026-07-01T00:00:00.000Z"
+    ) -> Record {
         Record(
             message,
             [
@@ -96,6 +101,17 @@ extension TestModels {
                 "_version": .int(1), "_lastChangedAt": .int(1),
             ]
         )
+    }
+}
+
+extension StoreWriter {
+    /// Stores a new message; answers it with the number that it got.
+    @discardableResult
+    func create(_ message: Record) throws(StoreError) -> Record {
+        let messages = NewMessages([message])
+        try create(messages)
+        try awaitAnswers()
+        return messages.records[0]
     }
 }
 

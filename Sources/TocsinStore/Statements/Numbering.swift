@@ -1,0 +1,103 @@
+import TocsinCore
+
+/// Counters are rows of `feeds` and `topics`; to raise one locks its row until the transaction ends.
+private enum SQL {
+    private static let addingToFeed = """
+        ON CONFLICT (owner) DO UPDATE SET last_position = feeds.last_position + excluded.last_position
+        RETURNING owner, last_position
+        """
+    static let raiseFeed = "INSERT INTO feeds (owner, last_position) VALUES ($1, $2) \(addingToFeed)"
+    /// The same for lists, of databases that have them.
+    static let raiseFeeds = """
+        INSERT INTO feeds (owner, last_position)
+        SELECT n.owner, n.count FROM unnest($1::text[], $2::bigint[]) AS n (owner, count) ORDER BY n.owner COLLATE "C"
+        \(addingToFeed)
+        """
+    static let lockTopic = "SELECT 1 FROM topics WHERE id = $1 FOR NO KEY UPDATE"
+    static let lockTopics = "SELECT 1 FROM topics WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE"
+    static let raiseTopic = """
+        UPDATE topics SET last_number = last_number + $2 WHERE id = $1 AND coalesce(deleted, 0) = 0
+        RETURNING id, last_number
+        """
+    static let raiseTopics = """
+        UPDATE topics SET last_number = last_number + raised_by
+        FROM unnest($1::text[], $2::bigint[]) AS n (raised_id, raised_by)
+        WHERE id = raised_id AND coalesce(deleted, 0) = 0
+        RETURNING id, last_number
+        """
+}
+
+extension SQLWriter {
+    /// Raises the counters, then inserts the messages.
+    ///
+    /// On PostgreSQL nothing waits for an answer: the statement that inserts a message reads its number from the topic's row,
+    /// which is locked and has just been raised, and the answers come with the next one that is waited for.
+    func create(_ messages: NewMessages) throws(StoreError) {
+        guard let model = messages.records.first?.model else { return }
+        let statements = try session.statements(for: model)
+        noteCreated(messages)
+        // Made before there are numbers: the statement counts from the last one.
+        let insertion = session.dialect.hasManyWriters ? statements.numberedInsertion(of: messages.records) : nil
+        try raiseFeeds(messages.ofOwner.mapValues(\.count)) { messages.assign(lastPosition: $1, ofOwner: $0) }
+        try raiseTopics(of: messages)
+        if let insertion { return try connection.queue(insertion.sql, bind: insertion.bind) }
+        guard messages.areNumbered else {
+            throw .mismatch(reason: "A topic has gone inside the transaction that made a message in it.")
+        }
+        try insertNew(messages.records, statements)
+    }
+
+    func awaitAnswers() throws(StoreError) {
+        try connection.runTogether([]) { _, _ in }
+    }
+
+    /// Locks topics in order of id.
+    func lockTopics(_ ids: [String]) throws(StoreError) {
+        if ids.count == 1 { return try connection.queue(SQL.lockTopic, [.text(ids[0])]) }
+        let list = ParameterLists(count: 1)
+        for id in ids { list.bind(id, at: 1) }
+        try connection.queue(SQL.lockTopics, list.bindings)
+    }
+
+    /// Raises the last positions of owners' feeds, which begin with their first message, in order of owner.
+    func raiseFeeds(
+        _ counts: [String: Int],
+        last: @escaping (_ owner: String, _ position: FeedPosition) -> Void
+    ) throws(StoreError) {
+        try raise(counts, (SQL.raiseFeed, SQL.raiseFeeds), last)
+    }
+
+    /// Raises the last numbers of the messages' topics, each of which must be there and as it is expected to be.
+    private func raiseTopics(of messages: NewMessages) throws(StoreError) {
+        let counts = messages.ofTopic.mapValues(\.count)
+        guard !counts.isEmpty else { return }
+        if session.dialect.hasManyWriters { try lockTopics(Array(counts.keys)) }
+        guard let expectation = messages.expectation else {
+            return try raise(counts, (SQL.raiseTopic, SQL.raiseTopics)) { messages.assign(lastNumber: $1, ofTopic: $0) }
+        }
+        restsOnMemory = true
+        let raising = try session.statements(for: expectation.model).expectingTopics.raising(counts, expectation)
+        try connection.queue(raising.sql, raising.bindings) { row in
+            messages.assign(lastNumber: row.int(1), ofTopic: row.text(0))
+        }
+    }
+
+    /// Raises counters by name, each by its count; hands over names and new values when they are known.
+    private func raise(
+        _ counts: [String: Int],
+        _ sql: (one: String, some: String),
+        _ last: @escaping (_ name: String, _ value: Int64) -> Void
+    ) throws(StoreError) {
+        if counts.count > 1, session.dialect.hasManyWriters {
+            let lists = ParameterLists(count: 2)
+            for (name, count) in counts {
+                lists.bind(name, at: 1)
+                lists.bind(Int64(count), at: 2)
+            }
+            return try connection.queue(sql.some, lists.bindings) { last($0.text(0), $0.int(1)) }
+        }
+        for (name, count) in counts {
+            try connection.queue(sql.one, [.text(name), .int(Int64(count))]) { last($0.text(0), $0.int(1)) }
+        }
+    }
+}
