@@ -178,7 +178,7 @@ struct OlderRunTests {
         }
         try write(runs, to: made)
         // A run may have messages of an hour.
-        let clock = MonthStore.Clock(moment: moment(3_600_000 + 3000))
+        let clock = StillClock(moment: moment(3_600_000 + 3000))
         let reaper = DeliveryReaper(store: store, time: clock, keptSeconds: 1, batch: 10)
         #expect(try await reaper.runOnce() == 8 * 7)
         #expect(sizes.all.last == 8 * 2)

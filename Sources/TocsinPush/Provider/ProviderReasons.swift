@@ -88,8 +88,9 @@ extension DeliveryReason {
 }
 
 extension DeliveryReason {
-    /// The token is of another app, side or project. Said of all devices, it speaks against the
-    /// configuration and not against them.
+    /// The token is of another app, side or project.
+    ///
+    /// Said of all devices, it speaks against the configuration and not against them.
     static let wrongTokens: Set<Self> = [badDeviceToken, deviceTokenNotForTopic, senderIDMismatch]
     /// The key is for one of Apple's sides, and the push went to the other.
     static let oneSidedKeys: Set<Self> = [badEnvironmentKeyIDInToken, badEnvironmentKeyInToken]

@@ -206,7 +206,8 @@ struct SimulatedAnswerTests {
                 let delivery = try #require(rows.first)
                 let sends = bench.simulator.pushes().count { $0["token"]?.stringValue == token }
                 #expect(try await harness.outcome(of: delivery, sends: sends) == row.outcome)
-                #expect((delivery.reason?.rawValue ?? "").hasPrefix(row.reason))
+                let reason = delivery.reason?.rawValue ?? ""
+                #expect(reason.hasPrefix(row.reason))
             }
         }
     }

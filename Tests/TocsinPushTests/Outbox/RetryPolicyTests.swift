@@ -1,4 +1,5 @@
 import Testing
+import TocsinCore
 import TocsinPush
 
 @Suite("Retry policy")
