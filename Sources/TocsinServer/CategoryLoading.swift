@@ -6,12 +6,8 @@ enum CategoryLoading {
     static func load(path: String?) throws(StartError) -> [NotificationCategory] {
         let reading: CategoryReading
         if let path {
-            do throws(SettingsFiles.Failure) {
-                let bytes = try SettingsFiles.system(environment: [:]).read(path)
-                guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw SettingsFiles.Failure(reason: "it is not UTF-8")
-                }
-                reading = CategoryReading(text, file: path)
+            do throws(SystemFile.Failure) {
+                reading = CategoryReading(try SystemFile.text(of: path), file: path)
             } catch {
                 throw StartError("\(path) cannot be read: \(error.reason). Mend TOCSIN_CATEGORIES or the file.")
             }

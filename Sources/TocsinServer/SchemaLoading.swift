@@ -1,4 +1,3 @@
-import Foundation
 package import TocsinAPI
 
 /// Reads the model file, or takes the one in the binary.
@@ -7,14 +6,14 @@ package enum SchemaLoading {
     package static func load(path: String?) throws(SchemaProblems) -> APISchema {
         guard let path else { return try APISchema() }
         let text: String
-        do {
-            text = try String(contentsOfFile: path, encoding: .utf8)
+        do throws(SystemFile.Failure) {
+            text = try SystemFile.text(of: path)
         } catch {
             throw SchemaProblems([
                 SchemaProblem(
                     file: path,
                     line: 1,
-                    message: "The schema file cannot be read: \(error.localizedDescription)"
+                    message: "The schema file cannot be read: \(error.reason)."
                 )
             ])
         }

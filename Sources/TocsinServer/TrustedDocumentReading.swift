@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import GraphQL
 import TocsinAPI
 
@@ -35,16 +35,13 @@ struct TrustedDocumentReading {
     }
 
     private func files(at path: String) throws(StartError) -> [String] {
-        var isFolder: ObjCBool = false
+        var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw StartError("TOCSIN_TRUSTED_DOCUMENTS: there is no file or folder \(path). Make it, or mend the path.")
         }
-        guard isFolder.boolValue else { return [path] }
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw StartError("TOCSIN_TRUSTED_DOCUMENTS: \(path) cannot be listed: \(error.localizedDescription)")
+        guard isFolder else { return [path] }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw StartError("TOCSIN_TRUSTED_DOCUMENTS: \(path) cannot be listed. May this user read it?")
         }
         let files = names.filter { !$0.hasPrefix(".") && Kind(path: $0) != nil }.sorted()
         guard files.count <= Self.maximumFiles else {
@@ -90,20 +87,10 @@ struct TrustedDocumentReading {
     }
 
     private mutating func contents(of path: String) -> [UInt8]? {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            problems.append("\(path): this user may not read the file.")
-            return nil
-        }
-        defer { try? file.close() }
-        do {
-            let data = try file.read(upToCount: Self.maximumFileBytes + 1) ?? Data()
-            guard data.count <= Self.maximumFileBytes else {
-                problems.append("\(path): the file is larger than \(Self.maximumFileBytes) bytes.")
-                return nil
-            }
-            return Array(data)
+        do throws(SystemFile.Failure) {
+            return try SystemFile.contents(of: path, maximumBytes: Self.maximumFileBytes)
         } catch {
-            problems.append("\(path): the file cannot be read: \(error.localizedDescription)")
+            problems.append("\(path): the file cannot be used: \(error.reason).")
             return nil
         }
     }

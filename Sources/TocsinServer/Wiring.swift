@@ -1,4 +1,3 @@
-import Foundation
 import GraphQL
 import Logging
 import TocsinAPI
@@ -199,14 +198,10 @@ enum Wiring {
 
     static func makeDataDirectory(_ settings: Settings) throws(StartError) {
         let path = settings.server.dataDirectory
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+        do throws(SystemFile.Failure) {
+            try SystemFile.makeFolder(path)
         } catch {
-            throw StartError("The data directory \(path) cannot be made: \(error.localizedDescription)")
+            throw StartError("The data directory \(path) cannot be made: \(error.reason).")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 import JSON
 import TocsinClient
 
@@ -15,8 +16,8 @@ struct MessageHook {
     func run(_ message: FeedMessage) async throws -> Int32 {
         let environment = ProcessInfo.processInfo.environment.merging(Self.variables(of: message)) { $1 }
         let input = try Self.input(message)
-        let processID = try start(environment, reading: input.fileDescriptor)
-        try input.close()
+        defer { close(input) }
+        let processID = try start(environment, reading: input)
         return await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: Self.status(ofEnded: processID)) }
         }
@@ -24,7 +25,7 @@ struct MessageHook {
 
     /// Starts the command in a process group of its own, with no signal blocked or ignored.
     ///
-    /// Foundation's `Process` would hand down the signal mask of this thread, and threads of the concurrency runtime block
+    /// A child inherits the signal mask of the thread that starts it, and threads of the concurrency runtime block
     /// nearly all signals: then neither the command nor what it starts could be ended by SIGTERM.
     private func start(_ environment: [String: String], reading input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
@@ -86,16 +87,15 @@ struct MessageHook {
     }
 
     /// The message as a file without a name: unlike a pipe it never waits for a command that does not read.
-    private static func input(_ message: FeedMessage) throws -> FileHandle {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("tocsin-\(UUID().uuidString)")
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes) else {
-            throw CocoaError(.fileWriteUnknown)
+    private static func input(_ message: FeedMessage) throws(CommandFailure) -> Int32 {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        var name = Array("\(folder)/tocsin-XXXXXX".utf8CString)
+        let file = mkstemp(&name)
+        if file >= 0 { unlink(name) }
+        let bytes = message.json.serialized() + [UInt8(ascii: "\n")]
+        guard file >= 0, write(file, bytes, bytes.count) == bytes.count, lseek(file, 0, SEEK_SET) == 0 else {
+            throw CommandFailure("The message cannot be handed to the command: \(String(cString: strerror(errno))).")
         }
-        defer { unlink(url.path) }
-        let file = try FileHandle(forUpdating: url)
-        try file.write(contentsOf: Data(message.json.serialized() + [UInt8(ascii: "\n")]))
-        try file.seek(toOffset: 0)
         return file
     }
 }

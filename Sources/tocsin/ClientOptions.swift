@@ -1,6 +1,8 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TocsinClient
+import TocsinServer
 
 /// Where the server is and how to sign in: the same for every client command.
 struct ClientOptions: ParsableArguments {
@@ -37,7 +39,17 @@ struct ClientOptions: ParsableArguments {
 enum Terminal {
     /// Writes a line of the result.
     static func print(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        write(Array((line + "\n").utf8))
+    }
+
+    /// Writes a result; ends the command when nobody can have it.
+    static func write(_ bytes: [UInt8]) {
+        do throws(SystemFile.Failure) {
+            try SystemFile.write(bytes, to: STDOUT_FILENO)
+        } catch {
+            remark("Standard output cannot be written: \(error.reason).")
+            exit(1)
+        }
     }
 
     /// Writes a remark for people.

@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import TocsinServer
 
 /// A command could not do what it was asked; the text says why and what to do.
 ///
@@ -17,6 +18,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 /// Lines for people, beside what programs read on standard output.
 enum StandardError {
     static func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        // There is nobody left to tell that this failed.
+        try? SystemFile.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import JSON
 
 /// The GraphQL tool fed with many calls: one JSON request a line, one JSON answer a line, in order.
@@ -28,7 +28,7 @@ enum GraphQLLines {
             writer.raw(",\"out\":")
             writer.string(String(decoding: answer.out, as: UTF8.self))
             writer.raw("}\n")
-            FileHandle.standardOutput.write(Data(writer.bytes))
+            Terminal.write(writer.bytes)
         }
     }
 

@@ -1,6 +1,7 @@
-import Foundation
+import Glibc
 import GraphQL
 import JSON
+import TocsinServer
 
 /// Answers calls of the GraphQL tool; keeps the schemas of the calls before, which suites use again and again.
 struct GraphQLTool {
@@ -38,7 +39,7 @@ struct GraphQLTool {
     /// Runs the command line, and returns the exit code.
     static func main(_ arguments: [String]) async -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
-            FileHandle.standardOutput.write(Data((GraphQLArguments.usage + "\n").utf8))
+            Terminal.print(GraphQLArguments.usage)
             return 0
         }
         if arguments.contains("--stdin-lines") {
@@ -48,7 +49,7 @@ struct GraphQLTool {
         var tool = GraphQLTool()
         let answer = await tool.answer(arguments, files: [:])
         if let complaint = answer.complaint { StandardError.write("tocsin: \(complaint)\n") }
-        if !answer.out.isEmpty { FileHandle.standardOutput.write(Data(answer.out + [0x0A])) }
+        if !answer.out.isEmpty { Terminal.write(answer.out + [0x0A]) }
         return answer.exit
     }
 
@@ -153,10 +154,12 @@ struct GraphQLTool {
 
     private static func read(_ name: String, _ files: [String: String]) throws(CommandFailure) -> [UInt8] {
         if let text = files[name] { return Array(text.utf8) }
-        let data =
-            name == "-"
-            ? try? FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: name)
-        guard let data else { throw CommandFailure("Cannot read \(name).") }
-        return Array(data)
+        do throws(SystemFile.Failure) {
+            return try name == "-"
+                ? SystemFile.rest(of: STDIN_FILENO, maximumBytes: .max)
+                : SystemFile.contents(of: name, maximumBytes: .max)
+        } catch {
+            throw CommandFailure("Cannot read \(name): \(error.reason).")
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Reads a password from a prompt without echo, or from standard input.
 enum PasswordInput {

@@ -1,7 +1,8 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import JSON
 import TocsinClient
+import TocsinServer
 
 /// `tocsin publish`: one message into a topic of a running server.
 struct PublishCommand: AsyncParsableCommand {
@@ -112,9 +113,11 @@ struct PublishCommand: AsyncParsableCommand {
     private static let maximumInputBytes = 1 << 20
 
     private static func standardInput() throws -> String {
-        let bytes = try FileHandle.standardInput.read(upToCount: maximumInputBytes + 1) ?? Data()
-        guard bytes.count <= maximumInputBytes else {
-            throw ValidationError("Standard input is longer than \(maximumInputBytes) bytes.")
+        let bytes: [UInt8]
+        do throws(SystemFile.Failure) {
+            bytes = try SystemFile.rest(of: STDIN_FILENO, maximumBytes: maximumInputBytes)
+        } catch {
+            throw ValidationError("Standard input cannot be used: \(error.reason).")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ValidationError("Standard input is not text in UTF-8.")

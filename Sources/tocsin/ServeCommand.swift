@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Logging
 import TocsinServer
 
@@ -45,11 +44,11 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure(error.description)
         }
         if let readyFile {
-            do {
-                try Data(address.utf8).write(to: URL(filePath: readyFile), options: .atomic)
+            do throws(SystemFile.Failure) {
+                try SystemFile.replace(readyFile, with: Array(address.utf8), mode: 0o666)
             } catch {
                 await application.stop()
-                throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.localizedDescription)")
+                throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.reason).")
             }
         }
         let reloads = hangups.signals

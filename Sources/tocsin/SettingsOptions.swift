@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import TocsinServer
 
 /// Settings given as flags: every key of `tocsin settings` with `--` before it.

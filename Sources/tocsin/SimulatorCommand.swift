@@ -1,6 +1,7 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import JSON
+import TocsinServer
 import TocsinSimulator
 
 /// `tocsin simulator`: fake APNs, FCM and token endpoint, in the foreground.
@@ -120,21 +121,21 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     /// Whoever waits for the file finds all of it.
     private static func write(_ text: String, to path: String) throws(SimulatorError) {
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        do throws(SystemFile.Failure) {
+            try SystemFile.replace(path, with: Array(text.utf8), mode: 0o666)
         } catch {
-            throw .file(path: path, reason: error.localizedDescription)
+            throw .file(path: path, reason: error.reason)
         }
     }
 
     private static func quoted(_ text: String) -> String {
-        "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     private static var prefixes: String {
         ScriptRule.all.map { rule in
-            let provider = rule.provider.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
-            return "  \(provider) \(padded(rule.prefix)) \(rule.isCounted ? "*" : " ") \(rule.summary)"
+            let script = "\(padded(rule.prefix)) \(rule.isCounted ? "*" : " ") \(rule.summary)"
+            return "  \(padded(rule.provider.rawValue, 7)) \(script)"
         }.joined(separator: "\n")
     }
 
@@ -151,8 +152,8 @@ struct SimulatorCommand: AsyncParsableCommand {
         ControlHelp.text.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
     }
 
-    private static func padded(_ text: String) -> String {
-        text.padding(toLength: max(18, text.count), withPad: " ", startingAt: 0)
+    private static func padded(_ text: String, _ width: Int = 18) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
 
@@ -184,6 +185,6 @@ private struct PushLine {
         let reason = push["reason"]?.stringValue.map { " \($0)" } ?? ""
         let detail = push["detail"]?.stringValue.map { " (\($0))" } ?? ""
         let line = "\(provider) \(status)\(reason)\(detail) to \(token.prefix(8))…: \(shown.joined(separator: " — "))"
-        text = Terminal.harmless(line).replacingOccurrences(of: "\n", with: " ")
+        text = Terminal.harmless(line).replacing("\n", with: " ")
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import JSON
+import TocsinServer
 import TocsinSimulator
 
 /// Where the simulator listens, and what it writes.
@@ -170,7 +170,7 @@ struct SimulatorFaults: ParsableArguments {
         do {
             var object: JSONObject = [:]
             if let script {
-                let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: script)))
+                let bytes = try SystemFile.contents(of: script, maximumBytes: 64 << 20)
                 _ = try SimulatorScript(text: bytes)
                 object = try JSONParser.parse(bytes).objectValue ?? [:]
             }
@@ -179,8 +179,10 @@ struct SimulatorFaults: ParsableArguments {
             return try SimulatorScript(.object(object))
         } catch let error as ScriptError {
             throw ValidationError(error.description)
+        } catch let failure as SystemFile.Failure {
+            throw ValidationError("\(script ?? "The script") cannot be read: \(failure.reason).")
         } catch {
-            throw ValidationError("\(script ?? "The script") cannot be read: \(error.localizedDescription)")
+            throw ValidationError("\(script ?? "The script") cannot be read: \(error)")
         }
     }
 }

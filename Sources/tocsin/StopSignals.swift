@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Glibc
 import Synchronization
 
 /// SIGTERM and SIGINT: the first is told to whoever waits, the second ends the process.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import JSON
 import TocsinClient
 
@@ -93,7 +92,7 @@ struct SubscribeCommand: AsyncParsableCommand {
             case .live: Terminal.remark("Following \(topic).")
             case .interrupted(let error, let pause):
                 let seconds = (Double(pause.components.attoseconds) / 1e18 + Double(pause.components.seconds))
-                Terminal.remark("\(error.message) Trying again in \(String(format: "%.1f", seconds)) s.")
+                Terminal.remark("\(error.message) Trying again in \((seconds * 10).rounded() / 10) s.")
             }
         }
         if let place { return client.follow(from: place, onChange: tell) }

@@ -1,6 +1,7 @@
-import Foundation
+import Glibc
 import JSON
 import TocsinClient
+import TocsinServer
 
 /// The file in which `tocsin subscribe --state` keeps where it stands.
 ///
@@ -13,8 +14,8 @@ struct SubscriptionState {
 
     /// The place that was kept; nil when there is no file yet.
     func load() throws(CommandFailure) -> FeedPlace? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        guard let bytes = FileManager.default.contents(atPath: path), let object = try? JSONParser.parse(Array(bytes)),
+        guard access(path, F_OK) == 0 else { return nil }
+        guard let bytes = try? SystemFile.contents(of: path), let object = try? JSONParser.parse(bytes),
             let topicID = object["topicId"]?.stringValue, let number = object["number"]?.intValue
         else {
             throw CommandFailure(
@@ -38,26 +39,10 @@ struct SubscriptionState {
         ]
         if let cursor = place.cursor { object["cursor"] = .string(cursor) }
         let text = JSONValue.object(object).serialized() + [UInt8(ascii: "\n")]
-        let draft = path + ".new"
-        // A new file, whatever has the draft's name: neither its mode nor where a link leads matters.
-        unlink(draft)
-        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure() }
-        let isWritten = write(file, text, text.count) == text.count && fsync(file) == 0
-        let reason = failure()
-        close(file)
-        guard isWritten else { throw reason }
-        guard rename(draft, path) == 0 else { throw failure() }
-        // The folder's entry is what a power cut could take back.
-        let folder = open(folderPath, O_RDONLY)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
-    }
-
-    private var folderPath: String { URL(filePath: path).deletingLastPathComponent().path }
-
-    private func failure() -> CommandFailure {
-        CommandFailure("The state cannot be kept in \(path): \(String(cString: strerror(errno))).")
+        do throws(SystemFile.Failure) {
+            try SystemFile.replace(path, with: text, mode: 0o600)
+        } catch {
+            throw CommandFailure("The state cannot be kept in \(path): \(error.reason).")
+        }
     }
 }

@@ -20,6 +20,16 @@ struct CommandTests {
         }
     }
 
+    @Test("the program uses Foundation's essentials alone: the rest would link 34 MB of Unicode tables")
+    func essentials() throws {
+        let program = try Data(contentsOf: URL(filePath: TestBinary.path()), options: .mappedIfSafe)
+        // Symbols of the module, and of its extensions of others.
+        for mark in ["$s10Foundation", "10FoundationE"] {
+            let found = program.withUnsafeBytes { memmem($0.baseAddress, $0.count, mark, mark.utf8.count) != nil }
+            #expect(!found, "Which object has it: nm --print-file-name --undefined-only on the objects of each target")
+        }
+    }
+
     private static let failures: [(status: Int32, arguments: [String], reason: String)] = [
         (1, ["publish", "nowhere", "--title", "t"], "nowhere"),
         (1, ["subscribe", "nowhere"], "nowhere"),

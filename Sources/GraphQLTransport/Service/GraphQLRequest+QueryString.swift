@@ -9,8 +9,8 @@ extension GraphQLRequest {
         var members: JSONObject = [:]
         for pair in queryString.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decoded(parts[0]), let value = decoded(parts.count > 1 ? parts[1] : pair[pair.endIndex...])
-            else {
+            let value = parts.count > 1 ? parts[1] : pair[pair.endIndex...]
+            guard let name = PercentEncoding.formText(parts[0]), let value = PercentEncoding.formText(value) else {
                 throw RequestFault("The query parameters are not percent-encoded UTF-8.")
             }
             guard ["query", "documentId", "operationName", "variables", "extensions"].contains(name) else { continue }
@@ -38,10 +38,5 @@ extension GraphQLRequest {
                 throw RequestFault("The query parameter \"\(name)\" is not JSON we accept: \(error).")
             }
         }
-    }
-
-    /// `application/x-www-form-urlencoded`: a plus is a space.
-    private static func decoded(_ text: some Collection<UInt8>) -> String? {
-        PercentEncoding.decoded(text, plus: UInt8(ascii: " ")).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -1,5 +1,12 @@
 /// `%` and two hexadecimal digits for a byte (RFC 3986 §2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
+    /// A name or value of a form (`application/x-www-form-urlencoded`), in which a plus is a space.
+    ///
+    /// `nil` when it is not percent-encoded UTF-8.
+    package static func formText(_ text: some Collection<UInt8>) -> String? {
+        decoded(text, plus: UInt8(ascii: " ")).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
     /// The bytes of a text; `nil` when a `%` is not followed by two digits.
     ///
     /// `plus` is what a plus stands for; in forms a space.

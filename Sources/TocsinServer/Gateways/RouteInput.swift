@@ -1,4 +1,3 @@
-import Foundation
 import GraphQLTransport
 import HTTPTypes
 package import JSON
@@ -52,7 +51,7 @@ package struct RouteInput {
         var members: JSONObject = [:]
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { $0.replacing("+", with: " ").removingPercentEncoding }
+                .map { PercentEncoding.formText($0.utf8) }
             guard let name = parts[0], let value = parts.count > 1 ? parts[1] : "" else {
                 throw .badRequest(.badRequest, "The query parameters are not percent-encoded UTF-8.")
             }

@@ -39,12 +39,8 @@ struct RouteLoading {
     }
 
     private static func contents(of path: String) throws(RouteProblems) -> String {
-        do throws(SettingsFiles.Failure) {
-            let bytes = try SettingsFiles.system(environment: [:]).read(path)
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw SettingsFiles.Failure(reason: "it is not UTF-8")
-            }
-            return text
+        do throws(SystemFile.Failure) {
+            return try SystemFile.text(of: path)
         } catch {
             throw RouteProblems(problems: ["\(path) cannot be read: \(error.reason). Mend the path or the file."])
         }

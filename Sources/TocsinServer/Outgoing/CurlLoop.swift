@@ -1,7 +1,7 @@
 import CCurl
-import Foundation
 import Synchronization
 import TocsinCore
+import TocsinStore
 
 /// The thread that carries all calls with one multi handle of libcurl.
 ///
@@ -35,9 +35,8 @@ final class CurlLoop: Sendable {
     private static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     func start() {
-        let thread = Thread { [self] in run() }
-        thread.name = "tocsin-outgoing"
-        thread.start()
+        // Without a thread all calls fail at once.
+        if !startThread("tocsin-outgoing", { [self] in run() }) { stop() }
     }
 
     func submit(_ transfer: CurlTransfer) {

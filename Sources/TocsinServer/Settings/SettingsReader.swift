@@ -68,7 +68,7 @@ struct SettingsGathering {
         guard let path = flags[SettingTable.fileFlag] ?? environment[SettingTable.fileVariable], !path.isEmpty else {
             return
         }
-        do throws(SettingsFiles.Failure) {
+        do throws(SystemFile.Failure) {
             let file = SettingsFile(path: path, contents: try files.read(path))
             problems += file.problems
             self.file = file
@@ -161,7 +161,7 @@ struct SettingsGathering {
 
     /// The contents of a file that a setting names; what is wrong with it becomes a problem.
     mutating func read(_ path: String, name: String, isSecret: Bool) -> [UInt8]? {
-        do throws(SettingsFiles.Failure) {
+        do throws(SystemFile.Failure) {
             let bytes = try files.read(path)
             if isSecret, files.isOpenToOthers(path) {
                 let sentence = SettingsFiles.openFileSentence(path, name: name)

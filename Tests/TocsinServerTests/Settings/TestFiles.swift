@@ -9,8 +9,8 @@ enum TestFiles {
         isInContainer: Bool = false
     ) -> SettingsFiles {
         SettingsFiles(
-            read: { (path) throws(SettingsFiles.Failure) in
-                guard let text = contents[path] else { throw SettingsFiles.Failure(reason: "there is no such file") }
+            read: { (path) throws(SystemFile.Failure) in
+                guard let text = contents[path] else { throw SystemFile.Failure(reason: "there is no such file") }
                 return Array(text.utf8)
             },
             isOpenToOthers: { open.contains($0) },
