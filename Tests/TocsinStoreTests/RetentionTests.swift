@@ -255,11 +255,11 @@ struct RetentionTests {
 
     @Test(
         "whatever is published, under way and pruned, the rest has no holes and begins where the bounds say",
-        arguments: 1...8
+        arguments: TestDatabase.available,
+        1...8
     )
-    func random(seed: UInt64) async throws {
+    func random(database: TestDatabase, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let database = TestDatabase.sqlite[0]
         try await database.withStore { store in
             let topics = ["a", "b", "c"]
             try await store.insert(topics.map { models.topic($0) })

@@ -97,12 +97,14 @@ package struct HeldTopic: Sendable {
     /// Topics of so many members are looked through for devices when a message is created.
     package static let fewMembers = 8
 
+    /// The topic.
     package var record: Record
     /// The members, where they are few and none has a device; nil elsewhere.
     package var membersWithoutDevice: [UserID]?
     /// By what the database tells that the topic has not changed; nil where nobody else writes.
     package var mark: String?
 
+    /// A topic as it was held.
     package init(record: Record, membersWithoutDevice: [UserID]? = nil, mark: String? = nil) {
         (self.record, self.membersWithoutDevice, self.mark) = (record, membersWithoutDevice, mark)
     }
@@ -116,6 +118,7 @@ package struct HeldTopics: Sendable {
     /// order.
     package var latestMaking: Timestamp?
 
+    /// None, unless they are given.
     package init(topics: [TopicID: HeldTopic] = [:], latestMaking: Timestamp? = nil) {
         (self.topics, self.latestMaking) = (topics, latestMaking)
     }
@@ -123,12 +126,14 @@ package struct HeldTopics: Sendable {
 
 /// What messages rest on that are created without a look at their topics: the write fails where any of it is otherwise.
 package struct TopicExpectation: Sendable {
+    /// The topics' model.
     package var model: ModelType
     /// The topics as they were held last, each with a mark.
     package var topics: [String: HeldTopic]
     /// No message in them was made later than this.
     package var madeBy: Timestamp
 
+    /// What messages of these topics, made by this time, rest on.
     package init(model: ModelType, topics: [String: HeldTopic], madeBy: Timestamp) {
         (self.model, self.topics, self.madeBy) = (model, topics, madeBy)
     }

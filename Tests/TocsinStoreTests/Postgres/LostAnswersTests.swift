@@ -82,6 +82,60 @@ struct LostAnswersTests {
         }
     }
 
+    /// Makes messages, and tells the numbers that they got.
+    private struct Creation: GroupedWrite {
+        let ids: [String]
+
+        static func perform(_ batch: [Creation], _ writer: any StoreWriter) throws(StoreError) -> () -> [[Int64?]] {
+            let models = TestModels()
+            let created = try batch.map { creation throws(StoreError) in
+                let messages = NewMessages(creation.ids.map { models.message($0, topic: "t1") })
+                try writer.create(messages)
+                return messages
+            }
+            return { created.map { $0.records.map(\.number) } }
+        }
+    }
+
+    @Test(
+        "messages whose commit was not answered are stored once, and answered with their numbers",
+        arguments: [true, false]
+    )
+    func lostNumbers(afterServer: Bool) async throws {
+        let temporary = try #require(PostgresServer.named).makeDatabase()
+        let proxy = try PostgresProxy(to: temporary.url)
+        defer { proxy.close() }
+        var settings = StoreSettings()
+        settings.journal = Journal(instance: "a")
+        let events = Collected<DomainEvent>()
+        let store = try await SQLStore.open(
+            PostgresDatabase(url: proxy.url),
+            at: moment(0),
+            settings: settings,
+            commitObserver: events.append
+        )
+        try await store.insert([models.topic("t1")])
+        for round in 0..<4 {
+            let ids = ["a\(round)", "b\(round)"]
+            // The ids are in the same piece as the commit.
+            if round % 2 == 1 { proxy.cut(at: "\"\(ids[0])\"", afterServer: afterServer, thenRefuses: false) }
+            let numbers = try await Creation(ids: ids).written(to: store)
+            #expect(numbers == [Int64(2 * round + 1), Int64(2 * round + 2)])
+        }
+        #expect(proxy.cuts == 2)
+        #expect(store.statistics.failedGroups == 0)
+        let told: [Int64] = events.all.compactMap { event in
+            if case .created(let record) = event { record.number } else { nil }
+        }
+        #expect(told == Array(1...8))
+        let found = try await store.read { [models] reader throws(StoreError) in
+            try reader.records(models.message, ids: (0..<4).flatMap { ["a\($0)", "b\($0)"] }, where: .always)
+        }
+        let stored: [Int64] = found.compactMap(\.number).sorted()
+        #expect(stored == Array(1...8))
+        await store.close()
+    }
+
     @Test("while the server cannot be asked the outcome is unknown, and the error says so")
     func unknown() async throws {
         try await withProxy(outcomeMilliseconds: 300) { store, proxy in
