@@ -8,7 +8,9 @@ struct PageSettingsTests {
         .deletingLastPathComponent()
 
     /// Read by the client commands and by the tests.
-    private static let others = ["TOCSIN_URL", "TOCSIN_TOKEN", "TOCSIN_TEST_POSTGRES", "TOCSIN_TEST_DATABASE"]
+    private static let others = [
+        "TOCSIN_URL", "TOCSIN_TOKEN", "TOCSIN_TEST_POSTGRES", "TOCSIN_TEST_DATABASE", SettingTable.fileVariable,
+    ]
 
     @Test("every variable that a page names is a setting")
     func variables() throws {
