@@ -13,7 +13,7 @@ struct ExpectedTopics {
     private let raiseSome: String
 
     init(_ statements: ModelStatements) {
-        let mark = "md5(ROW(\(statements.columns))::text)"
+        let mark = "encode(sha256(convert_to(ROW(\(statements.columns))::text, 'UTF8')), 'hex')"
         // One writer needs no marks, and its clock makes all messages in order.
         let marks = statements.dialect.hasManyWriters ? "\(mark), \(Self.lastMaking)" : "NULL, NULL"
         look = "SELECT id, \(statements.columns), \(marks) FROM topics AS t WHERE id IN"
