@@ -113,7 +113,7 @@ struct DeviceLifeTests {
         let message = MessageID(try await api.publish("Hello", to: topic)["id"]?.stringValue ?? "")
         let reached = try await api.store.write { writer throws(StoreError) in
             let now = Timestamp(milliseconds: .max / 2)
-            let fanouts = try writer.claimFanouts(node: "n", now: now, leaseUntil: now, limit: 5)
+            let fanouts = try writer.claimFanouts(node: "n", now: now, leaseUntil: now, limit: 5, urgentOnly: false)
             #expect(fanouts.map(\.messageID) == [message])
             return try fanouts.first.map { fanout throws(StoreError) in try writer.nextDevices(of: fanout, limit: 5) }
         }

@@ -157,7 +157,10 @@ struct FanoutStartTests {
         _ = try await api.run("mutation { unregisterPushToken(token: \"aa11bb22\") { pushTokens } }")
         let owed = try await api.store.write { writer throws(StoreError) in
             let now = api.time.now()
-            guard let fanout = try writer.claimFanouts(node: "n", now: now, leaseUntil: now, limit: 1).first else {
+            guard
+                let fanout = try writer.claimFanouts(node: "n", now: now, leaseUntil: now, limit: 1, urgentOnly: false)
+                    .first
+            else {
                 return (devices: [Device](), others: [UserID]())
             }
             return (try writer.nextDevices(of: fanout, limit: 9), try writer.membersWithoutDevice(of: fanout))

@@ -27,7 +27,7 @@ struct EndingTests {
         try await store.write { writer throws(StoreError) in
             for membership in memberships { try writer.save(membership) }
             for number in 0..<4 { try writer.save(Device.test("d\(number)", user: "u\(number)")) }
-            try writer.addFanout(fanout)
+            try writer.addFanouts([fanout])
         }
     }
 
@@ -59,7 +59,7 @@ struct EndingTests {
                 let ended = ["d0 Unregistered ''", "d1 TOKEN_MOVED ''", "d2 LEFT_TOPIC ''"]
                 #expect(try audience(first, writer) == ended + ["d3"])
                 #expect(try writer.nextDevices(of: first, limit: 2).map(\.id.text) == ["d0", "d1"])
-                try writer.addFanout(second)
+                try writer.addFanouts([second])
                 #expect(try audience(second, writer) == ["d3", "e1"])
                 #expect(try writer.devices(of: UserID("u1")).isEmpty)
                 #expect(try writer.devices(token: "token-d1").map(\.id.text) == ["e1"])
@@ -84,7 +84,7 @@ struct EndingTests {
                 try writer.removeDevice(DeviceID("d1"), reason: "UNREGISTERED")
                 try writer.removeMembership(of: UserID("u2"), in: topic)
                 try writer.save(rejoined)
-                try writer.addFanout(second)
+                try writer.addFanouts([second])
                 let ended = ["d0 Unregistered ''", "d1 UNREGISTERED ''", "d2 LEFT_TOPIC ''"]
                 #expect(try audience(first, writer) == ended + ["d3"])
                 #expect(try audience(second, writer) == ["d0", "d2", "d3"])

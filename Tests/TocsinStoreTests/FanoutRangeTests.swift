@@ -38,7 +38,7 @@ struct FanoutRangeTests {
             try await add(ids, to: store)
             let whole = fanout("m1", at: 10)
             try await store.write { writer throws(StoreError) in
-                try writer.addFanout(whole)
+                try writer.addFanouts([whole])
                 let held = try writer.claimFanouts(node: "a", now: moment(11), leaseUntil: moment(99), limit: 1)
                 let parts = try writer.split(held[0], at: ["d15", "d20", "d20x"])
                 #expect(parts.map(\.firstDevice) == ["", "d15", "d20", "d20x"])
@@ -66,7 +66,7 @@ struct FanoutRangeTests {
             try await prepare(store)
             let whole = fanout("m1", at: 10)
             try await store.write { writer throws(StoreError) in
-                try writer.addFanout(whole)
+                try writer.addFanouts([whole])
                 let held = try writer.claimFanouts(node: "a", now: moment(11), leaseUntil: moment(20), limit: 1)
                 _ = try writer.claimFanouts(node: "b", now: moment(21), leaseUntil: moment(99), limit: 1)
                 #expect(try writer.split(held[0], at: ["d1"]).isEmpty)
@@ -80,7 +80,7 @@ struct FanoutRangeTests {
             try await prepare(store, messages: 3)
             let added = [fanout("m1", at: 10), fanout("m2", at: 20, isUrgent: true), fanout("m3", at: 30)]
             try await store.write { writer throws(StoreError) in
-                for fanout in added { try writer.addFanout(fanout) }
+                for fanout in added { try writer.addFanouts([fanout]) }
                 func claim(_ limit: Int, urgentOnly: Bool) throws(StoreError) -> [String] {
                     try writer.claimFanouts(
                         node: "a",

@@ -44,7 +44,7 @@ struct LedgerTests {
             try await prepare(store)
             let (topic, fanout) = (topic, Fanout(messageID: MessageID("m1"), topicID: topic, createdAt: moment(10)))
             try await store.write { writer throws(StoreError) in
-                try writer.addFanout(fanout)
+                try writer.addFanouts([fanout])
                 let late = Membership(topicID: topic, userID: UserID("dee"), push: true, createdAt: moment(11))
                 try writer.save(late)
                 #expect(try writer.membersWithoutDevice(of: fanout).map(\.text) == ["cy"])
@@ -76,7 +76,7 @@ struct LedgerTests {
             let fanout = Fanout(messageID: MessageID("m2"), topicID: TopicID("t2"), createdAt: moment(10))
             try await store.write { writer throws(StoreError) in
                 try writer.save(all)
-                try writer.addFanout(fanout)
+                try writer.addFanouts([fanout])
             }
             let time = FixedTime(moment: moment(13).adding(seconds: 60))
             // Two rows at a time, so that a page without anything due does not end the walk.
@@ -176,7 +176,7 @@ struct LedgerTests {
             let fanout = Fanout(messageID: MessageID("m1"), topicID: topic, createdAt: moment(10))
             let seen = try await store.write { writer throws(StoreError) in
                 var seen = [try writer.isFanningOut(MessageID("m1"))]
-                try writer.addFanout(fanout)
+                try writer.addFanouts([fanout])
                 seen.append(try writer.isFanningOut(MessageID("m1")))
                 try writer.serve(fanout.messageID)
                 return seen + [try writer.isFanningOut(MessageID("m1"))]

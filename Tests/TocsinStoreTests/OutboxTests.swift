@@ -52,7 +52,7 @@ struct OutboxTests {
             let added = fanout()
             try await store.write { writer throws(StoreError) in
                 #expect(try writer.nextDue() == nil)
-                try writer.addFanout(added)
+                try writer.addFanouts([added])
                 #expect(try writer.nextDue() == moment(10))
                 let first = try writer.claimFanouts(node: "a", now: moment(100), leaseUntil: moment(160), limit: 5)
                 #expect(first.map(\.node) == ["a"])
@@ -79,7 +79,7 @@ struct OutboxTests {
             try await prepare(store)
             let added = [("5", 30), ("1", 20), ("3", 10)].map { fanout(first: $0.0, at: $0.1) }
             let claimed = try await store.write { writer throws(StoreError) in
-                for fanout in added { try writer.addFanout(fanout) }
+                for fanout in added { try writer.addFanouts([fanout]) }
                 return try writer.claimFanouts(node: "a", now: moment(99), leaseUntil: moment(100), limit: 2)
                     + writer.claimFanouts(node: "a", now: moment(99), leaseUntil: moment(100), limit: 2)
             }

@@ -107,7 +107,7 @@ struct PartitionTests {
         let id = try await deliver(nil, on: 1, isFanningOut ? .accepted : .waiting, to: store)
         if isFanningOut {
             let fanout = Fanout(messageID: MessageID(id), topicID: TopicID("t"), createdAt: moment(1))
-            try await store.write { writer throws(StoreError) in try writer.addFanout(fanout) }
+            try await store.write { writer throws(StoreError) in try writer.addFanouts([fanout]) }
         }
         _ = try await reap(store, on: 40)
         #expect(try parts(database).values.reduce(0, +) == 1)

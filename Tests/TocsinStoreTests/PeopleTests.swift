@@ -47,8 +47,6 @@ struct PeopleTests {
             try await store.save(devices: devices)
             try await store.read { reader throws(StoreError) in
                 #expect(try reader.devices(of: UserID("ann")) == [devices[1], devices[0]])
-                #expect(try reader.device(token: "aa", appID: "other.app") == devices[2])
-                #expect(try reader.device(token: "aa", appID: "no.app") == nil)
                 #expect(try reader.devices(token: "aa") == [devices[0], devices[2]])
                 #expect(
                     Set(try reader.devices(ids: ["d1", "d3", "d9"].map(DeviceID.init))) == [devices[1], devices[2]]

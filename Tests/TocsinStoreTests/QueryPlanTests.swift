@@ -125,7 +125,7 @@ struct QueryPlanTests {
         let device = Device.test("d1", user: "ann")
         let fanout = Fanout(messageID: MessageID("m1"), topicID: TopicID("t1"), createdAt: moment(1))
         let steps = try await plans(by: planner) { writer throws(StoreError) in
-            _ = try writer.message(models.message, topic: TopicID("t1"), key: "k")
+            _ = try writer.messages(models.message, keys: [MessageKey(topicID: TopicID("t1"), key: "k")])
             _ = try writer.insert(models.topic("own"))
             let held = try writer.hold([TopicID("own")], of: models.topic, feedsOf: ["u::ann"])
             try writer.create(models.message("new", topic: "own"))
@@ -140,7 +140,6 @@ struct QueryPlanTests {
             _ = try writer.memberships(of: UserID("ann"))
             _ = try writer.membership(of: UserID("ann"), in: TopicID("t1"))
             _ = try writer.devices(of: UserID("ann"))
-            _ = try writer.device(token: "t", appID: "a")
             _ = try writer.devices(token: "t")
             try writer.save(device)
             try writer.removeDevice(device.id, reason: "UNREGISTERED")

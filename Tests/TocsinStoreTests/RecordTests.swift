@@ -103,7 +103,7 @@ struct RecordTests {
                 _ = try writer.insert(before)
                 try writer.create(message)
                 try writer.update(after)
-                return try writer.lastNumber(of: TopicID("t1"))
+                return try writer.feedBounds(of: TopicID("t1"))?.last
             }
             #expect(number == 1)
             let found = try await store.read { [models] reader throws(StoreError) in
@@ -138,9 +138,9 @@ struct RecordTests {
         try await database.withStore { store in
             try await store.insert(stored)
             let found = try await store.read { [models] reader throws(StoreError) in
-                try reader.message(models.message, topic: TopicID("t2"), key: "order-7")
+                try reader.messages(models.message, keys: [MessageKey(topicID: TopicID("t2"), key: "order-7")])
             }
-            #expect(found == stored[1])
+            #expect(found == [stored[1]])
             let error = await #expect(throws: StoreError.self) {
                 _ = try await store.write { writer throws(StoreError) in try writer.insert(clash) }
             }
@@ -169,7 +169,7 @@ struct RecordTests {
                 }
             }
             let last = try await store.read { reader throws(StoreError) in
-                [try reader.lastNumber(of: TopicID("t1")), try reader.lastNumber(of: TopicID("none"))]
+                [try reader.feedBounds(of: TopicID("t1"))?.last, try reader.feedBounds(of: TopicID("none"))?.last]
             }
             #expect(last == [3, nil])
         }

@@ -33,7 +33,7 @@ struct RetentionTests {
         try await store.write { writer throws(StoreError) in
             for second in 0..<times {
                 let topic = topics[second % topics.count]
-                let number = (try writer.lastNumber(of: TopicID(topic)) ?? 0) + 1
+                let number = (try writer.feedBounds(of: TopicID(topic))?.last ?? 0) + 1
                 var record = models.message("\(topic)-\(number)", topic: topic)
                 record["owner"] = .text(owner)
                 record[ModelType.makingTime] = .int(Int64(second + 1) * 1000)
@@ -128,7 +128,7 @@ struct RetentionTests {
             let open = status.map { delivery("a-3", 1, $0) }
             let fanout = Fanout(messageID: MessageID("a-3"), topicID: TopicID("a"), createdAt: moment(1))
             try await store.write { writer throws(StoreError) in
-                if let open { try writer.save([open]) } else { try writer.addFanout(fanout) }
+                if let open { try writer.save([open]) } else { try writer.addFanouts([fanout]) }
             }
             #expect(try await reaper(store, now: 0, perTopic: 1).runOnce() == 2 + 5)
             #expect(try await kept(store) == ["a-3", "a-4", "a-5", "a-6", "b-6"])

@@ -25,6 +25,7 @@ package enum PushOutlook: Sendable, Hashable {
 
 /// What the running outbox of this node knows of pushes that are still to come.
 package protocol PushForecast: Sendable {
+    /// How a push to a device would fare now.
     func outlook(of device: Device) -> PushOutlook
     /// Whether the device has not been heard of for so long that it is skipped.
     func isStale(_ device: Device, now: Timestamp) -> Bool

@@ -13,6 +13,7 @@ package struct KeyError: Error, Sendable, CustomStringConvertible {
 package protocol Signer: Sendable {
     /// `ES256`, `RS256` or `HS256`.
     var algorithm: String { get }
+    /// The signature of these bytes, in the form of the algorithm.
     func signature(for bytes: [UInt8]) throws(KeyError) -> [UInt8]
 }
 

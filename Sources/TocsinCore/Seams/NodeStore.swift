@@ -4,9 +4,9 @@ package protocol NodeReading {
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
 }
 
-/// What a write may do about nodes, their leases and the journal.
+/// How nodes, their duties and the journal are written.
 package protocol NodeWriting {
-    /// Inserts or replaces by instance.
+    /// Inserts the node or replaces the one of its instance.
     func save(_ node: NodeEntry) throws(StoreError)
     /// Forgets a node that has stopped, and gives its duties back.
     func removeNode(instance: String) throws(StoreError)
@@ -16,7 +16,8 @@ package protocol NodeWriting {
     ///
     /// It ends with its lease: a node that lives takes it again before.
     func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool
-    /// Removes entries of the journal of before the moment, oldest first, at most `limit`; answers how many.
+    /// Removes entries of the journal of before the moment, oldest first, at most `limit`; answers
+    /// how many.
     func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int
 }
 

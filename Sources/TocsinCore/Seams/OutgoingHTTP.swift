@@ -42,5 +42,6 @@ package enum OutgoingAnswer: Sendable {
 
 /// Makes outgoing calls with TLS verified and no redirects followed.
 package protocol OutgoingHTTP: Sendable {
+    /// Makes one call and waits for its answer.
     func send(_ request: OutgoingRequest) async -> OutgoingAnswer
 }

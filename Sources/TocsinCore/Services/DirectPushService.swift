@@ -150,7 +150,7 @@ package struct DirectPushService: Sendable {
             return stored
         }
         guard let key = input["key"]?.text else { return nil }
-        return try writer.message(messages, topic: topic, key: key)
+        return try writer.messages(messages, keys: [MessageKey(topicID: topic, key: key)]).first
     }
 
     /// Makes the sender's topic, or takes it back from the dead.

@@ -1,3 +1,25 @@
+/// How long messages are kept; without a limit, for ever.
+package struct MessageRetention: Sendable, Hashable {
+    /// Older ones go, by the time at which the server took them.
+    package var keptSeconds: Double?
+    /// So many of the last numbers of a topic stay.
+    package var keptPerTopic: Int?
+
+    /// Limits in seconds and in messages of a topic; without arguments, none.
+    package init(keptSeconds: Double? = nil, keptPerTopic: Int? = nil) {
+        self.keptSeconds = keptSeconds
+        self.keptPerTopic = keptPerTopic
+    }
+
+    /// Whether anything ever goes.
+    package var isLimited: Bool { keptSeconds != nil || keptPerTopic != nil }
+
+    /// What may go now.
+    package func bounds(at now: Timestamp) -> PruningBounds {
+        PruningBounds(madeBefore: keptSeconds.map { now.adding(seconds: -$0) }, keptPerTopic: keptPerTopic)
+    }
+}
+
 /// Removes messages whose time is over, in small batches, so that no writer waits for long.
 ///
 /// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired.

@@ -5,7 +5,6 @@ private enum SQL {
     static let ofUser = selection + " WHERE d.user_id = $1 ORDER BY d.id"
     static let next = selection + " WHERE d.id > $1 ORDER BY d.id LIMIT $2"
     static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
-    static let withTokenOfApp = selection + " WHERE d.token = $1 AND d.app_id = $2"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
             registered_at, last_seen_at, active_since, kind)
@@ -24,6 +23,9 @@ private enum SQL {
     /// A colon is followed by a semicolon.
     static let withTokenBeginning = selection + " WHERE d.token > $1 || ':' AND d.token < $1 || ';' ORDER BY d.token"
     static let learnEnvironment = "UPDATE devices SET environment = $2 WHERE id = $1 AND environment IS NULL"
+    static let isMuted = "SELECT 1 FROM muted_users WHERE user_id = $1"
+    static let mute = "INSERT INTO muted_users (user_id, muted_at) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING"
+    static let unmute = "DELETE FROM muted_users WHERE user_id = $1"
 }
 
 extension SQLReading {
@@ -47,16 +49,16 @@ extension SQLReading {
         try connection.all(SQL.next, [.text(id?.text ?? ""), .int(Int64(limit))]) { Device($0, at: 0) }
     }
 
-    func device(token: String, appID: String) throws(StoreError) -> Device? {
-        try connection.first(SQL.withTokenOfApp + lock("d"), [.text(token), .text(appID)]) { Device($0, at: 0) }
-    }
-
     func devices(token: String) throws(StoreError) -> [Device] {
         try connection.all(SQL.withToken + lock("d"), [.text(token)]) { Device($0, at: 0) }
     }
 
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device] {
         try connection.all(SQL.withTokenBeginning + lock("d"), [.text(text)]) { Device($0, at: 0) }
+    }
+
+    func isMuted(_ user: UserID) throws(StoreError) -> Bool {
+        try connection.first(SQL.isMuted, [.text(user.text)]) { $0.int(0) } != nil
     }
 }
 
@@ -96,6 +98,14 @@ extension SQLWriter {
 
     func learnEnvironment(_ environment: PushEnvironment, of id: DeviceID) throws(StoreError) {
         try connection.run(SQL.learnEnvironment, [.text(id.text), .text(environment.rawValue)])
+    }
+
+    func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError) {
+        try connection.run(
+            isMuted ? SQL.mute : SQL.unmute,
+            isMuted ? [.text(user.text), SQLValue(now)] : [.text(user.text)]
+        )
+        if isMuted { note(.pushesUnwanted(user, nil, .notificationsOff)) }
     }
 }
 

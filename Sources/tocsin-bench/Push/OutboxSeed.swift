@@ -45,7 +45,7 @@ struct OutboxSeed {
         )
         try await store.write { writer throws(StoreError) in
             _ = try writer.insert(message)
-            try writer.addFanout(Fanout(messageID: MessageID(id), topicID: Self.topicID, createdAt: now))
+            try writer.addFanouts([Fanout(messageID: MessageID(id), topicID: Self.topicID, createdAt: now)])
         }
     }
 

@@ -127,7 +127,8 @@ struct FairnessTests {
                         node: "b",
                         now: now,
                         leaseUntil: now.adding(seconds: 900),
-                        limit: 9
+                        limit: 9,
+                        urgentOnly: false
                     )
                     // One goes back to its first holder, as if it had never been lost.
                     for fanout in all where fanout.messageID == MessageID("m2") {
@@ -135,7 +136,7 @@ struct FairnessTests {
                         own.node = "node"
                         own.leaseUntil = now.adding(seconds: 60)
                         _ = try writer.conclude(fanout)
-                        try writer.addFanout(own)
+                        try writer.addFanouts([own])
                     }
                     return all.count
                 }

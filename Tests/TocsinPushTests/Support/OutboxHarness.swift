@@ -157,9 +157,9 @@ final class OutboxHarness: Sendable {
         try await store.write { writer throws(StoreError) in
             _ = try writer.insert(message)
             let isUrgent = more["priority"] == .int(5)
-            try writer.addFanout(
+            try writer.addFanouts([
                 Fanout(messageID: MessageID(id), topicID: TopicID(topic), createdAt: now, isUrgent: isUrgent)
-            )
+            ])
         }
     }
 

@@ -120,7 +120,7 @@ struct SeveralNodesTests {
                 let token = "token\(round)"
                 @Sendable func register(_ node: SQLStore, _ user: String) async throws {
                     try await node.write { writer throws(StoreError) in
-                        if let device = try writer.device(token: token, appID: "app") {
+                        if let device = try writer.devices(token: token).first {
                             try writer.removeDevice(device.id, reason: "TOKEN_MOVED")
                         }
                         try writer.save(

@@ -113,6 +113,16 @@ extension StoreWriter {
         try awaitAnswers()
         return messages.records[0]
     }
+
+    /// Takes fan-outs whatever their urgency.
+    func claimFanouts(
+        node: String,
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [Fanout] {
+        try claimFanouts(node: node, now: now, leaseUntil: leaseUntil, limit: limit, urgentOnly: false)
+    }
 }
 
 extension Store {
