@@ -87,7 +87,7 @@ extension MessageBatch {
             let found = try found(reader)
             topics.see { found[$0] }
         }
-        for (draft, topic) in zip(drafts, topics.places) {
+        for (draft, topic) in zip(drafts, topics.indexes) {
             let mayPublish = trustsMemory || topics.mayPublish(draft, in: topic)
             verdicts.append(mayPublish ? verdict(on: draft, in: topic) : .settled(.failure(.unauthorized)))
         }
@@ -133,7 +133,7 @@ extension MessageBatch {
         }
         let held = held
         topics.see { held[$0]?.record }
-        for (draft, topic) in zip(drafts, topics.places) {
+        for (draft, topic) in zip(drafts, topics.indexes) {
             guard topics.mayPublish(draft, in: topic) else { return false }
         }
         return true
@@ -173,7 +173,7 @@ extension MessageBatch {
         let found = try writer.hold(wanted, of: makers.topics, feedsOf: Array(Set(created.compactMap(\.owner))))
         held = found.topics
         topics.see { found.topics[$0]?.record }
-        for (draft, topic) in topics.places.enumerated() {
+        for (draft, topic) in topics.indexes.enumerated() {
             // Topics that no message is made in are not locked.
             if case .settled = verdicts[draft] { continue }
             guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
@@ -254,5 +254,55 @@ extension MessageBatch {
             return WebhookOccurrence.pushRequested(request)
         }
         try makers.environment.raise(occurrences, writer)
+    }
+}
+
+// MARK: Topics
+
+/// The topics of drafts that are performed together, each by its index here: what is known of one is
+/// found without its id.
+private struct BatchTopics {
+    private struct Topic {
+        /// As it was when it was looked at last; nil while it was not, or is not there.
+        var record: Record?
+        /// Who was judged last by that, and how.
+        var judged: (caller: Identity, mayPublish: Bool)?
+    }
+
+    /// By index.
+    private(set) var ids: [TopicID] = []
+    /// The index of each draft's topic.
+    private(set) var indexes: [Int] = []
+    private var topics: [Topic] = []
+
+    init(of drafts: [MessageDraft]) {
+        var known: [TopicID: Int] = [:]
+        for draft in drafts {
+            // Drafts that follow each other are mostly of one topic: that costs no search.
+            if let last = indexes.last, ids[last] == draft.topicID {
+                indexes.append(last)
+                continue
+            }
+            let index = known[draft.topicID] ?? ids.count
+            if index == ids.count {
+                ids.append(draft.topicID)
+                known[draft.topicID] = index
+            }
+            indexes.append(index)
+        }
+        topics = Array(repeating: Topic(), count: ids.count)
+    }
+
+    /// Takes the topics as they are; those that are not among them are not there.
+    mutating func see(_ record: (TopicID) -> Record?) { topics = ids.map { Topic(record: record($0)) } }
+
+    /// Whether a draft's message may be made in its topic, at this index, as that was seen last.
+    ///
+    /// Drafts that follow each other are mostly of one caller, who is judged once.
+    mutating func mayPublish(_ draft: MessageDraft, in index: Int) -> Bool {
+        if let judged = topics[index].judged, judged.caller.isOne(with: draft.caller) { return judged.mayPublish }
+        let mayPublish = topics[index].record.map(draft.mayPublish) ?? false
+        topics[index].judged = (draft.caller, mayPublish)
+        return mayPublish
     }
 }

@@ -1,6 +1,15 @@
 import Synchronization
 package import TocsinCore
 
+private enum SQL {
+    static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
+    /// A node gives a serial once.
+    static let isThere = """
+        SELECT 1 FROM node_events
+        WHERE node = $1 AND serial = $2 AND xid >= $3::text::xid8 AND xid <= $4::text::xid8
+        """
+}
+
 /// What this node writes into the journal: which of a group's events the other nodes are told of, in its transaction.
 ///
 /// **Why a journal, and not only a doorbell.** Nodes must hear what one of them commits: messages,
@@ -73,8 +82,8 @@ package final class Journal: Sendable {
 
     /// Writes the group's row, to be called last in its transaction; answers its serial.
     ///
-    /// One that has nothing for others is written too, and rings nobody: the row alone proves that the group was
-    /// committed, when the answer to that is lost.
+    /// One that has nothing for others is written too, and rings nobody: the row alone proves that
+    /// the group was committed, when the answer to that is lost.
     func write(_ events: [DomainEvent], _ session: SQLSession) throws(StoreError) -> Int64 {
         var text = JournalText()
         let withDeliveries = tellsDeliveries
@@ -83,7 +92,12 @@ package final class Journal: Sendable {
             state.lastSerial += 1
             return state.lastSerial
         }
-        try session.addToJournal(node: instance, serial: serial, body: text.bytes)
+        session.connection.prove(by: SQL.isThere, [.text(instance), .int(serial)])
+        try session.connection.queue(SQL.add) { parameters in
+            parameters.bind(instance, at: 1)
+            parameters.bind(serial, at: 2)
+            parameters.bind(utf8: text.bytes, at: 3)
+        }
         if !text.isEmpty { news.store(true, ordering: .releasing) }
         return serial
     }

@@ -1,12 +1,7 @@
 import TocsinCore
 
+/// Reading the journal; `Journal` writes it.
 private enum SQL {
-    static let add = "INSERT INTO node_events (node, serial, body) VALUES ($1, $2, $3)"
-    /// A node gives a serial once.
-    static let isThere = """
-        SELECT 1 FROM node_events
-        WHERE node = $1 AND serial = $2 AND xid >= $3::text::xid8 AND xid <= $4::text::xid8
-        """
     /// One row at least, so that the moment and the snapshot are always told.
     ///
     /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
@@ -40,10 +35,6 @@ private enum SQL {
         SELECT pg_current_snapshot()::text, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
             coalesce((SELECT max(id) FROM node_events), 0),
             CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
-        """
-    static let remove = """
-        DELETE FROM node_events WHERE made_at < $1 AND (xid, id) IN
-            (SELECT xid, id FROM node_events ORDER BY xid, id LIMIT $2)
         """
     static let others = """
         SELECT count(*), coalesce(max(wants_deliveries), 0) FROM nodes WHERE instance <> $1 AND seen_at >= $2
@@ -81,16 +72,6 @@ struct JournalPage {
 }
 
 extension SQLSession {
-    /// Adds the group's row, by which is known later whether the group happened.
-    func addToJournal(node: String, serial: Int64, body: [UInt8]) throws(StoreError) {
-        connection.prove(by: SQL.isThere, [.text(node), .int(serial)])
-        try connection.queue(SQL.add) { parameters in
-            parameters.bind(node, at: 1)
-            parameters.bind(serial, at: 2)
-            parameters.bind(utf8: body, at: 3)
-        }
-    }
-
     /// Where a reader begins, and the history that the server writes: a promoted standby's is another.
     func journalStart() throws(StoreError) -> JournalStart {
         let start = try connection.first(SQL.begin) { row in
@@ -142,11 +123,5 @@ extension SQLSession {
             JournalPeers(areThere: row.int(0) > 0, wantDeliveries: row.int(1) > 0)
         }
         return found ?? JournalPeers()
-    }
-}
-
-extension SQLWriter {
-    func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
-        try connection.run(SQL.remove, [SQLValue(moment), .int(Int64(limit))])
     }
 }

@@ -15,6 +15,10 @@ private enum SQL {
         ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
             WHERE duties.node = excluded.node OR duties.lease_until <= $4
         """
+    static let removeJournal = """
+        DELETE FROM node_events WHERE made_at < $1 AND (xid, id) IN
+            (SELECT xid, id FROM node_events ORDER BY xid, id LIMIT $2)
+        """
 }
 
 extension SQLReading {
@@ -55,5 +59,9 @@ extension SQLWriter {
 
     func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool {
         try connection.run(SQL.takeDuty, [.text(name), .text(node), SQLValue(lease), SQLValue(now)]) > 0
+    }
+
+    func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
+        try connection.run(SQL.removeJournal, [SQLValue(moment), .int(Int64(limit))])
     }
 }

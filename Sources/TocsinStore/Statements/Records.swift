@@ -1,16 +1,32 @@
 import TocsinCore
 
 private enum SQL {
-    static let lastNumber = "SELECT last_number FROM topics WHERE id = $1"
-    /// The first count reads an index alone and settles it for all who have few topics, deleted ones included.
+    /// The first count reads an index alone and settles it for all who have few topics, deleted ones
+    /// included.
     static let hasTopics = """
         SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM topics WHERE owner = $1 LIMIT $2) AS part) < $2 THEN 0
             WHEN (SELECT count(*) FROM
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
-    static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
-    static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
+    /// The texts of a table's rows that clients write.
+    static func texts(of table: String) -> [String] {
+        switch table {
+        case "messages": ["title", "body", "url", "key", "category", "data", "push", "extra"]
+        case "topics": ["name", "arn", "extra"]
+        default: ["extra"]
+        }
+    }
+    /// How many bytes rows have, in the order of the index by owner, so that a page reads no more
+    /// rows than it has.
+    static func sizes(of table: ModelTable, _ dialect: Dialect) -> String {
+        let bytes = texts(of: table.name).map { "coalesce(\(dialect.bytes(of: $0)), 0)" }.joined(separator: " + ")
+        let model = table.discriminator == nil ? "" : " AND model = $5"
+        return """
+            SELECT made_at, id, \(bytes) FROM \(table.name)
+            WHERE owner = $1 AND (made_at, id) > ($2, $3)\(model) ORDER BY made_at NULLS FIRST, id NULLS FIRST LIMIT $4
+            """
+    }
 }
 
 extension SQLReading {
@@ -83,46 +99,23 @@ extension SQLReading {
         return (max(1, count), count < sizes.count)
     }
 
-    func message(_ model: ModelType, topic: TopicID, key: String) throws(StoreError) -> Record? {
-        let statements = try session.statements(for: model)
-        return try connection.first(
-            statements.selection + " WHERE topic_id = $1 AND key = $2",
-            [.text(topic.text), .text(key)]
-        ) { statements.record($0) }
-    }
-
-    func messages(_ model: ModelType, keys: Set<MessageKey>) throws(StoreError) -> [Record] {
-        if keys.count > 1, session.dialect.hasManyWriters {
-            let (statements, lists) = (try session.statements(for: model), ParameterLists(count: 2))
-            for key in keys {
-                lists.bind(key.topicID.text, at: 1)
-                lists.bind(key.key, at: 2)
-            }
-            let listed = " WHERE (topic_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))"
-            return try connection.all(statements.selection + listed, lists.bindings) { statements.record($0) }
-        }
-        var found: [Record] = []
-        for key in keys {
-            if let record = try message(model, topic: key.topicID, key: key.key) { found.append(record) }
-        }
-        return found
-    }
-
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
         try connection.first(SQL.hasTopics, [.text(owner), .int(Int64(count))]) { $0.int(0) } == 1
     }
 
-    func lastNumber(of topic: TopicID) throws(StoreError) -> MessageNumber? {
-        try connection.first(SQL.lastNumber, [.text(topic.text)]) { $0.int(0) }
-    }
-
-    func feedBounds(of topic: TopicID) throws(StoreError) -> FeedBounds? {
-        try connection.first(SQL.topicBounds, [.text(topic.text)]) { FeedBounds(first: $0.int(0), last: $0.int(1)) }
-    }
-
-    func feedBounds(of owner: String) throws(StoreError) -> FeedBounds {
-        try connection.first(SQL.ownerBounds, [.text(owner)]) { FeedBounds(first: $0.int(0), last: $0.int(1)) }
-            ?? FeedBounds()
+    func storedBytes(
+        of owner: String,
+        from place: StorageCursor,
+        limit: Int
+    ) throws(StoreError) -> (bytes: Int64, next: StorageCursor?) {
+        var bindings: [SQLValue] = [.text(owner), .int(place.madeAt), .text(place.id), .int(Int64(limit))]
+        if let model = place.table.discriminator { bindings.append(.text(model)) }
+        var next = place
+        let rows = try connection.all(SQL.sizes(of: place.table, session.dialect), bindings) { row -> Int64 in
+            (next.madeAt, next.id) = (row.int(0), row.text(1))
+            return row.int(2) + Int64(ModelTable.rowBytes)
+        }
+        return (rows.reduce(0, +), rows.count == limit ? next : nil)
     }
 }
 
@@ -185,5 +178,15 @@ extension SQLWriter {
             try connection.run(sql, list.bindings + ofModel)
         }
         return due.count
+    }
+}
+
+extension Dialect {
+    /// The bytes of a text in UTF-8.
+    fileprivate func bytes(of column: String) -> String {
+        switch self {
+        case .sqlite: "length(CAST(\(column) AS BLOB))"
+        case .postgres: "octet_length(\(column)::text)"
+        }
     }
 }
