@@ -16,3 +16,50 @@ package enum DomainEvent: Sendable, Hashable {
     /// A local token was revoked, or its user disabled or enabled again: whoever remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
 }
+
+/// Which kinds of events there are in a commit, or a listener wants.
+package struct EventKinds: OptionSet, Sendable, Hashable {
+    /// One bit for each kind.
+    package let rawValue: UInt8
+
+    /// The kinds whose bits are set.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The kinds of these events.
+    package init(of events: [DomainEvent]) {
+        self.init()
+        for event in events { formUnion(event.kind) }
+    }
+
+    /// Records created, updated or deleted.
+    package static let records = EventKinds(rawValue: 1)
+    /// A fan-out or a delivery became due.
+    package static let outboxFilled = EventKinds(rawValue: 2)
+    /// An event for a webhook became due.
+    package static let webhooksFilled = EventKinds(rawValue: 4)
+    /// A delivery changed, and somebody listens to deliveries.
+    package static let deliveryChanged = EventKinds(rawValue: 8)
+    /// A device was removed or retired.
+    package static let deviceEnded = EventKinds(rawValue: 16)
+    /// A user or device must not get pushes that may be on their way.
+    package static let pushesUnwanted = EventKinds(rawValue: 32)
+    /// A token, an API key or an account was revoked.
+    package static let accessEnded = EventKinds(rawValue: 64)
+    /// Every kind.
+    package static let all = EventKinds(rawValue: 127)
+}
+
+extension DomainEvent {
+    /// The kind of this event; the three changes of records are one kind.
+    package var kind: EventKinds {
+        switch self {
+        case .created, .updated, .deleted: .records
+        case .outboxFilled: .outboxFilled
+        case .webhooksFilled: .webhooksFilled
+        case .deliveryChanged: .deliveryChanged
+        case .deviceEnded: .deviceEnded
+        case .pushesUnwanted: .pushesUnwanted
+        case .accessEnded: .accessEnded
+        }
+    }
+}

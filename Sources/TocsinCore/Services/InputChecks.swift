@@ -109,3 +109,15 @@ enum TextLimit: Sendable {
         }
     }
 }
+
+/// Keys of a message's `data` that cannot reach every phone.
+package enum PushDataKeys {
+    /// Whether Firebase keeps a key for itself: `from`, `message_type`, and all that begin with
+    /// `google.` or `gcm`.
+    ///
+    /// FCM refuses the whole message because of one such key (Firebase: REST Resource
+    /// projects.messages, `data`).
+    package static func isReserved(_ key: String) -> Bool {
+        key.isEmpty || key == "from" || key == "message_type" || key.hasPrefix("google.") || key.hasPrefix("gcm")
+    }
+}

@@ -1,4 +1,5 @@
 import Glibc
+package import TocsinCore
 
 /// A POSIX mutex and its condition variable: how threads wait for work.
 ///
@@ -87,6 +88,22 @@ package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void)
     }
     pthread_detach(thread)
     return true
+}
+
+/// Runs blocking work on a thread of its own, so that the shared pool never waits for a disk.
+package func withThread<Value: Sendable>(
+    _ name: String,
+    _ body: @escaping @Sendable () throws(StoreError) -> Value
+) async throws(StoreError) -> Value {
+    let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+        let isStarted = startThread(name) {
+            continuation.resume(returning: Result { () throws(StoreError) in try body() })
+        }
+        if !isStarted {
+            continuation.resume(returning: .failure(.unavailable(reason: "the system has no thread to give")))
+        }
+    }
+    return try result.get()
 }
 
 /// Names the calling thread (proc(5), `comm`); a system without that file does without.
