@@ -46,3 +46,11 @@ package typealias MessageNumber = Int64
 
 /// Place of a message among all of its owner's, whatever their topics: rising from 1, in order of commit.
 package typealias FeedPosition = Int64
+
+/// Identifiers and jitter.
+package protocol IdentifierSource: Sendable {
+    /// A UUID version 7 in lower case, greater than those made before (RFC 9562 §5.7).
+    func makeID() -> String
+    /// A number in 0..<1 for jitter.
+    func randomUnit() -> Double
+}

@@ -75,3 +75,11 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 }
+
+/// Wall time and sleeping, together, so that no code can be half injected.
+package protocol TimeSource: Sendable {
+    /// The time now.
+    func now() -> Timestamp
+    /// Sleeps until the moment has come; throws `CancellationError` when the task is cancelled.
+    func sleep(until moment: Timestamp) async throws
+}

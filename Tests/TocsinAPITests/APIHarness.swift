@@ -281,8 +281,6 @@ final class CountingIdentifiers: IdentifierSource, Sendable {
         return prefix + "-" + String(repeating: "0", count: max(0, 6 - text.count)) + text
     }
 
-    func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
-
     func randomUnit() -> Double { 0.5 }
 }
 

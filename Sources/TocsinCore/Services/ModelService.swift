@@ -151,7 +151,7 @@ package struct ModelService: Sendable {
         try checks.check(input, of: model)
         try environment.takeStorage(for: input, of: model, by: caller)
         let environment = environment
-        let isMerging = environment.models.handler(of: model) == .automerge
+        let isMerging = environment.models.conflictHandler == .automerge
         let record = try await change(model, .update, guarded, caller) { stored, condition in
             guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
             for name in lasting.sorted() {

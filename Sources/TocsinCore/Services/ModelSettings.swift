@@ -8,10 +8,8 @@ package struct ModelSettings: Sendable, Hashable {
         case optimisticConcurrency = "OPTIMISTIC_CONCURRENCY"
     }
 
-    /// The handler of models that have none of their own.
+    /// What becomes of updates of another version, of any model.
     package var conflictHandler = ConflictHandler.automerge
-    /// By model name.
-    package var conflictHandlers: [String: ConflictHandler] = [:]
     /// Whether an update or delete without `_version` is for whatever is stored; on AWS it is a conflict.
     package var takesAbsentVersion = false
     /// Whether tombstones are answered by `sync` and mutations alone, and elsewhere are as absent; on AWS they are not.
@@ -31,7 +29,18 @@ package struct ModelSettings: Sendable, Hashable {
 
     /// Behaves as Amplify's backend, but for what the defaults above say.
     package init() {}
+}
 
-    /// The handler of a model.
-    package func handler(of model: ModelType) -> ConflictHandler { conflictHandlers[model.name] ?? conflictHandler }
+/// An update that named another version than the stored one and was merged (AppSync's AUTOMERGE).
+///
+/// What it said of fields that had a value is lost, and its sender saw no error.
+package struct StaleMerge: Sendable, Hashable {
+    /// The model's name.
+    package var model: String
+    /// The record's key.
+    package var id: String
+    /// What the update named; 0 when it named none.
+    package var namedVersion: Int64
+    /// What was stored.
+    package var storedVersion: Int64
 }

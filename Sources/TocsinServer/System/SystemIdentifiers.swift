@@ -56,12 +56,6 @@ package struct SystemIdentifiers: IdentifierSource {
         return Self.text(high, low)
     }
 
-    /// Random bytes that nobody can guess.
-    package func randomBytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
-
     /// A random number in 0..<1.
     package func randomUnit() -> Double { Double.random(in: 0..<1) }
 

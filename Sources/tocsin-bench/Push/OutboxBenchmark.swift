@@ -172,6 +172,5 @@ private struct BenchTime: TimeSource {
 /// Identifiers of the outbox's own: jitter alone is asked for.
 private struct BenchIdentifiers: IdentifierSource {
     func makeID() -> String { UUID().uuidString.lowercased() }
-    func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
     func randomUnit() -> Double { .random(in: 0..<1) }
 }

@@ -67,9 +67,6 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         if let handler = value?["conflictHandler"]?.stringValue.flatMap(ModelSettings.ConflictHandler.init(rawValue:)) {
             settings.conflictHandler = handler
         }
-        for (model, handler) in (value?["conflictHandlers"]?.objectValue ?? [:]).map({ ($0.key, $0.value) }) {
-            settings.conflictHandlers[model] = handler.stringValue.flatMap(ModelSettings.ConflictHandler.init)
-        }
         if let takes = value?["takesAbsentVersion"]?.boolValue { settings.takesAbsentVersion = takes }
         if let hides = value?["hidesDeleted"]?.boolValue { settings.hidesDeleted = hides }
         if let seconds = value?["deltaSeconds"]?.doubleValue { settings.deltaSeconds = seconds }

@@ -82,8 +82,6 @@ final class CountingIdentifiers: IdentifierSource {
         }
     }
 
-    func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
-
     func randomUnit() -> Double { 0.5 }
 }
 

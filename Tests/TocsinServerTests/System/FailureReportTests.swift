@@ -12,7 +12,6 @@ struct FailureReportTests {
 
         func now() -> Timestamp { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
         func sleep(until moment: Timestamp) async throws { throw CancellationError() }
-        func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
         func randomUnit() -> Double { 0.5 }
         func makeID() -> String {
             count.withLock { count in
