@@ -53,8 +53,6 @@ package protocol StoreWriter:
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at before rows are locked
     /// in their order.
     var unlocked: any StoreReader { get }
-    /// Whether this write was begun before and failed, together with others or alone: what is remembered may be why.
-    var isRepeated: Bool { get }
 }
 
 extension StoreWriter {
@@ -156,8 +154,7 @@ package protocol ModelWriting {
     /// Stores new messages, which the database numbers, and notes that they were created.
     ///
     /// They have their numbers once the database has answered: after `awaitAnswers` at the latest, and when the write is
-    /// durable. A failure may be thrown as late: of an id that is taken, of a topic that is not there, or, where the messages
-    /// rest on what topics were, of one that has changed.
+    /// durable. A failure may be thrown as late: of an id that is taken, or of a topic that is not there.
     func create(_ messages: NewMessages) throws(StoreError)
     /// Waits for answers of the database that nobody has waited for.
     func awaitAnswers() throws(StoreError)

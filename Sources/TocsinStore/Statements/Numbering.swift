@@ -67,19 +67,12 @@ extension SQLWriter {
         try raise(counts, (SQL.raiseFeed, SQL.raiseFeeds), last)
     }
 
-    /// Raises the last numbers of the messages' topics, each of which must be there and as it is expected to be.
+    /// Raises the last numbers of the messages' topics, each of which must be there.
     private func raiseTopics(of messages: NewMessages) throws(StoreError) {
         let counts = messages.ofTopic.mapValues(\.count)
         guard !counts.isEmpty else { return }
         if session.dialect.hasManyWriters { try lockTopics(Array(counts.keys)) }
-        guard let expectation = messages.expectation else {
-            return try raise(counts, (SQL.raiseTopic, SQL.raiseTopics)) { messages.assign(lastNumber: $1, ofTopic: $0) }
-        }
-        restsOnMemory = true
-        let raising = try session.statements(for: expectation.model).expectingTopics.raising(counts, expectation)
-        try connection.queue(raising.sql, raising.bindings) { row in
-            messages.assign(lastNumber: row.int(1), ofTopic: row.text(0))
-        }
+        try raise(counts, (SQL.raiseTopic, SQL.raiseTopics)) { messages.assign(lastNumber: $1, ofTopic: $0) }
     }
 
     /// Raises counters by name, each by its count; hands over names and new values when they are known.
