@@ -269,6 +269,8 @@ package protocol DeliveryWriting {
     /// Divides a held fan-out of which nothing has been served into ranges that begin at these rising ids, under the same
     /// lease; answers all of them, or none when it is no longer held as it says.
     func split(_ fanout: Fanout, at cuts: [String]) throws(StoreError) -> [Fanout]
+    /// Inserts the first deliveries of new messages, none of which is there yet.
+    func add(_ deliveries: [Delivery]) throws(StoreError)
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not final.
     func save(_ deliveries: [Delivery]) throws(StoreError)
     /// Takes due deliveries (`waiting` with `nextAttemptAt` ≤ now, or `sending` with a lease that ran out), due first, marks

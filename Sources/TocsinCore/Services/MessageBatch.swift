@@ -165,7 +165,7 @@ extension MessageBatch {
             for member in members { deliveries.append(.withoutDevice(MessageID(record.id), to: member, at: now)) }
         }
         if !deliveries.isEmpty {
-            try writer.save(deliveries)
+            try writer.add(deliveries)
             if makers.environment.notesDeliveries { writer.note(deliveries.map(DomainEvent.deliveryChanged)) }
         }
         if !fanouts.isEmpty {
