@@ -18,9 +18,6 @@ struct GroupAttempt {
     /// refused, while its callers still wait for an answer.
     static let mostBlocked = 64
 
-    /// Whether nothing has gone wrong so far.
-    var isFirst: Bool { !inSavepoints && !isFenced && overtaken == 0 && losses == 0 }
-
     /// Whether one more attempt may go better, which this is changed for.
     mutating func prepareAnother(of count: Int, after error: StoreError, isLost: Bool, wantsFence: Bool) -> Bool {
         if wantsFence, !isFenced {

@@ -12,7 +12,7 @@ struct WriterLoop {
         while true {
             var wantsFence = false
             do throws(StoreError) {
-                let writer = SQLWriter(session: try currentSession(), isRepeated: !attempt.isFirst)
+                let writer = SQLWriter(session: try currentSession())
                 defer { wantsFence = writer.wantsFence }
                 guard let resumptions = try transact(group, writer, attempt) else {
                     attempt.inSavepoints = true
@@ -124,7 +124,7 @@ struct WriterLoop {
             return true
         } catch {
             try attempt.check(error, writer.session.connection)
-            guard outcome.successes == 0, batch.count == 1, !writer.restsOnMemory else { return false }
+            guard outcome.successes == 0, batch.count == 1 else { return false }
             try writer.session.connection.run("ROLLBACK")
             try begin(writer, attempt)
             writer.forgetNotes(after: 0)

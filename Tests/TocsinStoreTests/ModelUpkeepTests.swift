@@ -47,6 +47,28 @@ struct ModelUpkeepTests {
         }
     }
 
+    @Test("the deliveries of a message go with its tombstone, and no others", arguments: TestDatabase.available)
+    func deliveries(database: TestDatabase) async throws {
+        let models = models
+        var gone = models.message("gone", topic: "t", number: 1)
+        gone["_deleted"] = .bool(true)
+        gone["_lastChangedAt"] = .int(1)
+        let rows = [gone, models.message("kept", topic: "t", number: 2)]
+        try await database.withStore { store in
+            try await store.insert(rows)
+            let left = try await store.write { writer throws(StoreError) in
+                try writer.add(
+                    rows.map { .withoutDevice(MessageID($0.id), to: UserID("ann"), at: moment(1)) }
+                )
+                _ = try writer.removeTombstones(models.message, changedBefore: moment(5), limit: 9)
+                return try rows.map { row throws(StoreError) in
+                    try writer.deliveries(of: MessageID(row.id), status: nil, after: nil, limit: 9).count
+                }
+            }
+            #expect(left == [0, 1])
+        }
+    }
+
     @Test("each parent gets a page of its own, all of them together", arguments: TestDatabase.available, [1, 3, 130])
     func related(database: TestDatabase, topics: Int) async throws {
         let models = models

@@ -35,6 +35,8 @@ package protocol DeliveryReading {
 
 /// How deliveries are made, claimed, settled and removed.
 package protocol DeliveryWriting {
+    /// Inserts the first deliveries of new messages, none of which is there yet.
+    func add(_ deliveries: [Delivery]) throws(StoreError)
     /// Inserts deliveries; one that exists for (message, device) is replaced only if it is not
     /// final.
     func save(_ deliveries: [Delivery]) throws(StoreError)

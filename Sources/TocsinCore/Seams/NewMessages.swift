@@ -20,13 +20,10 @@ package final class NewMessages {
     package let ofTopic: [String: [Int]]
     /// The indexes of the messages in each owner's feed.
     package let ofOwner: [String: [Int]]
-    /// What the topics must still be like; nil where they are locked already, or nothing is known of them.
-    package let expectation: TopicExpectation?
     private var unnumbered: Int
 
     /// Messages in their order, without numbers.
-    package init(_ records: consuming [Record], expecting expectation: TopicExpectation? = nil) {
-        self.expectation = expectation
+    package init(_ records: consuming [Record]) {
         var records = records
         var (ofTopic, ofOwner) = (IndexesByName(), IndexesByName())
         let places = records.first?.model.places
@@ -92,7 +89,7 @@ private struct IndexesByName {
     }
 }
 
-/// A topic as it was while its row was locked.
+/// A topic whose row is locked.
 package struct HeldTopic: Sendable {
     /// Topics of so many members are looked through for devices when a message is created.
     package static let fewMembers = 8
@@ -101,12 +98,10 @@ package struct HeldTopic: Sendable {
     package var record: Record
     /// The members, where they are few and none has a device; nil elsewhere.
     package var membersWithoutDevice: [UserID]?
-    /// By what the database tells that the topic has not changed; nil where nobody else writes.
-    package var mark: String?
 
-    /// A topic as it was held.
-    package init(record: Record, membersWithoutDevice: [UserID]? = nil, mark: String? = nil) {
-        (self.record, self.membersWithoutDevice, self.mark) = (record, membersWithoutDevice, mark)
+    /// A topic as it is held.
+    package init(record: Record, membersWithoutDevice: [UserID]? = nil) {
+        (self.record, self.membersWithoutDevice) = (record, membersWithoutDevice)
     }
 }
 
@@ -121,20 +116,5 @@ package struct HeldTopics: Sendable {
     /// None, unless they are given.
     package init(topics: [TopicID: HeldTopic] = [:], latestMaking: Timestamp? = nil) {
         (self.topics, self.latestMaking) = (topics, latestMaking)
-    }
-}
-
-/// What messages rest on that are created without a look at their topics: the write fails where any of it is otherwise.
-package struct TopicExpectation: Sendable {
-    /// The topics' model.
-    package var model: ModelType
-    /// The topics as they were held last, each with a mark.
-    package var topics: [String: HeldTopic]
-    /// No message in them was made later than this.
-    package var madeBy: Timestamp
-
-    /// What messages of these topics, made by this time, rest on.
-    package init(model: ModelType, topics: [String: HeldTopic], madeBy: Timestamp) {
-        (self.model, self.topics, self.madeBy) = (model, topics, madeBy)
     }
 }

@@ -69,9 +69,6 @@ package protocol StoreWriter:
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at
     /// before rows are locked in their order.
     var unlocked: any StoreReader { get }
-    /// Whether this write was begun before and failed, together with others or alone: what is
-    /// remembered may be why.
-    var isRepeated: Bool { get }
     /// Tells the observer of commits about these events once they are durable.
     func note(_ events: [DomainEvent])
 }

@@ -4,9 +4,8 @@
 /// `id` or `key` of this batch meets the first. Look-ups take no locks. Another writer may create the same `id` or `key`
 /// after them; then the write fails, and what is performed anew finds the other's message.
 ///
-/// Topics are held under their locks while messages are made in them. One that was held before is remembered instead
-/// (`TopicMemory`), and the statement that numbers its messages fails where it has changed since: so PostgreSQL is asked once
-/// for all of a batch, its commit included. What fails is performed anew, and its topics are forgotten.
+/// The topics are locked first, so nothing that a draft is judged by changes before the commit. On PostgreSQL a batch costs
+/// two round trips: one for the locks and the topics, one for all that is written, its commit included.
 struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]
@@ -24,7 +23,7 @@ struct MessageBatch {
     private var storedByID: [String: Record] = [:]
     private var storedByKey: [MessageKey: Record] = [:]
 
-    /// The topics, as they are held or remembered.
+    /// The topics, under their locks.
     private var held: [TopicID: HeldTopic] = [:]
     /// What is stored: `created`, which is empty then.
     private var stored = NewMessages([])
@@ -45,14 +44,9 @@ struct MessageBatch {
     ) throws(StoreError) -> () -> [Result<Record, ServiceError>] {
         var batch = MessageBatch(makers: makers, drafts: drafts)
         try batch.lookUp(writer.unlocked)
-        batch.now = makers.environment.changeTime()
-        if writer.isRepeated { makers.memory.forget(batch.topics.ids) }
-        let trustsMemory = batch.mayPublishByMemory()
-        try batch.decide(trustsMemory, writer.unlocked)
-        if !batch.created.isEmpty {
-            if !trustsMemory { try batch.hold(writer) }
-            try batch.store(trustsMemory, writer)
-        }
+        try batch.hold(writer)
+        batch.decide()
+        if !batch.created.isEmpty { try batch.store(writer) }
         return { [batch] in batch.outcomes() }
     }
 
@@ -82,13 +76,9 @@ struct MessageBatch {
 // MARK: Deciding
 
 extension MessageBatch {
-    private mutating func decide(_ trustsMemory: Bool, _ reader: any StoreReader) throws(StoreError) {
-        if !trustsMemory {
-            let found = try found(reader)
-            topics.see { found[$0] }
-        }
+    private mutating func decide() {
         for (draft, topic) in zip(drafts, topics.indexes) {
-            let mayPublish = trustsMemory || topics.mayPublish(draft, in: topic)
+            let mayPublish = topics.mayPublish(draft, in: topic)
             verdicts.append(mayPublish ? verdict(on: draft, in: topic) : .settled(.failure(.unauthorized)))
         }
     }
@@ -121,32 +111,6 @@ extension MessageBatch {
         return values
     }
 
-    /// Whether all drafts might publish to their topics as these are remembered.
-    ///
-    /// A message that is there already is given no number, so that its topic would not be looked at again: then nothing is
-    /// decided by memory.
-    private mutating func mayPublishByMemory() -> Bool {
-        guard storedByID.isEmpty, storedByKey.isEmpty else { return false }
-        for topic in topics.ids {
-            guard let remembered = makers.memory[topic] else { return false }
-            held[topic] = remembered
-        }
-        let held = held
-        topics.see { held[$0]?.record }
-        for (draft, topic) in zip(drafts, topics.indexes) {
-            guard topics.mayPublish(draft, in: topic) else { return false }
-        }
-        return true
-    }
-
-    private func found(_ reader: any StoreReader) throws(StoreError) -> [TopicID: Record] {
-        var found: [TopicID: Record] = [:]
-        for topic in try reader.records(makers.topics, ids: topics.ids.map(\.text), where: .always) {
-            found[TopicID(topic.id)] = topic
-        }
-        return found
-    }
-
     /// Finds the messages that have an id or key of a draft.
     private mutating func lookUp(_ reader: any StoreReader) throws(StoreError) {
         let ids = Set(drafts.compactMap(\.givenID))
@@ -167,53 +131,23 @@ extension MessageBatch {
 // MARK: Writing
 
 extension MessageBatch {
-    /// Locks the topics that messages are made in, and judges by what they are then.
+    /// Locks the feeds and topics that messages are to be made in, and takes the topics as they are then.
+    ///
+    /// Another node's clock may be a little ahead, or its message have got the topic's row first: so the batch is made no
+    /// earlier than the latest message in its topics. Nobody comes between, as the rows are held.
     private mutating func hold(_ writer: any StoreWriter) throws(StoreError) {
-        let wanted = Set(topicsOfCreated).map { topics.ids[$0] }
-        let found = try writer.hold(wanted, of: makers.topics, feedsOf: Array(Set(created.compactMap(\.owner))))
+        now = makers.environment.changeTime()
+        let owners = Set(drafts.compactMap { $0.owner(at: now) })
+        let found = try writer.hold(topics.ids, of: makers.topics, feedsOf: Array(owners))
         held = found.topics
         topics.see { found.topics[$0]?.record }
-        for (draft, topic) in topics.indexes.enumerated() {
-            // Topics that no message is made in are not locked.
-            if case .settled = verdicts[draft] { continue }
-            guard topics.mayPublish(drafts[draft], in: topic) else { throw overtaken(topics.ids[topic]) }
-        }
-        makers.memory.note(held)
-        if let latest = found.latestMaking, latest > now { follow(latest) }
-    }
-
-    /// A topic was deleted, or is another's, since the look at it, which took no lock: what is performed anew looks again,
-    /// and refuses its drafts alone.
-    private func overtaken(_ topic: TopicID) -> StoreError {
-        .overtaken(
-            isWhole: true,
-            code: 0,
-            message: "topic \(topic) was changed while a message to it was created",
-            sql: ""
-        )
-    }
-
-    /// Moves the time of the batch behind that of the messages before it in their topics.
-    ///
-    /// Another node's clock may be a little ahead, or its message have got the topic's row first. The rows are held now, so
-    /// nobody comes between.
-    private mutating func follow(_ latest: Timestamp) {
-        now = latest
-        for case (let draft, .created(let place)) in zip(drafts, verdicts) {
-            draft.restamp(&created[place], at: latest)
-        }
+        if let latest = found.latestMaking { now = max(now, latest) }
     }
 
     /// Stores the messages and what they bring about.
-    private mutating func store(_ trustsMemory: Bool, _ writer: any StoreWriter) throws(StoreError) {
-        var expectation: TopicExpectation?
-        if trustsMemory {
-            let topics = Dictionary(uniqueKeysWithValues: held.map { ($0.text, $1) })
-            expectation = TopicExpectation(model: makers.topics, topics: topics, madeBy: now)
-        }
-        let records = created
+    private mutating func store(_ writer: any StoreWriter) throws(StoreError) {
+        stored = NewMessages(created)
         created = []
-        stored = NewMessages(records, expecting: expectation)
         try writer.create(stored)
         try startFanouts(writer)
         try tellWebhooks(writer)
@@ -231,7 +165,7 @@ extension MessageBatch {
             for member in members { deliveries.append(.withoutDevice(MessageID(record.id), to: member, at: now)) }
         }
         if !deliveries.isEmpty {
-            try writer.save(deliveries)
+            try writer.add(deliveries)
             if makers.environment.notesDeliveries { writer.note(deliveries.map(DomainEvent.deliveryChanged)) }
         }
         if !fanouts.isEmpty {

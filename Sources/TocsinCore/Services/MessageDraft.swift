@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What all messages of one service are made by; drafts of the same are made together.
 final class MessageMakers: Sendable {
     let environment: ServiceEnvironment
@@ -10,7 +8,6 @@ final class MessageMakers: Sendable {
     let absent: Record
     /// What a message has where its input says nothing, by position.
     let defaults: [(position: Int, value: FieldValue)]
-    let memory = TopicMemory()
     private static let urgentPriority: Int64 = 5
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
@@ -27,28 +24,6 @@ final class MessageMakers: Sendable {
     /// Whether a message goes before others.
     func isUrgent(_ message: Record) -> Bool {
         messages.places.priority.flatMap { message.values[$0].int } == Self.urgentPriority
-    }
-}
-
-/// Topics as they were held last, so that they need not be held before the next message is sent to the database.
-final class TopicMemory: Sendable {
-    private let topics = Mutex<[TopicID: HeldTopic]>([:])
-    private static let maximumCount = 4096
-
-    subscript(_ id: TopicID) -> HeldTopic? { topics.withLock { $0[id] } }
-
-    /// Remembers those that the database knows again.
-    func note(_ held: [TopicID: HeldTopic]) {
-        let marked = held.filter { $0.value.mark != nil }
-        guard !marked.isEmpty else { return }
-        topics.withLock { topics in
-            if topics.count + marked.count > Self.maximumCount { topics.removeAll() }
-            topics.merge(marked) { $1 }
-        }
-    }
-
-    func forget(_ ids: [TopicID]) {
-        topics.withLock { topics in for id in ids { topics[id] = nil } }
     }
 }
 
@@ -128,15 +103,13 @@ final class MessageDraft: GroupedWrite {
         return .success(record)
     }
 
-    /// Moves the times that the server gave the record; those that the client gave stay.
-    func restamp(_ record: inout Record, at moment: Timestamp) {
-        let (places, names, text) = (record.model.places, record.model.timestamps, FieldValue.text(moment.iso8601))
-        for (name, place) in [(names.created, places.created), (names.updated, places.updated)] {
-            if let place, input[name]?.isNull ?? true { record.values[place] = text }
+    /// Whose feed the message goes into.
+    func owner(at now: Timestamp) -> String? {
+        if makers.messages.isSimplyOwned { return caller.owner }
+        guard case .success(let record) = record(from: makers.factory.beginning(owner: caller.owner, at: now)) else {
+            return nil
         }
-        for place in [places.changed, places.making].compactMap({ $0 }) {
-            record.values[place] = .int(moment.milliseconds)
-        }
+        return record.owner
     }
 
     /// What a create answers whose id or key this message has.

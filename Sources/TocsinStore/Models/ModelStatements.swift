@@ -20,8 +20,18 @@ final class ModelStatements {
     /// many come behind it (`NewMessages`).
     private let numbering: RowInsertion
     private var listTexts = ListTexts()
-    /// What is asked of topics, where this is their model.
-    private(set) lazy var expectingTopics = ExpectedTopics(self)
+    /// Selects id and values of topics behind `WHERE id IN`, and the time of the last message of each, where this is their
+    /// model.
+    ///
+    /// By number, of which there is an index: a plan from when there was no message might go through all of the topic. One
+    /// writer makes all messages in order, so it need not look.
+    private(set) lazy var topics: String = {
+        let lastMaking = """
+            (SELECT m.made_at FROM messages AS m WHERE m.topic_id = t.id AND m.number <= t.last_number
+                ORDER BY m.number DESC NULLS LAST LIMIT 1)
+            """
+        return "SELECT id, \(columns), \(dialect.hasManyWriters ? lastMaking : "NULL") FROM topics AS t WHERE id IN"
+    }()
     let replacement: String
     /// Ids of tombstones changed before `$1`, oldest first, at most `$2`.
     let selectionOfTombstones: String

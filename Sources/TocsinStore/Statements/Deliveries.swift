@@ -19,13 +19,15 @@ private enum SQL {
             UNION ALL SELECT min(created_at) FROM fanouts WHERE lease_until IS NULL
             UNION ALL SELECT min(lease_until) FROM fanouts WHERE lease_until IS NOT NULL) AS due
         """
+    private static let written: [(name: String, kind: RowInsertion.Kind)] = [
+        ("message_id", .text), ("device_id", .text), ("id", .text), ("platform", .text), ("status", .text),
+        ("reason", .text), ("attempts", .integer), ("next_attempt_at", .integer), ("lease_until", .integer),
+        ("provider_id", .text), ("updated_at", .integer),
+    ]
+    static let add = RowInsertions(into: "deliveries", written)
     static let save = RowInsertions(
         into: "deliveries",
-        [
-            ("message_id", .text), ("device_id", .text), ("id", .text), ("platform", .text), ("status", .text),
-            ("reason", .text), ("attempts", .integer), ("next_attempt_at", .integer), ("lease_until", .integer),
-            ("provider_id", .text), ("updated_at", .integer),
-        ],
+        written,
         ending: """
             ON CONFLICT (message_id, device_id) DO UPDATE SET status = excluded.status, reason = excluded.reason,
                 attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at,
@@ -147,30 +149,27 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    func add(_ deliveries: [Delivery]) throws(StoreError) {
+        let insertion = SQL.add[session.dialect]
+        try connection.queueInsert(insertion, rows: deliveries.count) { deliveries[$0].bind(to: $1) }
+    }
+
     func save(_ deliveries: [Delivery]) throws(StoreError) {
         let insertion = SQL.save[session.dialect]
-        func bind(_ row: Int, _ parameters: any SQLParameters) {
-            let delivery = deliveries[row]
-            parameters.bind(delivery.messageID.text, at: 1)
-            parameters.bind(delivery.deviceID.text, at: 2)
-            parameters.bind(delivery.id.text, at: 3)
-            parameters.bind(delivery.platform?.rawValue ?? Delivery.noPlatform, at: 4)
-            parameters.bind(delivery.status.rawValue, at: 5)
-            parameters.bind(delivery.reason?.rawValue, at: 6)
-            parameters.bind(Int64(delivery.attempts), at: 7)
-            parameters.bind(delivery.storedNextAttempt, at: 8)
-            parameters.bind(delivery.leaseUntil, at: 9)
-            parameters.bind(delivery.providerID, at: 10)
-            parameters.bind(delivery.updatedAt.milliseconds, at: 11)
-        }
         // One statement cannot write a row twice.
         if insertion.listed != nil,
             Set(deliveries.map { [$0.messageID.text, $0.deviceID.text] }).count < deliveries.count
         {
-            _ = try connection.runEach(insertion.single, rows: deliveries.count, bind: bind)
+            _ = try connection.runEach(insertion.single, rows: deliveries.count) { deliveries[$0].bind(to: $1) }
         } else {
-            try connection.queueInsert(insertion, rows: deliveries.count, bind: bind)
+            try connection.queueInsert(insertion, rows: deliveries.count) { deliveries[$0].bind(to: $1) }
         }
+    }
+
+    /// Removes the deliveries of those of these messages that are deleted.
+    func removeDeliveries(ofTombstones messages: BoundList) throws(StoreError) {
+        let deleted = "SELECT id FROM messages WHERE deleted = 1 AND id IN (\(messages.placeholders))"
+        try connection.run("DELETE FROM deliveries WHERE message_id IN (\(deleted))", messages.bindings)
     }
 
     func claimDeliveries(
@@ -290,6 +289,21 @@ extension Delivery {
             updatedAt: row.moment(10),
             redrivenAt: row.optionalMoment(11)
         )
+    }
+
+    /// The values of a row, in the order of `SQL.written`.
+    fileprivate func bind(to parameters: any SQLParameters) {
+        parameters.bind(messageID.text, at: 1)
+        parameters.bind(deviceID.text, at: 2)
+        parameters.bind(id.text, at: 3)
+        parameters.bind(platform?.rawValue ?? Self.noPlatform, at: 4)
+        parameters.bind(status.rawValue, at: 5)
+        parameters.bind(reason?.rawValue, at: 6)
+        parameters.bind(Int64(attempts), at: 7)
+        parameters.bind(storedNextAttempt, at: 8)
+        parameters.bind(leaseUntil, at: 9)
+        parameters.bind(providerID, at: 10)
+        parameters.bind(updatedAt.milliseconds, at: 11)
     }
 
     /// A waiting delivery is always due at some time, else nobody would ever take it up.

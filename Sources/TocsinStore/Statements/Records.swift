@@ -175,6 +175,7 @@ extension SQLWriter {
             let list = BoundList(chunk)
             var sql = statements.removal + " WHERE deleted = 1 AND id IN (\(list.placeholders))"
             if !ofModel.isEmpty { sql += " AND model = $\(list.bindings.count + 1)" }
+            if model.name == "Message" { try removeDeliveries(ofTombstones: list) }
             try connection.run(sql, list.bindings + ofModel)
         }
         return due.count

@@ -64,10 +64,6 @@ struct SQLReader: SQLReading {
 final class SQLWriter: SQLReading, StoreWriter {
     let session: SQLSession
     let isWriting = true
-    /// Whether the group was begun before and failed.
-    let isRepeated: Bool
-    /// Whether what the group has written holds only if topics are as they are remembered.
-    var restsOnMemory = false
     /// Whether the transaction began when no other was under way.
     var isFenced = false
     /// Whether a write of the group asked for that.
@@ -81,10 +77,7 @@ final class SQLWriter: SQLReading, StoreWriter {
         case created(NewMessages)
     }
 
-    init(session: SQLSession, isRepeated: Bool) {
-        self.session = session
-        self.isRepeated = isRepeated
-    }
+    init(session: SQLSession) { self.session = session }
 
     var unlocked: any StoreReader { SQLReader(session: session) }
 

@@ -4,8 +4,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-@Suite("A topic that a node remembers", .enabled(if: PostgresServer.named != nil))
-struct TopicMemoryTests {
+@Suite("A topic that another node changes", .enabled(if: PostgresServer.named != nil))
+struct ChangedTopicTests {
     private static let alice = APIHarness.identity("alice")
     private static let bob = APIHarness.identity("bob")
 

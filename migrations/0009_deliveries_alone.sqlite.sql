@@ -1,0 +1,2 @@
+-- additive: nothing changes here.
+-- On SQLite a delivery's row goes on referring to its message's, which costs little.
