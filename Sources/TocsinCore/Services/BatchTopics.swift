@@ -27,9 +27,6 @@ struct BatchTopics {
         for place in topics.indices { topics[place] = Topic(record: record(ids[place])) }
     }
 
-    /// Whether the topic at this place was there when it was looked at last.
-    func isThere(_ place: Int) -> Bool { topics[place].record != nil }
-
     /// Whether a draft's message may be made in its topic, at this place, as that was seen last.
     ///
     /// Drafts that follow each other are mostly of one caller, who is judged once.
