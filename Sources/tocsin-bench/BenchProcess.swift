@@ -4,6 +4,14 @@ extension Process {
     /// Seconds that a child has until it is killed.
     private static let patience = 10.0
 
+    /// A program that is not started yet; `environment` is what it gets beside our own.
+    convenience init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) {
+        self.init()
+        executableURL = program
+        self.arguments = arguments
+        self.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    }
+
     /// Starts it with no signal blocked.
     ///
     /// A child begins with the signal mask of the thread that starts it, and threads of the concurrency runtime block nearly
@@ -26,6 +34,17 @@ extension Process {
         waitUntilExit()
     }
 
+    /// What it writes into a file when it is ready.
+    func awaitReady(_ file: URL, within seconds: Double) throws -> String {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        while Date() < deadline, isRunning {
+            if let text = try? String(contentsOf: file, encoding: .utf8), !text.isEmpty { return text }
+            usleep(20_000)
+        }
+        end()
+        throw BenchFailure("\(executableURL?.lastPathComponent ?? "a program") did not become ready")
+    }
+
     /// Runs a program to its end, and kills it when that takes too long; answers what it printed.
     func finish(reading output: Pipe? = nil, within seconds: Double = 600) throws -> [UInt8] {
         try start()
@@ -36,5 +55,14 @@ extension Process {
         let text = output?.fileHandleForReading.readDataToEndOfFile() ?? Data()
         waitUntilExit()
         return [UInt8](text)
+    }
+}
+
+extension URL {
+    /// A new folder in the system's temporary one.
+    static func makeTemporaryFolder(_ name: String) throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-\(name)-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
     }
 }
