@@ -3,6 +3,8 @@ import Foundation
 extension Process {
     /// Seconds that a child has until it is killed.
     private static let patience = 10.0
+    /// Seconds that a program that runs to its end has.
+    private static let longestRun = 600.0
 
     /// A program that is not started yet; `environment` is what it gets beside our own.
     convenience init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) {
@@ -46,11 +48,11 @@ extension Process {
     }
 
     /// Runs a program to its end, and kills it when that takes too long; answers what it printed.
-    func finish(reading output: Pipe? = nil, within seconds: Double = 600) throws -> [UInt8] {
+    func finish(reading output: Pipe? = nil) throws -> [UInt8] {
         try start()
         let processID = processIdentifier
         let limit = DispatchWorkItem { kill(processID, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestRun, execute: limit)
         defer { limit.cancel() }
         let text = output?.fileHandleForReading.readDataToEndOfFile() ?? Data()
         waitUntilExit()

@@ -16,8 +16,7 @@ struct QueryBenchmark {
     func run() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
-        let topic =
-            try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
+        let topic = try server.makeTopic("bench")
         for number in 1...40 {
             _ = try server.run(
                 "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }",

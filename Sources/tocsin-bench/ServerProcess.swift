@@ -50,6 +50,19 @@ final class ServerProcess {
         return try JSONParser.parse(try connection.exchange(request(query, variables)))["data"] ?? .null
     }
 
+    /// The id of a new topic.
+    func makeTopic(_ name: String) throws -> JSONValue {
+        try run("mutation { createTopic(input: {name: \"\(name)\"}) { id } }")["createTopic"]?["id"] ?? .null
+    }
+
+    /// The bytes of a request that creates a message.
+    func message(_ title: String, to topic: JSONValue) -> [UInt8] {
+        let input: JSONValue = [
+            "type": 1, "title": .string(title), "body": .string(StoreBenchmark.body), "topicId": topic,
+        ]
+        return request("mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }", ["i": input])
+    }
+
     /// The bytes of one HTTP request for an operation.
     func request(_ query: String, _ variables: JSONObject = [:]) -> [UInt8] {
         let body = JSONValue.object(["query": .string(query), "variables": .object(variables)]).serialized()

@@ -4,7 +4,7 @@ import JSON
 /// The server under measure: it publishes to its topics and tells how long the answers took.
 final class LiveServer {
     let process: ServerProcess
-    private(set) var topics: [String] = []
+    private(set) var topics: [JSONValue] = []
     private var connections: [LoadConnection] = []
 
     init(sockets: Int) throws {
@@ -22,20 +22,17 @@ final class LiveServer {
 
     func makeTopics(_ count: Int) throws {
         while topics.count < count {
-            let made = try process.run("mutation { createTopic(input: {name: \"live \(topics.count)\"}) { id } }")
-            topics.append(made["createTopic"]?["id"]?.stringValue ?? "")
+            topics.append(try process.makeTopic("live \(topics.count)"))
         }
     }
 
     func order(_ count: Int, topics: Int = 1, slow: Int = 0) -> ReaderOrder {
         var order = ReaderOrder(.graphql, port: process.port, count: count)
         order.token = process.token
-        order.topics = Array(self.topics.prefix(topics))
+        order.topics = self.topics.prefix(topics).compactMap(\.stringValue)
         order.slow = slow
         return order
     }
-
-    func cpu() throws -> Double { try ProcessUsage.cpu(of: process.pid) }
 
     func memory() throws -> Int { try ProcessUsage.memory(of: process.pid) }
 
@@ -52,11 +49,8 @@ final class LiveServer {
     func send(to indices: [Int]) throws {
         while connections.count < indices.count { connections.append(try LoadConnection(port: process.port)) }
         for (connection, index) in zip(connections, indices) {
-            let input: JSONValue = [
-                "type": 1, "title": .string("t=\(Monotonic.nanoseconds())"), "body": .string(StoreBenchmark.body),
-                "topicId": .string(topics[index]),
-            ]
-            try connection.send(process.request(StoreBenchmark.mutation, ["i": input]))
+            let title = "t=\(Monotonic.nanoseconds())"
+            try connection.send(process.message(title, to: topics[index]))
         }
         for connection in connections.prefix(indices.count) { _ = try connection.receive() }
     }

@@ -5,8 +5,6 @@ import JSON
 final class SinkProcess {
     let origin: String
     let authorityPath: String
-    /// The sink's process.
-    var pid: Int32 { process.processIdentifier }
     /// The key whose provider tokens the simulator would take.
     var keyPath: String { directory.appending(path: "apns.p8").path() }
     private let process: Process
