@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# Measures createMessage, a cached query, the store, pushes, the live feed and the GraphQL engine, each beside floors or peers in the same run.
+# Measures a cached query, the store, pushes, the live feed and the GraphQL engine, each beside floors or peers in the same run.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [create] [query] [store] [push] [live] [engine] [fair] [--seconds N] [--connections N] [--pushes N] [--devices N]
-                 [--subscribers N]
+scripts/bench.sh [query] [store] [push] [live] [engine] [fair] [--seconds N] [--pushes N] [--devices N] [--subscribers N]
 
-  create   createMessage over HTTP, durable when answered; floor: raw SQLite inserts in groups
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
   store    createMessage over HTTP with 1, 64 and 512 clients on SQLite and on PostgreSQL (a server of its own, started
            and ended here), then on three nodes; floors: rows inserted by hand, a hundred a commit, and the service
@@ -24,8 +22,7 @@ scripts/bench.sh [create] [query] [store] [push] [live] [engine] [fair] [--secon
   fair     what another owner feels while one attacks, on both databases (scripts/attacks.sh with the attacks that make
            load): reads quiet and under attack, events, pushes, a revocation, the server's memory; about 15 minutes
 
-All of them unless named. --seconds is the time of one measurement (5), --connections those of create and query (64),
---pushes (1000000) to a topic of --devices (200000) those of push's whole way,
+All of them unless named. --seconds is the time of one measurement (5), --pushes (1000000) to a topic of --devices (200000) those of push's whole way,
 --subscribers (10000) those of live.
 END
 }
@@ -42,11 +39,11 @@ options=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    create | query | store | push | live | engine | fair) names+=("$argument") ;;
+    query | store | push | live | engine | fair) names+=("$argument") ;;
     *) options+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(create query store push live engine fair)
+[ "${#names[@]}" -gt 0 ] || names=(query store push live engine fair)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build
@@ -64,7 +61,7 @@ benchmarks=()
 for name in "${names[@]}"; do [ "$name" = fair ] || benchmarks+=("$name"); done
 products=()
 [ "${#benchmarks[@]}" -eq 0 ] || products+=(tocsin-bench)
-if wants fair || wants create || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
+if wants fair || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
 build_release "${products[@]}"
 status=0
 if [ "${#benchmarks[@]}" -gt 0 ]; then

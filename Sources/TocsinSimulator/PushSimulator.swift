@@ -85,8 +85,8 @@ package final class PushSimulator: Sendable {
     }
 
     /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a script, one that meets it.
-    package func makeSubscription(script: String? = nil, serverKey: String? = nil) throws(SimulatorError) -> JSONValue {
-        try browsers.subscribe(script: script, serverKey: serverKey)
+    package func makeSubscription(script: String? = nil) throws(SimulatorError) -> JSONValue {
+        try browsers.subscribe(script: script, serverKey: nil)
     }
 
     /// Closes the ports and all connections.

@@ -17,25 +17,8 @@ package struct SimulatorAddresses: Sendable {
     /// Environment variables of a server that uses this simulator, in the order people read them.
     package let environment: [(name: String, value: String)]
 
-    /// What to print at start: where everything is as comments, then the environment as lines a shell can read.
-    package var banner: String {
-        let comments = [
-            "# Fake APNs      \(apns)",
-            "# Fake FCM       \(fcm)",
-            "# Token endpoint \(token)",
-            "# Fake Web Push \(webPush)",
-            "# Control        \(control)/ lists what it does",
-            "# Give a server these settings, and register devices with any token (a table of scripted ones: --help):",
-        ]
-        let lines = environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
-        return (comments + lines).joined(separator: "\n")
-    }
-
-    private static func quoted(_ value: String) -> String {
-        let isPlain = value.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "/:._-".utf8.contains(byte)
-        }
-        guard !isPlain else { return value }
-        return "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    /// The environment as lines that a shell can read.
+    package var exports: [String] {
+        environment.map { "export \($0.name)='\($0.value.replacing("'", with: "'\\''"))'" }
     }
 }

@@ -17,7 +17,6 @@ enum Bench {
             )
             for name in options.names {
                 switch name {
-                case "create": try await CreateBenchmark(options: options).run()
                 case "query": try await QueryBenchmark(options: options).run()
                 case "live": try LiveBenchmark(options: options).run()
                 case "store": try await StoreBenchmark(options: options).run()

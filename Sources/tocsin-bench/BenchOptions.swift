@@ -6,14 +6,13 @@ struct BenchOptions: Sendable {
         let description: String
     }
 
-    static let known = ["create", "query", "store", "push", "live", "engine"]
+    static let known = ["query", "store", "push", "live", "engine"]
     static let usage =
-        "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--connections N] [--pushes N] [--devices N] [--subscribers N] [--peers FOLDER]"
+        "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--pushes N] [--devices N] [--subscribers N] [--peers FOLDER]"
 
     var wantsHelp = false
     var names: [String] = []
     var seconds = 5.0
-    var connections = 64
     /// Pushes of the whole way through the outbox.
     var pushes = 1_000_000
     /// Devices of its topic.
@@ -28,7 +27,6 @@ struct BenchOptions: Sendable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--seconds": seconds = try Self.number(&rest, argument)
-            case "--connections": connections = Int(try Self.number(&rest, argument))
             case "--pushes": pushes = Int(try Self.number(&rest, argument))
             case "--devices": devices = Int(try Self.number(&rest, argument))
             case "--subscribers": subscribers = Int(try Self.number(&rest, argument))

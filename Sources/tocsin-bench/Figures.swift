@@ -76,13 +76,6 @@ enum ProcessUsage {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Resident memory of this process now, in bytes (proc(5), `statm`).
-    static func ownMemory() -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return pages * sysconf(Int32(_SC_PAGESIZE))
-    }
-
     /// Lets this process's peak begin anew, where the system allows it (proc(5), `clear_refs`).
     static func resetOwnPeakMemory() {
         guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return }

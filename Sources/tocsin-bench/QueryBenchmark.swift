@@ -1,9 +1,9 @@
-import Foundation
 import JSON
 
 /// A cached query of 20 messages over HTTP, beside the same server's `/healthz`: what the query costs above HTTP alone.
 struct QueryBenchmark {
     let options: BenchOptions
+    private static let connections = 16
     private static let query = """
         query($t: ID!) {
           getMessageByTopicIdAndCreatedAt(topicId: $t, sortDirection: DESC, limit: 20) {
@@ -16,8 +16,7 @@ struct QueryBenchmark {
     func run() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
-        let topic =
-            try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
+        let topic = try server.makeTopic("bench")
         for number in 1...40 {
             _ = try server.run(
                 "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }",
@@ -36,18 +35,20 @@ struct QueryBenchmark {
     }
 
     private func measure(_ name: String, _ server: ServerProcess, _ request: [UInt8]) async throws -> Figures {
-        let (start, before) = (Date(), try ProcessUsage.cpu(of: server.pid))
-        let count = try await Load.run(
-            port: server.port,
-            connections: min(16, options.connections),
-            seconds: options.seconds
-        ) { _, _ in request }
+        let clients = Array(repeating: (port: server.port, request: request), count: Self.connections)
+        let load = ClientLoad(clients: clients, seconds: options.seconds)
+        let pid = server.pid
+        let measured = try await LoadMeasurement.run(
+            name,
+            load,
+            parts: [("server", { (try? ProcessUsage.cpu(of: pid)) ?? 0 })]
+        )
         return Figures(
             name: name,
-            operations: count,
-            seconds: Date().timeIntervalSince(start),
-            cpuSeconds: try ProcessUsage.cpu(of: server.pid) - before,
-            memoryBytes: try ProcessUsage.peakMemory(of: server.pid)
+            operations: measured.outcome.count,
+            seconds: measured.outcome.seconds,
+            cpuSeconds: measured.cpu[0].seconds,
+            memoryBytes: try ProcessUsage.peakMemory(of: pid)
         )
     }
 }

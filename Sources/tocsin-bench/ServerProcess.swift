@@ -13,9 +13,7 @@ final class ServerProcess {
     /// A server of its own, or one more node beside `first`: with its key, its user's token and its database.
     init(environment: [String: String] = [:], beside first: ServerProcess? = nil) throws {
         isFirst = first == nil
-        let temporary = FileManager.default.temporaryDirectory
-        directory = first?.directory ?? temporary.appending(path: "tocsin-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        directory = try first?.directory ?? .makeTemporaryFolder("bench")
         let data = ["--data-dir", directory.path()]
         if let first {
             token = first.token
@@ -26,12 +24,16 @@ final class ServerProcess {
             token = try Self.output(["token", "create", "--user", user] + data, environment)
         }
         let ready = directory.appending(path: "ready-\(UUID().uuidString)")
-        process = Process()
-        process.executableURL = Self.binary
-        process.arguments = ["serve", "--port", "0", "--log-level", "error", "--ready-file", ready.path()] + data
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process = Process(
+            Self.binary,
+            ["serve", "--port", "0", "--log-level", "error", "--ready-file", ready.path()] + data,
+            environment: environment
+        )
         try process.start()
-        port = try Self.awaitPort(ready, process)
+        let address = try process.awaitReady(ready, within: Self.startSeconds)
+        let number = address.split(separator: ":").last?.prefix(while: \.isNumber)
+        guard let port = number.flatMap({ UInt16($0) }) else { throw BenchFailure("\(address) is no address") }
+        self.port = port
     }
 
     var pid: Int32 { process.processIdentifier }
@@ -45,12 +47,20 @@ final class ServerProcess {
     func run(_ query: String, _ variables: JSONObject = [:]) throws -> JSONValue {
         let connection = try LoadConnection(port: port)
         defer { connection.close() }
-        let response = try connection.exchange(request(query, variables))
-        let value = try JSONParser.parse(response)
-        guard let data = value["data"], value["errors"] == nil else {
-            throw BenchFailure("the server refused: \(String(decoding: response, as: UTF8.self))")
-        }
-        return data
+        return try JSONParser.parse(try connection.exchange(request(query, variables)))["data"] ?? .null
+    }
+
+    /// The id of a new topic.
+    func makeTopic(_ name: String) throws -> JSONValue {
+        try run("mutation { createTopic(input: {name: \"\(name)\"}) { id } }")["createTopic"]?["id"] ?? .null
+    }
+
+    /// The bytes of a request that creates a message.
+    func message(_ title: String, to topic: JSONValue) -> [UInt8] {
+        let input: JSONValue = [
+            "type": 1, "title": .string(title), "body": .string(StoreBenchmark.body), "topicId": topic,
+        ]
+        return request("mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }", ["i": input])
     }
 
     /// The bytes of one HTTP request for an operation.
@@ -69,28 +79,11 @@ final class ServerProcess {
 
     /// Runs a command of the binary to its end and answers what it printed.
     private static func output(_ arguments: [String], _ environment: [String: String]) throws -> String {
-        let process = Process()
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let process = Process(binary, arguments, environment: environment)
         let pipe = Pipe()
-        process.executableURL = binary
-        process.arguments = arguments
         process.standardOutput = pipe
         let text = String(decoding: try process.finish(reading: pipe), as: UTF8.self)
         guard process.terminationStatus == 0 else { throw BenchFailure("tocsin \(arguments[0]) failed") }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    private static func awaitPort(_ ready: URL, _ process: Process) throws -> UInt16 {
-        let deadline = Date(timeIntervalSinceNow: startSeconds)
-        while Date() < deadline, process.isRunning {
-            if let text = try? String(contentsOf: ready, encoding: .utf8), let port = text.split(separator: ":").last,
-                let number = UInt16(port.trimmingCharacters(in: CharacterSet(charactersIn: "/\n")))
-            {
-                return number
-            }
-            usleep(20_000)
-        }
-        process.end()
-        throw BenchFailure("the server did not become ready")
     }
 }

@@ -75,13 +75,13 @@ struct DeviceCommand: AsyncParsableCommand {
 /// A device on a line, without its token.
 private func line(_ one: PushAdministration.OwnedDevice) -> String {
     let device = one.device
-    return JSONLine.text([
-        ("id", .string(device.id.text)), ("userId", .string(device.userID.text)),
-        ("user", one.userName.map { .string($0) } ?? .null), ("platform", .string(device.platform.rawValue)),
-        ("environment", device.environment.map { .string($0.rawValue) } ?? .null),
-        ("appId", device.appID.isEmpty ? .null : .string(device.appID)),
-        ("name", device.name.map { .string($0) } ?? .null), ("active", .bool(device.isActive)),
-        ("disabledReason", device.disabledReason.map { .string($0.rawValue) } ?? .null),
-        ("registeredAt", .string(device.registeredAt.iso8601)), ("lastSeenAt", .string(device.lastSeenAt.iso8601)),
-    ])
+    return JSONValue.object([
+        "id": .string(device.id.text), "userId": .string(device.userID.text),
+        "user": one.userName.map { .string($0) } ?? .null, "platform": .string(device.platform.rawValue),
+        "environment": device.environment.map { .string($0.rawValue) } ?? .null,
+        "appId": device.appID.isEmpty ? .null : .string(device.appID),
+        "name": device.name.map { .string($0) } ?? .null, "active": .bool(device.isActive),
+        "disabledReason": device.disabledReason.map { .string($0.rawValue) } ?? .null,
+        "registeredAt": .string(device.registeredAt.iso8601), "lastSeenAt": .string(device.lastSeenAt.iso8601),
+    ]).serializedString()
 }

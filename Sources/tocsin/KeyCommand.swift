@@ -52,11 +52,11 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         private func line(_ key: APIKey) -> String {
-            JSONLine.text([
-                ("id", .string(key.id.text)), ("name", .string(key.name)),
-                ("createdAt", .string(key.createdAt.iso8601)), ("expiresAt", .string(key.expiresAt.iso8601)),
-                ("revokedAt", key.revokedAt.map { .string($0.iso8601) } ?? .null),
-            ])
+            JSONValue.object([
+                "id": .string(key.id.text), "name": .string(key.name),
+                "createdAt": .string(key.createdAt.iso8601), "expiresAt": .string(key.expiresAt.iso8601),
+                "revokedAt": key.revokedAt.map { .string($0.iso8601) } ?? .null,
+            ]).serializedString()
         }
     }
 

@@ -62,10 +62,11 @@ struct MemberCommand: AsyncParsableCommand {
 }
 
 private func line(_ membership: Membership, _ name: String?) -> String {
-    let named: [(String, JSONValue)] = name.map { [("user", .string($0))] } ?? []
-    return JSONLine.text(
-        [("topicId", .string(membership.topicID.text)), ("userId", .string(membership.userID.text))] + named + [
-            ("push", .bool(membership.push)), ("createdAt", .string(membership.createdAt.iso8601)),
-        ]
-    )
+    var line: JSONObject = [
+        "topicId": .string(membership.topicID.text), "userId": .string(membership.userID.text),
+    ]
+    if let name { line["user"] = .string(name) }
+    line["push"] = .bool(membership.push)
+    line["createdAt"] = .string(membership.createdAt.iso8601)
+    return JSONValue.object(line).serializedString()
 }

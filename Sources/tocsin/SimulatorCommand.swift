@@ -105,7 +105,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
-        let exports = addresses.environment.map { "export \($0.name)=\(Self.quoted($0.value))" }
+        let exports = addresses.exports
         if let environmentFile = places.environmentFile {
             try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile)
         }
@@ -126,10 +126,6 @@ struct SimulatorCommand: AsyncParsableCommand {
         } catch {
             throw .file(path: path, reason: error.reason)
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     private static var prefixes: String {

@@ -9,7 +9,7 @@ import TocsinStore
 @Suite("Deliveries in the API")
 struct DeliveryAPITests {
     /// Topics and messages that everybody signed in may read, and their owners change.
-    private static let shared = """
+    static let shared = """
         type Topic @model @auth(rules: [{ allow: owner }, { allow: private, operations: [read] }]) {
           id: ID!
           name: String! @index(name: "byName", queryField: "getTopicByName")

@@ -6,21 +6,6 @@ import TocsinStore
 @Suite("Members of a topic, seen by its owner")
 struct MemberTests {
     private static let bob = APIHarness.identity("bob")
-    private static let model = """
-        type Topic @model @auth(rules: [{ allow: owner }, { allow: private, operations: [read] }]) {
-          id: ID!
-          name: String! @index(name: "byName", queryField: "getTopicByName")
-          arn: String!
-        }
-        type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }, { allow: private, operations: [read] }]) {
-          id: ID!
-          type: Int!
-          title: String!
-          body: String!
-          createdAt: AWSDateTime!
-          topicId: ID! @index(name: "byTopicIdAndCreatedAt", sortKeyFields: ["createdAt"])
-        }
-        """
     private static let members = """
         query($id: ID!, $limit: Int, $next: String) { getTopic(id: $id) {
             members(limit: $limit, nextToken: $next) { items { topicId userId push createdAt } nextToken } } }
@@ -46,7 +31,7 @@ struct MemberTests {
 
     @Test("the owner sees them page by page, each with whether they want pushes")
     func pages() async throws {
-        let api = try await APIHarness(model: Self.model)
+        let api = try await APIHarness(model: DeliveryAPITests.shared)
         let id = try await topic(api, with: ["bob", "carol", "dave"])
         let first = try await api.run(Self.members, ["id": id, "limit": 2])
         #expect(names(first) == ["sub-alice", "sub-bob"], "\(first)")
@@ -60,7 +45,7 @@ struct MemberTests {
 
     @Test("whoever may only read the topic sees none")
     func readers() async throws {
-        let api = try await APIHarness(model: Self.model)
+        let api = try await APIHarness(model: DeliveryAPITests.shared)
         let id = try await topic(api, with: ["bob", "carol"])
         let seen = try await api.run(Self.members, ["id": id], as: Self.bob)
         #expect(seen["data"]?["getTopic"] == ["members": nil], "\(seen)")
@@ -68,7 +53,7 @@ struct MemberTests {
 
     @Test("a read-only token of the owner's sees them and removes nobody; a narrower one does neither")
     func scopes() async throws {
-        let api = try await APIHarness(model: Self.model)
+        let api = try await APIHarness(model: DeliveryAPITests.shared)
         let id = try await topic(api, with: ["bob"])
         var alice = APIHarness.identity("alice")
         alice.scope = .readOnly
@@ -81,7 +66,7 @@ struct MemberTests {
 
     @Test("the owner removes a member, once; what waits for them ends, and they may join again")
     func remove() async throws {
-        let api = try await APIHarness(model: Self.model)
+        let api = try await APIHarness(model: DeliveryAPITests.shared)
         let id = try await topic(api, with: ["bob", "carol"])
         let message = try await wait(api, for: Self.bob, in: id)
         let removed = try await api.run(Self.remove, ["topic": id, "user": "sub-bob"])
@@ -100,7 +85,7 @@ struct MemberTests {
 
     @Test("a topic of somebody else's and one that is not there are refused in the same words")
     func others() async throws {
-        let api = try await APIHarness(model: Self.model)
+        let api = try await APIHarness(model: DeliveryAPITests.shared)
         let id = try await topic(api, with: ["bob"])
         let theirs = try await api.run(Self.remove, ["topic": id, "user": "sub-bob"], as: Self.bob)
         let nowhere = try await api.run(Self.remove, ["topic": "nowhere", "user": "sub-bob"], as: Self.bob)

@@ -106,7 +106,8 @@ struct ControlTests {
             let shell = Process()
             let output = Pipe()
             shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments = ["-c", bench.addresses.banner + "\nprintf '%s' \"$APNS_AUTH_KEY_PATH|$APNS_ENDPOINT\""]
+            let lines = bench.addresses.exports + ["printf '%s' \"$APNS_AUTH_KEY_PATH|$APNS_ENDPOINT\""]
+            shell.arguments = ["-c", lines.joined(separator: "\n")]
             shell.standardOutput = output
             try shell.run()
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -199,7 +199,6 @@ struct FakeAPNsTests {
                 $0.provider == rule.provider && rule.prefix.hasPrefix($0.prefix)
             }
             #expect(hider == nil, "\(rule.prefix) is hidden by \(hider?.prefix ?? "")")
-            #expect(ScriptRule.table.contains("  \(rule.prefix) "))
         }
     }
 }

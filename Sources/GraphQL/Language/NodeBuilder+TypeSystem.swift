@@ -6,7 +6,7 @@ extension NodeBuilder {
         case .scalarType: return isExtension ? .scalarTypeExtension(scalar(node)) : .scalarType(scalar(node))
         case .objectType: return isExtension ? .objectTypeExtension(object(node)) : .objectType(object(node))
         case .interfaceType:
-            return isExtension ? .interfaceTypeExtension(interface(node)) : .interfaceType(interface(node))
+            return isExtension ? .interfaceTypeExtension(object(node)) : .interfaceType(object(node))
         case .unionType: return isExtension ? .unionTypeExtension(union(node)) : .unionType(union(node))
         case .enumType: return isExtension ? .enumTypeExtension(enumeration(node)) : .enumType(enumeration(node))
         case .inputObjectType:
@@ -42,17 +42,6 @@ extension NodeBuilder {
 
     private mutating func object(_ node: NodeView) -> ObjectTypeDefinition {
         ObjectTypeDefinition(
-            description: description(node),
-            name: node.name,
-            interfaces: node.children(.namedType).map(\.name),
-            directives: directives(node),
-            fields: fields(node),
-            location: location(node.bodyStart)
-        )
-    }
-
-    private mutating func interface(_ node: NodeView) -> InterfaceTypeDefinition {
-        InterfaceTypeDefinition(
             description: description(node),
             name: node.name,
             interfaces: node.children(.namedType).map(\.name),

@@ -4,16 +4,16 @@ extension Printer {
         case .operation, .fragment: self.definition(definition)
         case .schema(let node): schema(node)
         case .scalarType(let node): scalar(node)
-        case .objectType(let node): object(node)
-        case .interfaceType(let node): interface(node)
+        case .objectType(let node): object("type", node)
+        case .interfaceType(let node): object("interface", node)
         case .unionType(let node): union(node)
         case .enumType(let node): enumeration(node)
         case .inputObjectType(let node): input(node)
         case .directive(let node): directiveDefinition(node)
         case .schemaExtension(let node): "extend " + schema(node)
         case .scalarTypeExtension(let node): "extend " + scalar(node)
-        case .objectTypeExtension(let node): "extend " + object(node)
-        case .interfaceTypeExtension(let node): "extend " + interface(node)
+        case .objectTypeExtension(let node): "extend " + object("type", node)
+        case .interfaceTypeExtension(let node): "extend " + object("interface", node)
         case .unionTypeExtension(let node): "extend " + union(node)
         case .enumTypeExtension(let node): "extend " + enumeration(node)
         case .inputObjectTypeExtension(let node): "extend " + input(node)
@@ -29,16 +29,11 @@ extension Printer {
         line(node.description, ["scalar", node.name, directives(node.directives)])
     }
 
-    private static func object(_ node: ObjectTypeDefinition) -> String {
+    /// An object type or an interface, by its keyword.
+    private static func object(_ keyword: String, _ node: ObjectTypeDefinition) -> String {
         let interfaces = PrintedText.wrap("implements ", PrintedText.join(node.interfaces, " & "))
         let fields = PrintedText.block(node.fields.map(field))
-        return line(node.description, ["type", node.name, interfaces, directives(node.directives), fields])
-    }
-
-    private static func interface(_ node: InterfaceTypeDefinition) -> String {
-        let interfaces = PrintedText.wrap("implements ", PrintedText.join(node.interfaces, " & "))
-        let fields = PrintedText.block(node.fields.map(field))
-        return line(node.description, ["interface", node.name, interfaces, directives(node.directives), fields])
+        return line(node.description, [keyword, node.name, interfaces, directives(node.directives), fields])
     }
 
     private static func union(_ node: UnionTypeDefinition) -> String {

@@ -80,21 +80,8 @@ public struct InputValueDefinition: Sendable {
     public var location: SourceLocation
 }
 
-/// `interface Name { … }`, or its extension (GraphQL §3.7).
-public struct InterfaceTypeDefinition: Sendable {
-    /// What its author says about it.
-    public var description: StringValue?
-    /// Its name.
-    public var name: String
-    /// The interfaces it implements.
-    public var interfaces: [String]
-    /// Directives on it.
-    public var directives: [Directive]
-    /// Its fields in order.
-    public var fields: [FieldDefinition]
-    /// Where it begins, after its description.
-    public var location: SourceLocation
-}
+/// `interface Name { … }`, or its extension, with the parts of an object type (GraphQL §3.7).
+public typealias InterfaceTypeDefinition = ObjectTypeDefinition
 
 /// `union Name = A | B`, or its extension (GraphQL §3.8).
 public struct UnionTypeDefinition: Sendable {

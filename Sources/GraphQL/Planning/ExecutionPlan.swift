@@ -43,11 +43,6 @@ public final class ExecutionPlan: Sendable {
         }
     }
 
-    /// What is selected at the root, as if nothing were skipped.
-    public var rootFields: [RootField] {
-        tree.selections[tree.root].fields.map { RootField(responseKey: $0.responseKey, fieldName: $0.field.name) }
-    }
-
     /// How many fields are selected at the root, as if nothing were skipped.
     public var rootFieldCount: Int { tree.selections[tree.root].fields.count }
 
@@ -56,14 +51,6 @@ public final class ExecutionPlan: Sendable {
         let fields = tree.selections.reduce(0) { $0 + $1.fields.count }
         let steps = StepCache.capacity(fields: fields, switches: tree.switches.count)
         return 1000 + tree.selections.count * 200 + fields * 400 + steps * 200
-    }
-
-    /// A field at the root.
-    public struct RootField: Sendable, Hashable {
-        /// Its name in the response.
-        public let responseKey: String
-        /// Its name in the schema.
-        public let fieldName: String
     }
 
     /// GraphQL §6.1 GetOperation.

@@ -1,40 +1,16 @@
 /// The fields no type defines and the engine answers itself (GraphQL §4.1, §4.2).
 enum MetaFields {
     /// `__typename`, of every composite type.
-    static let typename = field("__typename", .nonNull(.named("String")), index: -1)
+    static let typename = fields[0]
     /// `__schema`, of the query type.
-    static let schema = field("__schema", .nonNull(.named("__Schema")), index: -2)
+    static let schema = fields[1]
     /// `__type(name:)`, of the query type.
-    static let type = field(
-        "__type",
-        .named("__Type"),
-        index: -3,
-        arguments: [
-            InputValueDefinition(
-                description: nil,
-                name: "name",
-                type: .nonNull(.named("String")),
-                defaultValue: nil,
-                directives: [],
-                location: SourceLocation(line: 1, column: 1)
-            )
-        ]
-    )
+    static let type = fields[2]
 
-    private static func field(
-        _ name: String,
-        _ type: TypeReference,
-        index: Int,
-        arguments: [InputValueDefinition] = []
-    ) -> Schema.Field {
-        let node = FieldDefinition(
-            description: nil,
-            name: name,
-            arguments: arguments,
-            type: type,
-            directives: [],
-            location: SourceLocation(line: 1, column: 1)
-        )
-        return Schema.Field(node, parentName: "Query", index: index)
-    }
+    /// Read once; the text has no error, as every test that plans an operation shows.
+    private static let fields: [Schema.Field] = {
+        let text = "type Query { __typename: String! __schema: __Schema! __type(name: String!): __Type }"
+        guard case .objectType(let query)? = (try? parse(text))?.definitions.first else { return [] }
+        return query.fields.enumerated().map { Schema.Field($1, parentName: "Query", index: -1 - $0) }
+    }()
 }

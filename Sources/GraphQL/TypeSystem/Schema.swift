@@ -66,24 +66,10 @@ public final class Schema: Sendable {
         parts.directivesByName[name]
     }
 
-    /// The root type of a kind of operations.
-    public func rootType(of kind: OperationKind) -> NamedType? {
-        switch kind {
-        case .query: queryType
-        case .mutation: mutationType
-        case .subscription: subscriptionType
-        }
-    }
-
     /// The object types a value of this type can have: itself, the members of a union, or an interface's
     /// implementations.
     public func possibleTypes(of type: NamedType) -> [NamedType] {
         type.kind == .object ? [type] : parts.possibleTypes[type.name] ?? []
-    }
-
-    /// Whether a value of the object type can be a value of the other type.
-    func isPossible(_ objectName: String, for type: NamedType) -> Bool {
-        type.kind == .object ? type.name == objectName : parts.possibleNames[type.name]?.contains(objectName) ?? false
     }
 
     /// The same schema with other rules for what custom scalars take.
@@ -105,7 +91,6 @@ public final class Schema: Sendable {
         let directives: [DirectiveDefinition]
         let directivesByName: [String: DirectiveDefinition]
         let possibleTypes: [String: [NamedType]]
-        let possibleNames: [String: Set<String>]
         let fieldCount: Int
         let queryType: NamedType
         let mutationType: NamedType?
@@ -119,7 +104,6 @@ public final class Schema: Sendable {
             directives = draft.directives
             directivesByName = Dictionary(draft.directives.map { ($0.name, $0) }) { first, _ in first }
             possibleTypes = Self.possibleTypes(types)
-            possibleNames = possibleTypes.mapValues { Set($0.map(\.name)) }
             self.fieldCount = fieldCount
             self.queryType = queryType
             mutationType = draft.rootTypeName(.mutation).flatMap { [typesByName] in typesByName[$0] }

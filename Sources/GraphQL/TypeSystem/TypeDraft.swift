@@ -63,6 +63,17 @@ struct TypeDraft {
         directives += other.directives
     }
 
+    private var object: ObjectTypeDefinition {
+        ObjectTypeDefinition(
+            description: text,
+            name: name,
+            interfaces: interfaces,
+            directives: directives,
+            fields: fields,
+            location: location
+        )
+    }
+
     /// The whole as one definition.
     var definition: Definition {
         switch kind {
@@ -70,28 +81,8 @@ struct TypeDraft {
             .scalarType(
                 ScalarTypeDefinition(description: text, name: name, directives: directives, location: location)
             )
-        case .object:
-            .objectType(
-                ObjectTypeDefinition(
-                    description: text,
-                    name: name,
-                    interfaces: interfaces,
-                    directives: directives,
-                    fields: fields,
-                    location: location
-                )
-            )
-        case .interface:
-            .interfaceType(
-                InterfaceTypeDefinition(
-                    description: text,
-                    name: name,
-                    interfaces: interfaces,
-                    directives: directives,
-                    fields: fields,
-                    location: location
-                )
-            )
+        case .object: .objectType(object)
+        case .interface: .interfaceType(object)
         case .union:
             .unionType(
                 UnionTypeDefinition(

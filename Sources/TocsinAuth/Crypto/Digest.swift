@@ -23,8 +23,7 @@ package enum Digest {
 
     /// 32 bytes of HKDF-SHA256 without salt (RFC 5869 §2): a key of its own for each purpose.
     package static func derivedKey(from key: [UInt8], purpose: [UInt8]) -> [UInt8] {
-        let extracted = hmacSHA256(key, key: [UInt8](repeating: 0, count: 32))
-        return hmacSHA256(purpose + [1], key: extracted)
+        hkdf(key, salt: [UInt8](repeating: 0, count: 32), information: purpose, count: 32)
     }
 
     /// HKDF-SHA256 of at most 32 bytes (RFC 5869 §2).

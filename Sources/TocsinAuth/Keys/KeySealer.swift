@@ -65,20 +65,3 @@ package struct KeySealer: Sealer {
         return Array(Digest.hmacSHA256(length + scope + bytes, key: signingKey).prefix(Self.proofCount))
     }
 }
-
-/// Short keyed hashes that stand for owners and device tokens in logs.
-package struct KeyedHash: Sendable {
-    private let key: [UInt8]
-
-    /// Hashes under a key of its own, derived from the server's.
-    package init(_ serverKey: ServerKey) {
-        key = serverKey.derived(for: .logHashes)
-    }
-
-    /// Twelve hexadecimal digits: the same for the same text on this server, and telling nothing of it.
-    package func hash(_ text: String) -> String {
-        Digest.hmacSHA256(Array(text.utf8), key: key).prefix(6)
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            .joined()
-    }
-}

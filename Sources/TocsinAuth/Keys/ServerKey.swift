@@ -1,7 +1,7 @@
 import Encodings
 package import TocsinCore
 
-/// The server's own secret, from which the keys of its tokens, sealed cursors and log hashes are derived.
+/// The server's own secret, from which the keys of its tokens and sealed cursors are derived.
 ///
 /// It lives in the file `server.key` of the data directory; nodes that share a database share it.
 package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
@@ -10,7 +10,6 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
         case localTokens = "tocsin local tokens 1"
         case signing = "tocsin sealing 1"
         case sealing = "tocsin sealing 2"
-        case logHashes = "tocsin log hashes 1"
         /// Tells nodes whether they have the same key.
         case nodeMark = "tocsin node mark 1"
     }

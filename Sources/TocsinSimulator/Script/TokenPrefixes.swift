@@ -162,16 +162,6 @@ extension ScriptRule {
         fcm("close-", "the connection closes without an answer", counted: true, .wire(.hangUp)),
     ]
 
-    /// The table for people, one line a rule.
-    package static var table: String {
-        let width = all.map(\.prefix.count).max() ?? 0
-        let lines = all.map { rule in
-            let count = rule.isCounted ? " (counted)" : ""
-            return "\(rule.provider.rawValue.padded(to: 4))  \(rule.prefix.padded(to: width))  \(rule.summary)\(count)"
-        }
-        return lines.joined(separator: "\n")
-    }
-
     /// The first rule whose prefix the token has.
     static func rule(for token: String, of provider: SimulatedProvider) -> ScriptRule? {
         guard let first = token.utf8.first else { return nil }
@@ -182,10 +172,4 @@ extension ScriptRule {
     /// Most tokens meet no rule, and one look says so.
     private static let apnsByFirstByte = Dictionary(grouping: apns) { $0.prefix.utf8.first ?? 0 }
     private static let fcmByFirstByte = Dictionary(grouping: fcm) { $0.prefix.utf8.first ?? 0 }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
 }

@@ -60,7 +60,4 @@ final class WebPushBrowsers: Sendable {
     }
 
     func browser(_ id: String) -> Browser? { state.withLock { $0.browsers[id] } }
-
-    /// The browser has unsubscribed: later pushes are answered 410.
-    func unsubscribe(_ id: String) { state.withLock { $0.browsers[id] = nil } }
 }

@@ -16,8 +16,7 @@ struct EngineDocuments {
 
     /// A new folder in the system's temporary one, filled.
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-engine-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try .makeTemporaryFolder("engine")
         try write("schema.graphql", Self.schema)
         try write("query.graphql", Self.query)
         try write("introspection.graphql", Self.introspection)

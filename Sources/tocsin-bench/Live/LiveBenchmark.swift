@@ -134,7 +134,7 @@ struct LiveBenchmark {
         var (costs, frames): ([Double], Int) = ([], 0)
         // The first rounds are warm-up.
         for _ in 0..<3 {
-            peer.round(1)
+            try peer.round(1)
             frames += count
             try readers.wait(until: frames)
         }
@@ -142,7 +142,7 @@ struct LiveBenchmark {
             let rounds = joined == 1 ? Self.rounds : Self.rounds / 2
             let figures = try measure("\(name), \(joined) at once", peer.pid) {
                 for _ in 0..<rounds {
-                    peer.round(joined)
+                    try peer.round(joined)
                     frames += count * joined
                     try readers.wait(until: frames)
                 }

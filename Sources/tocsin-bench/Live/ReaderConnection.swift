@@ -42,7 +42,7 @@ struct ReaderOrder {
             "kind": .string(kind.rawValue), "port": .int(Int64(port)), "count": .int(Int64(count)),
             "token": .string(token), "topics": .array(topics.map { .string($0) }), "slow": .int(Int64(slow)),
         ]
-        return value.serialized() + [10]
+        return value.serialized()
     }
 }
 

@@ -1,8 +1,7 @@
 import Foundation
-import JSON
 
 /// A `live-readers` process and what it has seen.
-final class ReaderProcess {
+struct ReaderProcess {
     /// What the readers report.
     struct Seen {
         var frames: Int
@@ -12,32 +11,25 @@ final class ReaderProcess {
         var p99: Double
     }
 
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private var pending: [UInt8] = []
+    private let process: LineProcess
 
     /// Opens the sockets; returns when all are ready.
     init(_ order: ReaderOrder) throws {
-        process.executableURL = URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["live-readers"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.start()
-        input.fileHandleForWriting.write(Data(order.line))
-        guard try answer()["ready"] != nil else { throw BenchFailure("the readers are not ready") }
+        process = try LineProcess(URL(filePath: CommandLine.arguments[0]), ["live-readers"])
+        try process.send(order.line)
+        guard try process.answer()["ready"] != nil else { throw BenchFailure("the readers are not ready") }
     }
 
     /// Returns as soon as so many frames have come in all.
     func wait(until frames: Int) throws {
-        input.fileHandleForWriting.write(Data("until \(frames)\n".utf8))
-        _ = try answer()
+        try process.send(Array("until \(frames)".utf8))
+        _ = try process.answer()
     }
 
     /// What has come; latencies are those since the last report.
     func report() throws -> Seen {
-        input.fileHandleForWriting.write(Data("report\n".utf8))
-        let answer = try answer()
+        try process.send(Array("report".utf8))
+        let answer = try process.answer()
         func number(_ name: String) -> Int { Int(answer[name]?.intValue ?? 0) }
         return Seen(
             frames: number("frames"),
@@ -49,51 +41,31 @@ final class ReaderProcess {
 
     /// Lets those that did not read do so; answers how many of them the server had cut.
     func drain() throws -> Int {
-        input.fileHandleForWriting.write(Data("drain\n".utf8))
-        return Int(try answer()["closed"]?.intValue ?? 0)
+        try process.send(Array("drain".utf8))
+        return Int(try process.answer()["closed"]?.intValue ?? 0)
     }
 
-    func stop() { process.end() }
-
-    private func answer() throws -> JSONValue {
-        while true {
-            if let end = pending.firstIndex(of: 10) {
-                defer { pending.removeFirst(end + 1) }
-                return try JSONParser.parse(Array(pending[..<end]))
-            }
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw BenchFailure("the readers have ended") }
-            pending += data
-        }
-    }
+    func stop() { process.stop() }
 }
 
 /// A peer's program: it prints its port, then sends rounds to whoever is connected.
-final class BroadcastPeer {
+struct BroadcastPeer {
     let port: UInt16
-    private let process = Process()
-    private let input = Pipe()
+    private let process: LineProcess
 
     init?(_ program: URL?, _ arguments: [String]) throws {
         guard let program, FileManager.default.isExecutableFile(atPath: program.path()) else { return nil }
-        let output = Pipe()
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        try process.start()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            process.end()
+        process = try LineProcess(program, arguments)
+        guard let port = UInt16(String(decoding: try process.line(), as: UTF8.self)) else {
             throw BenchFailure("\(program.lastPathComponent) told no port")
         }
         self.port = port
     }
 
-    var pid: Int32 { process.processIdentifier }
+    var pid: Int32 { process.pid }
 
     /// Sends so many frames to every socket.
-    func round(_ frames: Int) { input.fileHandleForWriting.write(Data("\(frames)\n".utf8)) }
+    func round(_ frames: Int) throws { try process.send(Array("\(frames)".utf8)) }
 
-    func stop() { process.end() }
+    func stop() { process.stop() }
 }

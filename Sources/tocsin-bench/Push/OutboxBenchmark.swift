@@ -7,6 +7,7 @@ import TocsinCore
 import TocsinHTTP2
 import TocsinPush
 import TocsinSQLite
+import TocsinServer
 import TocsinStore
 
 /// The whole way of a push: a committed message's fan-out, pages of devices read, payloads built and signed for, HTTP/2
@@ -20,10 +21,9 @@ struct OutboxBenchmark {
 
     /// Prints memory and the threads' shares on the way, and answers the whole.
     func run() async throws -> Figures {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-outbox-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder("outbox")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let time = BenchTime()
+        let time = SystemTime()
         let store = try await SQLStore.open(
             SQLiteDatabase(path: folder.appending(path: "tocsin.sqlite").path()),
             at: time.now()
@@ -43,7 +43,7 @@ struct OutboxBenchmark {
     private func measure(
         _ store: SQLStore,
         _ group: MultiThreadedEventLoopGroup,
-        _ time: BenchTime
+        _ time: SystemTime
     ) async throws -> Figures {
         let seed = try OutboxSeed()
         let transport = try HTTP2Transport(group: group, settings: HTTP2Settings(authorityPath: sink.authorityPath))
@@ -51,7 +51,7 @@ struct OutboxBenchmark {
         try await seed.write(devices: options.devices, to: store, at: time.now())
         let counts = OutcomeCounts()
         let worker = OutboxWorker(
-            environment: ServiceEnvironment(store: store, time: time, identifiers: BenchIdentifiers()),
+            environment: ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time)),
             providers: [provider],
             messages: seed.messages,
             topics: seed.topics,
@@ -73,7 +73,7 @@ struct OutboxBenchmark {
         _ store: SQLStore,
         _ worker: OutboxWorker,
         _ counts: OutcomeCounts,
-        _ time: BenchTime
+        _ time: SystemTime
     ) async throws -> (total: Figures, split: String) {
         ProcessUsage.resetOwnPeakMemory()
         var memory: [String] = []
@@ -87,7 +87,8 @@ struct OutboxBenchmark {
             try await counts.wait(for: published, seconds: Self.patienceSeconds) { recorded in
                 guard recorded >= printed + Self.step else { return }
                 printed = recorded / Self.step * Self.step
-                memory.append(String(format: "%.0f", Double(ProcessUsage.ownMemory()) / 1_048_576))
+                let now = (try? ProcessUsage.memory(of: getpid())) ?? 0
+                memory.append(String(format: "%.0f", Double(now) / 1_048_576))
             }
         }
         let total = Figures(
@@ -115,7 +116,7 @@ struct OutboxBenchmark {
         }
     }
 
-    private func provider(_ transport: HTTP2Transport, _ time: BenchTime) throws -> APNsProvider {
+    private func provider(_ transport: HTTP2Transport, _ time: SystemTime) throws -> APNsProvider {
         let key = try String(contentsOfFile: sink.keyPath, encoding: .utf8)
         return APNsProvider(
             credentials: APNsCredentials(
@@ -158,19 +159,4 @@ private final class OutcomeCounts: Sendable {
             try await Task.sleep(for: .milliseconds(5))
         }
     }
-}
-
-/// The wall clock.
-private struct BenchTime: TimeSource {
-    func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
-
-    func sleep(until moment: Timestamp) async throws {
-        try await Task.sleep(for: .milliseconds(max(0, moment.milliseconds - now().milliseconds)))
-    }
-}
-
-/// Identifiers of the outbox's own: jitter alone is asked for.
-private struct BenchIdentifiers: IdentifierSource {
-    func makeID() -> String { UUID().uuidString.lowercased() }
-    func randomUnit() -> Double { .random(in: 0..<1) }
 }

@@ -85,12 +85,12 @@ struct PushBenchmark {
         try Data(Self.payload).write(to: body)
         defer { try? FileManager.default.removeItem(at: body) }
         let count = 200_000
-        let process = Process()
-        process.executableURL = URL(filePath: tool)
         let path = "/3/device/" + String(repeating: "0", count: 64)
-        process.arguments =
+        let process = Process(
+            URL(filePath: tool),
             ["-n", String(count), "-c", "1", "-m", "1000", "-t", "1", "-d", body.path()]
-            + Self.headers.flatMap { ["-H", "\($0.name): \($0.value)"] } + [sink.origin + path]
+                + Self.headers.flatMap { ["-H", "\($0.name): \($0.value)"] } + [sink.origin + path]
+        )
         process.standardOutput = FileHandle.nullDevice
         let (start, cpu) = (Date(), ProcessUsage.childrenCPU())
         _ = try process.finish()

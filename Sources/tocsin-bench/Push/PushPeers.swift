@@ -32,10 +32,8 @@ struct PushPeers {
     }
 
     private func run(_ program: URL, _ arguments: [String], _ name: String) throws -> Figures {
-        let process = Process()
+        let process = Process(program, arguments)
         let pipe = Pipe()
-        process.executableURL = program
-        process.arguments = arguments
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         let output = try process.finish(reading: pipe)

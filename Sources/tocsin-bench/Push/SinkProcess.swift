@@ -5,30 +5,22 @@ import JSON
 final class SinkProcess {
     let origin: String
     let authorityPath: String
-    /// The sink's process.
-    var pid: Int32 { process.processIdentifier }
     /// The key whose provider tokens the simulator would take.
     var keyPath: String { directory.appending(path: "apns.p8").path() }
-    private let process = Process()
+    private let process: Process
     private let directory: URL
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "tocsin-sink-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        directory = try .makeTemporaryFolder("sink")
         let ready = directory.appending(path: "ready")
-        process.executableURL = ServerProcess.binary
-        process.arguments = ["simulator", "--sink", "--directory", directory.path(), "--ready-file", ready.path()]
+        process = Process(
+            ServerProcess.binary,
+            ["simulator", "--sink", "--directory", directory.path(), "--ready-file", ready.path()]
+        )
         process.standardOutput = FileHandle.nullDevice
         try process.start()
-        let deadline = Date(timeIntervalSinceNow: 20)
-        var found: JSONValue?
-        while found == nil, Date() < deadline, process.isRunning {
-            if let data = try? Data(contentsOf: ready), let value = try? JSONParser.parse([UInt8](data)) {
-                found = value
-            }
-            if found == nil { usleep(20_000) }
-        }
-        guard let origin = found?["apns"]?.stringValue, let authority = found?["authority"]?.stringValue else {
+        let found = try JSONParser.parse(try process.awaitReady(ready, within: 20))
+        guard let origin = found["apns"]?.stringValue, let authority = found["authority"]?.stringValue else {
             process.end()
             throw BenchFailure("the sink did not become ready")
         }

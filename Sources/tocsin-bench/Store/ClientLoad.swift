@@ -47,21 +47,29 @@ struct ClientLoad {
         let poll = epoll_create1(0)
         guard poll >= 0 else { throw BenchFailure("no epoll") }
         defer { close(poll) }
-        var sockets: [LoadSocket] = []
-        defer { for socket in sockets { socket.close() } }
+        var connections: [LoadConnection] = []
+        defer { for connection in connections { connection.close() } }
         for (index, client) in clients.enumerated() {
-            sockets.append(try LoadSocket(port: client.port))
+            connections.append(try LoadConnection(port: client.port))
             var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
-            guard epoll_ctl(poll, EPOLL_CTL_ADD, sockets[index].descriptor, &event) == 0 else {
+            guard epoll_ctl(poll, EPOLL_CTL_ADD, connections[index].descriptor, &event) == 0 else {
                 throw BenchFailure("epoll takes no more connections")
             }
-            try sockets[index].send(client.request, at: Monotonic.nanoseconds())
         }
-        return try answer(poll, sockets, measured)
+        return try answer(poll, connections, measured)
     }
 
-    private func answer(_ poll: Int32, _ sockets: [LoadSocket], _ measured: () -> Void) throws -> Outcome {
+    private func answer(
+        _ poll: Int32,
+        _ connections: [LoadConnection],
+        _ measured: () -> Void
+    ) throws -> Outcome {
         var outcome = Outcome()
+        var sentAt = [Int64](repeating: 0, count: connections.count)
+        for (index, connection) in connections.enumerated() {
+            sentAt[index] = Monotonic.nanoseconds()
+            try connection.send(clients[index].request)
+        }
         outcome.latencies.reserveCapacity(1 << 20)
         var events = [epoll_event](repeating: epoll_event(), count: 256)
         var counted: (start: Int64, cpu: Double)?
@@ -77,10 +85,11 @@ struct ClientLoad {
             }
             for event in events[..<max(0, Int(ready))] {
                 let index = Int(event.data.u64)
-                guard let sent = try sockets[index].receive() else { continue }
+                guard try connections[index].readOn() != nil else { continue }
                 let received = Monotonic.nanoseconds()
-                if counted != nil { outcome.latencies.append(UInt32(clamping: (received - sent) / 1000)) }
-                try sockets[index].send(clients[index].request, at: received)
+                if counted != nil { outcome.latencies.append(UInt32(clamping: (received - sentAt[index]) / 1000)) }
+                sentAt[index] = received
+                try connections[index].send(clients[index].request)
             }
         }
         measured()
@@ -88,65 +97,5 @@ struct ClientLoad {
         outcome.cpuSeconds = Monotonic.threadCPU() - (counted?.cpu ?? 0)
         outcome.latencies.sort()
         return outcome
-    }
-}
-
-/// One connection with at most one request under way.
-private final class LoadSocket {
-    let descriptor: Int32
-    private var buffer = [UInt8](repeating: 0, count: 16_384)
-    private var filled = 0
-    private var sentAt: Int64 = 0
-    private static let lengthNames = ["content-length: ", "Content-Length: "].map { Array($0.utf8) }
-    private static let headEnd = Array("\r\n\r\n".utf8)
-    private static let errors = Array("\"errors\"".utf8)
-
-    init(port: UInt16) throws {
-        descriptor = try Loopback.connect(port: port)
-    }
-
-    func close() { Glibc.close(descriptor) }
-
-    /// Requests are far smaller than a socket's buffer, so one write takes all.
-    func send(_ request: [UInt8], at moment: Int64) throws {
-        sentAt = moment
-        guard write(descriptor, request, request.count) == request.count else {
-            throw BenchFailure("the connection broke while sending")
-        }
-    }
-
-    /// Reads what has come; when the response was complete since which moment it was awaited.
-    func receive() throws -> Int64? {
-        let count = buffer.withUnsafeMutableBytes {
-            read(descriptor, $0.baseAddress?.advanced(by: filled), $0.count - filled)
-        }
-        guard count > 0 else { throw BenchFailure("the connection broke while reading") }
-        filled += count
-        guard let bodyStart = offset(of: Self.headEnd, before: filled).map({ $0 + 4 }) else { return nil }
-        guard filled >= bodyStart + contentLength(before: bodyStart) else { return nil }
-        if offset(of: Self.errors, before: filled) != nil {
-            throw BenchFailure(
-                "the server answered an error: \(String(decoding: buffer[bodyStart..<filled], as: UTF8.self))"
-            )
-        }
-        filled = 0
-        return sentAt
-    }
-
-    private func contentLength(before end: Int) -> Int {
-        for name in Self.lengthNames {
-            guard let offset = offset(of: name, before: end) else { continue }
-            return buffer[(offset + name.count)..<end].prefix { $0 >= 0x30 && $0 <= 0x39 }.reduce(0) {
-                $0 * 10 + Int($1 - 0x30)
-            }
-        }
-        return 0
-    }
-
-    private func offset(of text: [UInt8], before end: Int) -> Int? {
-        guard end >= text.count else { return nil }
-        return (0...(end - text.count)).first { start in
-            buffer[start] == text[0] && buffer[start..<(start + text.count)].elementsEqual(text)
-        }
     }
 }

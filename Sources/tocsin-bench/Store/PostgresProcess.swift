@@ -17,8 +17,7 @@ final class PostgresProcess: Sendable {
     }
 
     private init(_ programs: URL) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-postgres-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try .makeTemporaryFolder("postgres")
         if geteuid() == 0, let user = getpwnam("nobody") {
             chown(folder.path(), user.pointee.pw_uid, user.pointee.pw_gid)
         }
@@ -113,11 +112,9 @@ final class PostgresProcess: Sendable {
 
     /// PostgreSQL refuses to run as root.
     private static func process(_ program: URL, _ arguments: [String]) -> Process {
-        let process = Process()
         let isRoot = geteuid() == 0
-        process.executableURL = isRoot ? URL(filePath: "/usr/bin/setpriv") : program
         let user = isRoot ? ["--reuid=nobody", "--regid=nogroup", "--clear-groups", program.path()] : []
-        process.arguments = user + arguments
+        let process = Process(isRoot ? URL(filePath: "/usr/bin/setpriv") : program, user + arguments)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         process.currentDirectoryURL = URL(filePath: "/")

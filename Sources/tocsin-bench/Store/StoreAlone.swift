@@ -16,8 +16,7 @@ struct StoreAlone {
 
     /// Creates messages, at most so many in one commit.
     func run(groupSize: Int) async throws -> Figures {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-store-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder("store")
         defer { try? FileManager.default.removeItem(at: folder) }
         var settings = StoreSettings()
         settings.groupSize = groupSize

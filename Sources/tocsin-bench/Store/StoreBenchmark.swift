@@ -4,7 +4,6 @@ import JSON
 /// createMessage over HTTP on each database: beside rows inserted by hand, and beside a commit a request.
 struct StoreBenchmark {
     let options: BenchOptions
-    static let mutation = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }"
     static let body = String(repeating: "The disk of db-3 is 91 % full. ", count: 6)
     /// Rows of a commit of the floors.
     private static let floorRows = 100
@@ -106,7 +105,7 @@ struct StoreBenchmark {
     /// From a publisher on one node to a subscriber on another, beside both on one node, and while others publish.
     private func measureFeed(_ nodes: [ServerProcess], _ postgres: PostgresProcess) async throws {
         guard let first = nodes.first, let last = nodes.last else { return }
-        let topic = try Self.topic("feed", on: first).stringValue ?? ""
+        let topic = try first.makeTopic("feed")
         let same = CrossNodeFeed(publisher: first, subscriber: first, topic: topic)
         tell(try same.run(seconds: options.seconds).printed("a message to its subscriber on the same node"))
         let cross = CrossNodeFeed(publisher: first, subscriber: last, topic: topic)
@@ -141,18 +140,10 @@ struct StoreBenchmark {
         of nodes: [ServerProcess],
         topics: Int
     ) throws -> [(port: UInt16, request: [UInt8])] {
-        let ids = try (0..<topics).map { try topic("bench-\($0)", on: nodes[0]) }
+        let ids = try (0..<topics).map { try nodes[0].makeTopic("bench-\($0)") }
         return (0..<count).map { client in
             let node = nodes[client % nodes.count]
-            let input: JSONValue = [
-                "type": 1, "title": "Disk full", "body": .string(body), "topicId": ids[client % topics],
-            ]
-            return (node.port, node.request(mutation, ["i": input]))
+            return (node.port, node.message("Disk full", to: ids[client % topics]))
         }
-    }
-
-    /// The id of a new topic.
-    private static func topic(_ name: String, on node: ServerProcess) throws -> JSONValue {
-        try node.run("mutation { createTopic(input: {name: \"\(name)\"}) { id } }")["createTopic"]?["id"] ?? .null
     }
 }

@@ -1,45 +1,5 @@
 import CSQLite
 import Foundation
-import JSON
-
-/// createMessage over HTTP, durable when answered, beside raw grouped SQLite inserts of the same rows.
-struct CreateBenchmark {
-    let options: BenchOptions
-    private static let mutation = """
-        mutation($i: CreateMessageInput!) { createMessage(input: $i) { id number } }
-        """
-    private static let body = String(repeating: "The disk of db-3 is 91 % full. ", count: 6)
-
-    func run() async throws {
-        let floor = try SQLiteFloor(group: options.connections, body: Self.body).run(seconds: options.seconds)
-        tell(floor.printed())
-        let server = try ServerProcess()
-        defer { server.stop() }
-        let topic =
-            try server.run("mutation { createTopic(input: {name: \"bench\"}) { id } }")["createTopic"]?["id"] ?? .null
-        let request = server.request(
-            Self.mutation,
-            ["i": ["type": 1, "title": "Disk full", "body": .string(Self.body), "topicId": topic]]
-        )
-        for connections in [1, options.connections] {
-            let before = try ProcessUsage.cpu(of: server.pid)
-            let start = Date()
-            let count = try await Load.run(port: server.port, connections: connections, seconds: options.seconds) {
-                _,
-                _ in
-                request
-            }
-            let figures = Figures(
-                name: "createMessage over HTTP, \(connections) connections",
-                operations: count,
-                seconds: Date().timeIntervalSince(start),
-                cpuSeconds: try ProcessUsage.cpu(of: server.pid) - before,
-                memoryBytes: try ProcessUsage.peakMemory(of: server.pid)
-            )
-            tell(figures.printed(floor: floor))
-        }
-    }
-}
 
 /// Rows of a message's size written through the C API alone: WAL, `synchronous=FULL`, a transaction a group.
 struct SQLiteFloor {
