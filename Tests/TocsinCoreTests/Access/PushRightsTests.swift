@@ -81,4 +81,84 @@ struct PushRightsTests {
         #expect(mayReceive(rights, facts([:], seconds: Self.week - 1), topic: "somebody"))
         #expect(!mayReceive(rights, facts([:], seconds: Self.week), topic: "somebody"))
     }
+
+    @Test("a push takes the right to read the topic, and one way to the message: to read, list or hear of it")
+    func both() {
+        let owners = [AccessRule(operations: [.read])]
+        let nobody: [AccessRule] = []
+        let ann = PushRights.Receiver.person(Identity(userID: Self.ann, username: "ann"))
+        for (topicRules, messageRules, isGiven) in [
+            (owners, owners, true), (owners, nobody, false), (nobody, owners, false),
+            (owners, [AccessRule(operations: [.list])], true), (owners, [AccessRule(operations: [.listen])], true),
+            (owners, [AccessRule(operations: [.sync])], false), ([AccessRule(operations: [.list])], owners, false),
+            ([AccessRule(operations: [.get])], owners, true), (owners, [AccessRule(operations: [.create])], false),
+        ] as [([AccessRule], [AccessRule], Bool)] {
+            let rights = PushRights(topics: .topics(topicRules), messages: .messages(messageRules))
+            let topic = Record(rights.topics, ["id": .text("t"), "owner": .text("ann")])
+            let message = Record(rights.messages, ["id": .text("m"), "owner": .text("ann")])
+            #expect(rights.mayReceive(ann, message, in: topic) == isGiven, "\(topicRules) \(messageRules)")
+        }
+    }
+
+    @Test(
+        "a push shows title and body, so whoever may not read one of them gets none",
+        arguments: ["title", "body", "data"]
+    )
+    func shownFields(field: String) {
+        let owners = [AccessRule(operations: [.read])]
+        let rights = PushRights(
+            topics: .topics([AccessRule(.signedIn)]),
+            messages: .messages([AccessRule(.signedIn)], fieldRules: [field: owners])
+        )
+        let topic = Record(rights.topics, ["id": .text("t")])
+        let message = Record(rights.messages, ["id": .text("m"), "owner": .text("bob")])
+        let (ann, bob) = (
+            Identity(userID: Self.ann, username: "ann"), Identity(userID: UserID("sub-bob"), username: "bob")
+        )
+        #expect(rights.mayReceive(.person(bob), message, in: topic))
+        #expect(rights.mayReceive(.person(ann), message, in: topic) == (field == "data"))
+    }
+
+    @Test("a direct push goes to whom it names, whatever the rules of reading are, unless they get no pushes at all")
+    func direct() {
+        let rights = PushRights(topics: .topics([]), messages: .messages([]))
+        let sender = Identity(userID: UserID("sub-bob"), username: "bob")
+        let topic = Record(rights.topics, ["id": .text(DirectPushService.topicID(of: sender).text)])
+        let message = Record(rights.messages, ["id": .text("m")])
+        let ann = PushRights.Receiver.person(Identity(userID: Self.ann, username: "ann"))
+        #expect(rights.mayReceive(ann, message, in: topic))
+        #expect(rights.mayReceive(.member, message, in: topic))
+        #expect(!rights.mayReceive(.nobody, message, in: topic))
+        #expect(!rights.mayReceive(ann, message, in: Record(rights.topics, ["id": .text("t")])))
+    }
+
+    @Test("who somebody is stays known when their groups have grown old")
+    func partsOfFacts() {
+        let rules = [
+            AccessRule(.groups(["ops"], claim: AccessRule.groupClaim)),
+            AccessRule(identityClaim: "email", operations: [.read]),
+        ]
+        let claims = [AccessRule.groupClaim: ["ops"], "email": ["ann@example.com"]]
+        let rights = rights(rules)
+        for (seconds, known) in [(0, claims), (Self.week, ["email": ["ann@example.com"]])] {
+            let identity = Identity(userID: Self.ann, username: "ann", claims: known)
+            #expect(rights.receiver(Self.ann, facts(claims, seconds: seconds), now: Self.now) == .person(identity))
+        }
+    }
+
+    @Test("a group by which an owner is named too says who somebody is, and does not grow old")
+    func sharedClaim() {
+        let rules = [
+            AccessRule(.groups(["ops"], claim: "teams")), AccessRule(identityClaim: "teams", operations: [.read]),
+        ]
+        let old = facts(["teams": ["ops"]], seconds: 2 * Self.week)
+        #expect(mayReceive(rights(rules), old, topic: "somebody"))
+    }
+
+    @Test("the claims to be noted are those of both models and of the fields that a push shows")
+    func claims() {
+        let byClaim = { (claim: String) in [AccessRule(.groups(["x"], claim: claim))] }
+        let messages = ModelType.messages(byClaim("b"), fieldRules: ["title": byClaim("c"), "data": byClaim("d")])
+        #expect(PushRights(topics: .topics(byClaim("a")), messages: messages).claims == ["a", "b", "c"])
+    }
 }

@@ -36,8 +36,8 @@ extension ModelField {
 extension ModelType {
     /// A model of these fields.
     static func sample(
-        _ name: String = "Note",
         _ fields: [ModelField],
+        named name: String = "Note",
         rules: [AccessRule] = [],
         fieldRules: [String: [AccessRule]] = [:],
         keyFields: [String] = ["id"],
@@ -65,7 +65,7 @@ extension ModelType {
 
     /// Topics under these rules.
     static func topics(_ rules: [AccessRule]) -> ModelType {
-        sample("Topic", [.declared("id"), .declared("name"), .declared("readers", isList: true)] + upkeep, rules: rules)
+        sample([.declared("id"), .declared("name")] + upkeep, named: "Topic", rules: rules)
     }
 
     /// Messages under these rules.
@@ -76,7 +76,7 @@ extension ModelType {
                 .declared("priority", .int), .declared("data", .json), .generated("number", .int),
                 .generated(feedPosition, .int),
             ] + upkeep
-        return sample("Message", fields, rules: rules, fieldRules: fieldRules)
+        return sample(fields, named: "Message", rules: rules, fieldRules: fieldRules)
     }
 }
 
