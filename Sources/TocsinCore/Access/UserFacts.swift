@@ -62,7 +62,8 @@ extension UserFacts {
     /// Reads what `claimsText` wrote.
     package static func claims(of text: String) -> [String: [String]] {
         var claims: [String: [String]] = [:]
-        for line in text.split(separator: "\n") {
+        // By scalars: as a character, a line end behind a carriage return is no line end.
+        for line in text.unicodeScalars.split(separator: "\n") {
             let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { continue }
             claims[unescaped(parts[0]), default: []].append(unescaped(parts[1]))
@@ -88,9 +89,9 @@ extension UserFacts {
         return String(result)
     }
 
-    private static func unescaped(_ text: Substring) -> String {
+    private static func unescaped(_ text: Substring.UnicodeScalarView) -> String {
         var result = String.UnicodeScalarView()
-        var scalars = text.unicodeScalars.makeIterator()
+        var scalars = text.makeIterator()
         while let scalar = scalars.next() {
             guard scalar == "\\", let letter = scalars.next() else {
                 result.append(scalar)

@@ -25,9 +25,8 @@ package enum ClientIDs: String, Sendable, Hashable, CaseIterable {
     /// 26 digits of Crockford's base 32, of which the first holds three bits.
     private static func isULID(_ id: String.UTF8View) -> Bool {
         guard id.count == 26, let first = id.first, first <= UInt8(ascii: "7") else { return false }
-        return id.allSatisfy { base32.contains($0 | 0x20) }
+        return id.allSatisfy { base32.contains($0) }
     }
 
-    /// In small letters; setting their bit leaves digits as they are.
-    private static let base32 = Set("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static let base32 = Set("0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8)
 }

@@ -118,6 +118,8 @@ package enum PushDataKeys {
     /// FCM refuses the whole message because of one such key (Firebase: REST Resource
     /// projects.messages, `data`).
     package static func isReserved(_ key: String) -> Bool {
-        key.isEmpty || key == "from" || key == "message_type" || key.hasPrefix("google.") || key.hasPrefix("gcm")
+        // By bytes, as Firebase looks at keys: a sign may combine with the last letter.
+        key.isEmpty || key == "from" || key == "message_type" || key.utf8.starts(with: "google.".utf8)
+            || key.utf8.starts(with: "gcm".utf8)
     }
 }

@@ -49,13 +49,3 @@ package struct JudgedCondition: Sendable {
         !isSearch || record.searchedBytes(of: searchedFields) <= maximumBytes
     }
 }
-
-extension FieldValue {
-    /// Whether both are the same value, texts by their bytes.
-    fileprivate func hasBytes(of other: FieldValue) -> Bool {
-        switch (self, other) {
-        case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)
-        default: self == other
-        }
-    }
-}

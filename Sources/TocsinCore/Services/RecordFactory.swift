@@ -125,10 +125,10 @@ package struct RecordFactory: Sendable {
         model.fields.enumerated().allSatisfy { position, field in
             guard isChangeable(field) else { return true }
             guard !hidden.contains(position) else { return input[field.name] == nil }
-            if let given = input[field.name], !given.isNull { return given == stored[field.name] }
+            if let given = input[field.name], !given.isNull { return given.hasBytes(of: stored[field.name]) }
             if [model.timestamps.created, model.timestamps.updated].contains(field.name) { return true }
             if model.ownerRules.contains(where: { $0.field == field.name }) { return true }
-            return stored[field.name] == (defaults[field.name] ?? field.defaultValue ?? .null)
+            return stored[field.name].hasBytes(of: defaults[field.name] ?? field.defaultValue ?? .null)
         }
     }
 

@@ -33,6 +33,70 @@ struct EventKindTests {
     }
 }
 
+@Suite("Events on their way to listeners")
+struct EventHubTests {
+    private static let ended = DomainEvent.accessEnded(UserID("ann"), nil)
+
+    @Test("commits are told in their order, each whole, to every listener in turn")
+    func order() {
+        let hub = EventHub()
+        let told = Told()
+        for name in ["a", "b"] {
+            hub.add { events in told.names.withLock { $0.append(name + "\(events.count)") } }
+        }
+        hub.publish([Self.ended])
+        hub.publish([Self.ended, .outboxFilled, .webhooksFilled])
+        hub.publish([.outboxFilled, Self.ended])
+        #expect(told.names.withLock { $0 } == ["a1", "b1", "a3", "b3", "a2", "b2"])
+    }
+
+    @Test("a commit without events calls nobody, not even who hears everything")
+    func nothing() {
+        let hub = EventHub()
+        let heard = Heard()
+        hub.add { heard.append($0) }
+        hub.publish([])
+        #expect(heard.all.isEmpty)
+    }
+
+    @Test("who begins to listen during a commit hears the next one")
+    func late() {
+        let hub = EventHub()
+        let heard = Heard()
+        hub.add(hearing: .accessEnded) { [hub] _ in hub.add(hearing: .outboxFilled) { heard.append($0) } }
+        hub.publish([Self.ended, .outboxFilled])
+        #expect(heard.all.isEmpty)
+        hub.publish([.outboxFilled])
+        #expect(heard.all == [[.outboxFilled]])
+    }
+
+    @Test("the three changes of records are one kind, and a hub of one kind does not tell of others")
+    func records() {
+        let record = Record(model: .sample([.declared("id")]))
+        for event in [DomainEvent.created(record), .updated(record), .deleted(record)] {
+            #expect(event.kind == .records)
+        }
+        #expect(EventKinds(of: [.created(record), Self.ended]) == [.records, .accessEnded])
+        #expect(EventKinds(of: []).isEmpty)
+    }
+
+    @Test("deliveries are told of while somebody listens, here or on another node")
+    func deliveryListeners() {
+        let listeners = DeliveryListeners()
+        #expect(!listeners.isAnybodyThere)
+        listeners.enter()
+        listeners.enter()
+        listeners.leave()
+        #expect(listeners.isAnybodyHere && listeners.isAnybodyThere)
+        listeners.leave()
+        #expect(!listeners.isAnybodyThere)
+        listeners.note(elsewhere: true)
+        #expect(listeners.isAnybodyThere && !listeners.isAnybodyHere)
+        listeners.note(elsewhere: false)
+        #expect(!listeners.isAnybodyThere)
+    }
+}
+
 /// What a listener was told.
 private final class Heard: Sendable {
     private let events = Mutex([[DomainEvent]]())
@@ -40,4 +104,9 @@ private final class Heard: Sendable {
     var all: [[DomainEvent]] { events.withLock { $0 } }
 
     func append(_ more: [DomainEvent]) { events.withLock { $0.append(more) } }
+}
+
+/// Who was told, and of how many events.
+private final class Told: Sendable {
+    let names = Mutex([String]())
 }

@@ -214,4 +214,65 @@ struct DeliveryFactsTests {
         )
         #expect(!explanation.gates.contains { $0.sentence.contains("secret") || $0.advice?.contains("secret") == true })
     }
+
+    @Test("a stranger to a message is told only that, and nothing of its ways, devices and deliveries")
+    func strangers() {
+        var facts = Self.sound
+        (facts.isStranger, facts.membership) = (true, nil)
+        let explanation = facts.explanation()
+        #expect(explanation.gates.map(\.name) == [.message, .membership])
+        #expect(explanation.gates.last?.passed == false)
+        #expect(explanation.deliveries.isEmpty)
+    }
+
+    @Test("a direct push asks for no membership, and whom it does not name is told so")
+    func directPushes() {
+        var facts = Self.sound
+        let sender = Identity(userID: UserID("bob"), username: "bob")
+        facts.message["topicId"] = .text(DirectPushService.topicID(of: sender).text)
+        facts.membership = nil
+        #expect(!facts.explanation().gates.contains { $0.name == .membership })
+        facts.deliveries = []
+        #expect(facts.explanation().gates.last?.sentence.contains("not addressed to it") == true)
+        facts.isStranger = true
+        #expect(facts.explanation().summary == "The push was not addressed to this user.")
+    }
+
+    @Test("who may not read the message is told that before all that comes after it")
+    func access() {
+        var facts = Self.sound
+        (facts.mayReceive, facts.isMuted, facts.deliveries) = (false, true, [])
+        let explanation = facts.explanation()
+        #expect(explanation.gates.filter { $0.passed == false }.map(\.name).prefix(2) == [.access, .notifications])
+        #expect(explanation.summary.contains("ACCESS_ENDED"))
+    }
+
+    @Test("a message that expired after all was sent is no obstacle", arguments: [DeliveryStatus.accepted, .waiting])
+    func expiredInTime(status: DeliveryStatus) throws {
+        var facts = Self.sound
+        facts.now = Timestamp(milliseconds: 100_000)
+        facts.deliveries = [Self.delivery(status)]
+        let gate = try #require(facts.explanation().gates.first { $0.name == .expiry })
+        #expect(gate.passed == (status == .accepted))
+    }
+
+    @Test("without an outbox on this node nothing is said of ways and deadlines")
+    func noForecast() {
+        var facts = Self.sound
+        facts.forecast = nil
+        let names = Set(facts.explanation().gates.map(\.name))
+        #expect(names.isDisjoint(with: [.expiry, .provider, .lane, .deviceFresh]))
+        #expect(names.isSuperset(of: [.devices, .deviceActive, .delivery]))
+    }
+
+    @Test(
+        "one attempt is one attempt, and several are several",
+        arguments: [(0, "0 attempts"), (1, "1 attempt,"), (2, "2 attempts")]
+    )
+    func attempts(count: Int, words: String) {
+        var facts = Self.sound
+        facts.deliveries = [Self.delivery(.waiting)]
+        facts.deliveries[0].attempts = count
+        #expect(facts.explanation().gates.last?.sentence.contains(words) == true)
+    }
 }
