@@ -88,9 +88,8 @@ let package = Package(
             name: "TocsinServer",
             dependencies: [
                 "CCurl", "CMalloc", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
-                "TocsinHTTP",
-                "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore", nio("NIOCore"),
-                nio("NIOPosix"), nioSSL, logging, .product(name: "TOMLKit", package: "TOMLKit"),
+                "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
+                httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
             swiftSettings: settings + (hasNATS ? [.define("TOCSIN_NATS")] : [])
         ),
@@ -112,18 +111,17 @@ let package = Package(
         .executableTarget(
             name: "tocsin",
             dependencies: [
-                "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinHTTP", "TocsinServer",
-                "TocsinSimulator", "TocsinSQLite", "TocsinStore", argumentParser, logging,
+                "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinHTTP",
+                "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "tocsin-bench",
             dependencies: [
-                "CEpoll", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth",
-                "TocsinCore",
-                "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinServer", "TocsinSimulator", "TocsinStore",
-                "TocsinSQLite", nio("NIOCore"), nio("NIOPosix"), nioSSL,
+                "CEpoll", "CPostgres", "CSQLite", "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinCore",
+                "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinServer", "TocsinStore",
+                nio("NIOCore"), nio("NIOPosix"),
             ],
             swiftSettings: settings
         ),

@@ -1,9 +1,12 @@
-import TocsinAPI
+import GraphQL
+import Logging
+package import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 
-/// What files declare to be served: the model, the routes and the trusted documents, each held against the schema.
+/// What files declare to be served: the model, the routes and the trusted documents, each
+/// held against the schema.
 struct Declarations {
     let schema: APISchema
     let executor: ResponseExecutor
@@ -11,17 +14,14 @@ struct Declarations {
     let documents: RequestDocuments
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
+    private let trustedMode: String
 
     /// Reads them all; throws what is wrong with any of them.
     ///
     /// The sealer is for page tokens and cursors.
     init(_ settings: Settings, sealer: any Sealer) throws(StartError) {
-        do throws(SchemaProblems) {
-            schema = try SchemaLoading.load(path: settings.server.schemaPath)
-        } catch {
-            throw StartError(error.description)
-        }
-        executor = try Wiring.executor(schema, sealer: sealer, limits: settings.limits)
+        schema = try SchemaLoading.load(path: settings.server.schemaPath)
+        executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)
         var problems: [String] = []
         var loading: RouteLoading?
         do throws(RouteProblems) {
@@ -37,16 +37,117 @@ struct Declarations {
         warnings = loading?.warnings ?? []
         var documents: RequestDocuments?
         do throws(StartError) {
-            documents = try Wiring.documents(settings, executor: executor, routes: routes)
+            documents = try Self.documents(settings, executor: executor, routes: routes)
         } catch {
             problems.append(error.description)
         }
         guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
         self.documents = documents
+        trustedMode = settings.server.trustedMode
+    }
+
+    /// Says what there is no room for, and how many documents are trusted.
+    func log(to logger: Logger) {
+        for reason in warnings {
+            logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
+        }
+        guard documents.trustedCount > 0 else { return }
+        logger.info(
+            "trusted documents are known",
+            metadata: ["count": "\(documents.trustedCount)", "mode": "\(trustedMode)"]
+        )
+    }
+
+    /// The categories of notifications: the operator's file, or those that ship.
+    static func categories(path: String?) throws(StartError) -> [NotificationCategory] {
+        let reading: CategoryReading
+        if let path {
+            do throws(SystemFile.Failure) {
+                reading = CategoryReading(try SystemFile.text(of: path), file: path)
+            } catch {
+                throw StartError("\(path) cannot be read: \(error.reason). Mend TOCSIN_CATEGORIES or the file.")
+            }
+        } else {
+            reading = .shipped
+        }
+        guard reading.problems.isEmpty else { throw StartError(reading.problems.joined(separator: "\n")) }
+        return reading.categories
+    }
+
+    private static func executor(
+        _ schema: APISchema,
+        sealer: any Sealer,
+        limits: Settings.Limits
+    ) throws(StartError) -> ResponseExecutor {
+        do {
+            return try ResponseExecutor(
+                schema: schema,
+                sealer: sealer,
+                parseLimits: limits.ofParsing,
+                validationLimits: limits.ofValidation,
+                planOptions: limits.ofPlans,
+                maximumResponseBytes: limits.responseBytes
+            )
+        } catch {
+            throw StartError("The schema and the resolvers disagree:\n\(error.description)")
+        }
+    }
+
+    /// Which documents requests may run; reads and checks those that are trusted.
+    private static func documents(
+        _ settings: Settings,
+        executor: ResponseExecutor,
+        routes: [Route]
+    ) throws(StartError) -> RequestDocuments {
+        let hash: DocumentHash = { Digest.sha256($0) }
+        let mode = RequestDocuments.TrustMode(rawValue: settings.server.trustedMode) ?? .off
+        var trusted = TrustedDocuments()
+        if mode != .off, let path = settings.server.trustedDocumentsPath {
+            var reading = TrustedDocumentReading(hash: hash, executor: executor)
+            trusted = try reading.documents(at: path)
+            // Routes are the operator's word as much as documents are.
+            for text in routes.flatMap(\.documents) {
+                guard let digest = DocumentDigest(hash(Array(text.utf8))) else { continue }
+                _ = trusted.add(text, digest: digest)
+            }
+        }
+        let persisted = PersistedQueries(
+            maximumEntries: settings.limits.persistedQueries,
+            maximumBytes: settings.limits.persistedQueryBytes
+        )
+        return RequestDocuments(
+            hash: hash,
+            persisted: settings.server.persistsQueries ? persisted : nil,
+            trusted: trusted,
+            mode: mode
+        )
     }
 }
 
-/// Looks into the files that settings name as the start would, without starting anything or making a file.
+/// Reads the model file, or takes the one in the binary.
+package enum SchemaLoading {
+    /// The API of the model at this path; nil: the model that ships.
+    package static func load(path: String?) throws(StartError) -> APISchema {
+        do throws(SchemaProblems) {
+            guard let path else { return try APISchema() }
+            return try APISchema(modelText: try text(of: path), modelFile: path)
+        } catch {
+            throw StartError(error.description)
+        }
+    }
+
+    private static func text(of path: String) throws(SchemaProblems) -> String {
+        do throws(SystemFile.Failure) {
+            return try SystemFile.text(of: path)
+        } catch {
+            let message = "The schema file cannot be read: \(error.reason)."
+            throw SchemaProblems([SchemaProblem(file: path, line: 1, message: message)])
+        }
+    }
+}
+
+/// Looks into the files that settings name as the start would, without starting
+/// anything or making a file.
 package enum SettingsCheck {
     /// What would stop the start, and what would be warned of.
     package static func result(of settings: Settings) -> (problems: [String], warnings: [String]) {
@@ -67,7 +168,7 @@ package enum SettingsCheck {
             problems.append(error.description)
         }
         do throws(StartError) {
-            _ = try CategoryLoading.load(path: settings.server.categoriesPath)
+            _ = try Declarations.categories(path: settings.server.categoriesPath)
         } catch {
             problems.append(error.description)
         }

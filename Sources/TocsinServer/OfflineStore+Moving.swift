@@ -57,7 +57,7 @@ extension OfflineStore {
         _ request: ExportRequest,
         _ report: MovingReport
     ) async throws(StartError) {
-        let (database, model) = (Wiring.database(settings), try modelDigest(settings))
+        let (database, model) = (DataAccess(settings).database, try modelDigest(settings))
         var start: DumpToken?
         if let text = request.token {
             start = DumpToken(text: text)
@@ -107,11 +107,12 @@ extension OfflineStore {
         _ request: ImportRequest,
         _ report: MovingReport
     ) async throws(StartError) -> [String: Int]? {
-        try Wiring.makeDataDirectory(settings)
-        let (database, model) = (Wiring.database(settings), try modelDigest(settings))
+        let data = DataAccess(settings)
+        try data.makeFolder()
+        let model = try modelDigest(settings)
         do {
             return try await withThread("import") { () throws(StoreError) in
-                try read(database, model: model, request, report)
+                try read(data.database, model: model, request, report)
             }
         } catch {
             guard error != .stopped else {
@@ -150,12 +151,7 @@ extension OfflineStore {
 
     /// Tells whether two servers read rows alike: a digest of what their model schemas say.
     private static func modelDigest(_ settings: Settings) throws(StartError) -> String {
-        let models: [ModelType]
-        do {
-            models = try SchemaLoading.load(path: settings.server.schemaPath).models
-        } catch {
-            throw StartError(error.description)
-        }
+        let models = try SchemaLoading.load(path: settings.server.schemaPath).models
         var lines: [String] = []
         for model in models {
             for field in model.fields {

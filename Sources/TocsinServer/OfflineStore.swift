@@ -35,22 +35,16 @@ package struct OfflineStore: Sendable {
     private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
         let time = SystemTime()
         // Servers on a shared database hear of what a command ends.
-        let database = Wiring.database(settings)
-        let journal = database.isShared ? Journal(instance: NodeIdentity.instance("tool", time)) : nil
-        store = try await Wiring.openStore(
-            settings,
-            on: database,
+        let data = DataAccess(settings)
+        let journal = data.database.isShared ? Journal(instance: NodeIdentity.instance("tool", time)) : nil
+        store = try await data.openStore(
             role: .tool,
             migrations: migrations,
             at: time.now(),
             journal: journal
         )
-        serverKey = try Wiring.serverKey(settings)
-        do {
-            topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
-        } catch {
-            throw StartError(error.description)
-        }
+        serverKey = try data.serverKey()
+        topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
         let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)

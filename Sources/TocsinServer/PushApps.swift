@@ -107,7 +107,7 @@ struct PushApps {
     }
 
     private func webPush() throws(StartError) -> WebPushProvider? {
-        guard let key = try Wiring.vapidKey(settings), let subject = settings.webPush.subject else { return nil }
+        guard let key = try settings.webPush.key(), let subject = settings.webPush.subject else { return nil }
         return WebPushProvider(
             credentials: WebPushCredentials(signer: key, publicKey: key.publicText, subject: subject),
             crypto: WebPushCipher(),
@@ -123,6 +123,22 @@ struct PushApps {
             return try PrivateKey(pem: key.contents)
         } catch {
             throw StartError("\(name): \(error.description)")
+        }
+    }
+}
+
+extension Settings.WebPush {
+    /// What browsers' subscriptions are checked by, whether or not pushes to them can be signed.
+    func registrar() throws(StartError) -> WebPushRegistrar {
+        WebPushRegistrar(applicationServerKey: try key()?.publicText, crypto: WebPushCipher(), rules: rules)
+    }
+
+    fileprivate func key() throws(StartError) -> VAPIDKey? {
+        guard let privateKey else { return nil }
+        do {
+            return try VAPIDKey(privateText: privateKey.contents)
+        } catch {
+            throw StartError("VAPID_PRIVATE_KEY: \(error.description)")
         }
     }
 }

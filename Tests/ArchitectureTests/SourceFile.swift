@@ -60,6 +60,29 @@ struct SourceFile: CustomTestStringConvertible {
         "nonisolated", "convenience", "lazy", "weak", "override", "required",
     ]
 
+    /// The modules that Package.swift gives an executable; nil if it has no such target.
+    static func declaredModules(ofExecutable target: String) -> Set<String>? {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        guard let text = try? String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        else { return nil }
+        for part in text.components(separatedBy: ".executableTarget(").dropFirst() {
+            let part = part.components(separatedBy: "swiftSettings:")[0]
+            guard part.contains("name: \"\(target)\",") else { continue }
+            guard let list = part.split(separator: "dependencies: [").dropFirst().first else { return [] }
+            // A product of another package is declared by a constant with its name in lower case.
+            return Set(
+                list.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0 != "nio" }
+                    .map { products[$0] ?? $0 }
+            )
+        }
+        return nil
+    }
+
+    private static let products = [
+        "argumentParser": "ArgumentParser", "httpTypes": "HTTPTypes", "logging": "Logging", "nioSSL": "NIOSSL",
+    ]
+
     // `Regex` is Sendable in effect but not in its type, so each use makes its own.
     private static var importLine: Regex<(Substring, module: Substring)> {
         /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(?<module>\w+)/

@@ -6,33 +6,21 @@ import TocsinStore
 
 /// This node among others on one database: hears what they commit, lets them hear, and has its turn at common duties.
 final class Cluster: Sendable {
-    /// Whom events and states go to.
-    struct Listeners: Sendable {
-        var hub: EventHub
-        var feed: LiveFeed
-        var deliveries: DeliveryListeners
-    }
-
     private let node: NodeIdentity
     private let reader: JournalReader
     private let doorbell: (any Doorbell)?
     private let roster: NodeRegistry
 
-    init(
-        _ node: NodeIdentity,
-        database: any SQLDatabase,
-        models: [ModelType],
-        doorbell: (any Doorbell)?,
-        roster: NodeRegistry,
-        listeners: Listeners,
-        logger: Logger
-    ) {
+    /// nil where the database is this node's alone.
+    init?(_ process: ProcessPart, store: StorePart, feed: LiveFeed, models: [ModelType]) throws(StartError) {
+        guard let node = process.node else { return nil }
+        let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.logger)
         self.node = node
+        roster = NodeRegistry(node, serverKey: process.serverKey, store: store, logger: logger)
+        let doorbell = try process.settings.server.doorbell.connection(process.settings, instance: node.instance)
         self.doorbell = doorbell
-        self.roster = roster
-        let (hub, feed, deliveries, time) = (listeners.hub, listeners.feed, listeners.deliveries, node.time)
         reader = JournalReader(
-            database,
+            process.data.database,
             journal: node.journal,
             models: models,
             now: time.ownNow,

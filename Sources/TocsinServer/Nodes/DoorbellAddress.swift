@@ -1,3 +1,11 @@
+import TocsinCore
+import TocsinPostgres
+import TocsinStore
+
+#if TOCSIN_NATS
+import TocsinNATS
+#endif
+
 /// Which doorbell wakes other nodes.
 package enum DoorbellAddress: Sendable, Hashable, CustomStringConvertible {
     /// None: nodes look by themselves alone.
@@ -36,5 +44,26 @@ package enum DoorbellAddress: Sendable, Hashable, CustomStringConvertible {
             #endif
         }
         return .failure("write postgres, off, postgres://HOST/DATABASE or nats://HOST:PORT")
+    }
+
+    /// The doorbell at this address; nil for none.
+    func connection(_ settings: Settings, instance: String) throws(StartError) -> (any Doorbell)? {
+        switch self {
+        case .off: return nil
+        case .database:
+            guard let database = DataAccess(settings).database as? PostgresDatabase else { return nil }
+            return PostgresDoorbell(database, instance: instance)
+        case .postgres(let url): return PostgresDoorbell(PostgresDatabase(url: url.contents), instance: instance)
+        case .nats(let urls):
+            #if TOCSIN_NATS
+            do {
+                return try NATSDoorbell(urls: urls.contents, instance: instance)
+            } catch {
+                throw StartError("TOCSIN_DOORBELL: \(error.description)")
+            }
+            #else
+            throw StartError("TOCSIN_DOORBELL: this program was built without NATS (\(urls)).")
+            #endif
+        }
     }
 }

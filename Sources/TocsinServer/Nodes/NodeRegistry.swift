@@ -1,5 +1,6 @@
 import Logging
 import Synchronization
+import TocsinAuth
 import TocsinCore
 
 /// Which nodes live: each says so every few seconds, and with it whether somebody there listens to deliveries.
@@ -9,6 +10,16 @@ struct NodeRegistry: Sendable {
     let entry: NodeEntry
     let listeners: DeliveryListeners
     let logger: Logger
+
+    /// The entry tells the server's key by a digest.
+    init(_ node: NodeIdentity, serverKey: ServerKey, store: StorePart, logger: Logger) {
+        self.store = store.store
+        time = node.time
+        listeners = store.listeners
+        self.logger = logger
+        let mark = serverKey.derived(for: .nodeMark).prefix(8).map { String($0, radix: 16) }.joined(separator: "-")
+        entry = NodeEntry(instance: node.instance, name: node.name, keyMark: mark, startedAt: node.time.now())
+    }
 
     private static let roundSeconds = 1.0
     /// After so long a node says again what it said before.

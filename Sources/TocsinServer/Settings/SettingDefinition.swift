@@ -4,6 +4,7 @@
 package struct SettingDefinition: Sendable {
     /// Another variable for the same setting.
     package struct Alias: Sendable, Hashable {
+        /// The other variable's name.
         package let variable: String
         /// What to set instead; nil: as good as the setting's own name.
         package let replacement: String?
@@ -15,12 +16,15 @@ package struct SettingDefinition: Sendable {
     package let key: String
     /// The environment variable.
     package private(set) var variable: String
+    /// Further variables for it, from older versions and other programs.
     package private(set) var aliases: [Alias] = []
     /// Variables that name a file with the value; for secrets only.
     package private(set) var fileVariables: [String] = []
+    /// The unit of its number, in the plural; nil: a count, or no number.
     package private(set) var unit: String?
     /// One sentence.
     package let help: String
+    /// Whether its value must not be shown.
     package private(set) var isSecret = false
     /// Whether the value is yes or no, so that the flag may stand without one.
     package private(set) var isFlag = false
@@ -106,6 +110,7 @@ package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConverti
     /// Sentences, each with where the value came from and what to do.
     package let problems: [String]
 
+    /// These problems, one sentence each.
     package init(problems: [String]) {
         self.problems = problems
     }

@@ -17,8 +17,9 @@ package enum SettingTable {
     /// All of them.
     package static let all: [SettingDefinition] = groups.flatMap(\.definitions)
 
-    /// The variable and flag that name the settings file.
+    /// The variable that names the settings file.
     package static let fileVariable = "TOCSIN_CONFIG"
+    /// The flag that names it.
     package static let fileFlag = "config"
 
     /// Variables that belong to the client commands.

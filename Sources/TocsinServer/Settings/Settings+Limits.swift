@@ -15,77 +15,112 @@ extension Settings {
         package var bodyBytes = 1 << 20
         /// Bytes of a request's head, fields and target.
         package var headBytes = 32 << 10
+        /// Header fields of a request; more get 431 (RFC 6585 §5).
         package var headFields = 100
+        /// Bytes of a request's path and query; more get 414 (RFC 9110 §15.5.15).
         package var targetBytes = 8 << 10
-        /// Seconds until the head is in, until the body is in, and between requests.
+        /// Seconds until a request's head is in.
         package var headSeconds = 10.0
+        /// Seconds until a request's body is in.
         package var bodySeconds = 30.0
+        /// Seconds that a connection may wait for its next request.
         package var idleSeconds = 75.0
+        /// Open connections of all clients.
         package var connections = 4096
         /// Connections of one address, an IPv6 network of 64 bits among them; nil: a quarter of all.
         package var connectionsPerAddress: Int?
-        /// Bytes of bodies, answers and queues that wait in memory, of one owner and of all.
+        /// Bytes of one owner's bodies (counted twice), answers and queues that wait in memory.
         package var memoryPerOwnerBytes = 32 << 20
+        /// The same of all owners together.
         package var memoryBytes = 128 << 20
+        /// WebSockets of one owner.
         package var socketsPerOwner = 256
         /// Seconds for which a browser may remember what pages of other origins may do.
         package var originSeconds = 600
 
-        /// Requests of one owner a second, 0 for any number, and how many may come at once.
+        /// Root fields of one owner a second; 0 for any number.
         package var ratePerSecond = 0.0
+        /// Root fields that one owner may send at once, where the rate is limited.
         package var rateBurst = 100
 
         // GraphQL documents
+        /// Bytes of a document.
         package var documentBytes = 100_000
+        /// Tokens of a document.
         package var documentTokens = 2000
         /// Nesting of braces, brackets and parentheses, measured before parsing.
         package var documentNesting = 24
         /// Nesting of fields, fragments unfolded.
         package var documentDepth = 12
+        /// Nesting of fields under `__schema` and `__type`.
         package var introspectionDepth = 16
+        /// Nesting of lists under `__schema` and `__type`, each of which multiplies the answer.
         package var introspectionLists = 3
         /// Fields of an operation, fragments unfolded.
         package var documentFields = 10_000
+        /// Aliases of a document.
         package var documentAliases = 30
+        /// Root fields of an operation, fragments unfolded.
         package var documentRootFields = 20
+        /// Directives of a document.
         package var documentDirectives = 20
+        /// Fragments of a document.
         package var documentFragments = 50
+        /// Operations of a document.
         package var documentOperations = 10
         /// Fields times page sizes.
         package var documentCost = 50_000
-        /// Plans kept for further requests, and the memory they take.
+        /// Plans kept for further requests.
         package var plans = 1000
+        /// Bytes of memory for kept plans.
         package var planBytes = 32_000_000
         /// Whether errors about unknown names tell similar ones.
         package var suggests = true
-        /// Documents that clients stored, and the memory they take; one owner's are a quarter of both at most.
+        /// Documents that clients stored; one owner's are a quarter of them at most.
         package var persistedQueries = 1000
+        /// Bytes of memory for these, of which one owner's take a quarter at most.
         package var persistedQueryBytes = 8_000_000
+        /// Nesting of a request's JSON.
         package var jsonNesting = 32
         /// Values in variables.
         package var jsonValues = 1000
+        /// Characters of a number in a request's JSON.
         package var jsonNumberDigits = 64
+        /// Errors in one answer; further ones are left out.
         package var answerErrors = 10
+        /// Seconds that an operation may take.
         package var executionSeconds = 5.0
 
         // Data
-        /// Rows of a page that names no size, and of the largest page.
+        /// Rows of a page that names no size.
         package var pageRows = 100
+        /// Rows of the largest page.
         package var pageMaximumRows = 1000
-        /// What a page examines at most, and what a response and the texts read for it may take.
+        /// Rows that a page examines at most; then it ends with what it has.
         package var pageExaminedRows = 10_000
+        /// Bytes of text that a page examines at most.
         package var pageExaminedBytes = 8 << 20
+        /// Bytes of a response, and of the texts read for it.
         package var responseBytes = 16 << 20
+        /// Nesting of `and`, `or` and `not` in a filter.
         package var filterDepth = 5
+        /// Conditions of a filter.
         package var filterParts = 20
+        /// Characters of a text in a filter.
         package var filterCharacters = 256
+        /// Bytes of a topic's name in UTF-8.
         package var topicNameBytes = 256
+        /// Bytes of a message's title in UTF-8.
         package var titleBytes = 1 << 10
+        /// Bytes of a message's body in UTF-8.
         package var messageBytes = 256 << 10
+        /// Characters of an id that a client chooses.
         package var clientIDCharacters = 64
         /// A case of `ClientIDs`.
         package var clientIDs = ClientIDs.uuid.rawValue
+        /// Devices of one owner.
         package var devicesPerOwner = 100
+        /// Topics of one owner.
         package var topicsPerOwner = 10_000
         /// Bytes that one owner may store, 0 for any number.
         package var storageBytesPerOwner = 10 << 30
@@ -93,22 +128,27 @@ extension Settings {
         // Sockets
         /// Bytes of one message from a client.
         package var socketMessageBytes = 64 << 10
+        /// Subscriptions of one connection.
         package var socketSubscriptions = 100
         /// Subscriptions of one owner over all sockets and event streams.
         package var subscriptionsPerOwner = 2_000
-        /// Messages and control frames of a client a second, 0 for any number, and how many may come at once.
+        /// Messages and control frames of a client a second; 0 for any number.
         package var socketMessagesPerSecond = 100.0
+        /// How many of these may come at once.
         package var socketMessageBurst = 500
         /// Seconds that a socket or an event stream lives, a tenth more or less; 0 for ever.
         package var socketLifetimeSeconds = 86_400.0
-        /// Seconds until `connection_init` is in, between pings, and until a pong is in.
+        /// Seconds until `connection_init` is in.
         package var socketInitSeconds = 10.0
+        /// Seconds between pings.
         package var socketPingSeconds = 25.0
+        /// Seconds until a ping is answered.
         package var socketPongSeconds = 20.0
         /// Seconds between the comments of an event stream that has no events.
         package var streamCommentSeconds = 15.0
-        /// What may wait for a client that does not read, over all its subscriptions.
+        /// Bytes that may wait for a client that does not read, over all its subscriptions.
         package var socketQueueBytes = 1 << 20
+        /// Events that may wait for it.
         package var socketQueueEvents = 256
         /// Seconds that one write may block.
         package var socketWriteSeconds = 10.0

@@ -6,21 +6,29 @@ import TocsinPostgres
 ///
 /// A field's value here is the setting's default; `SettingTable` gives it its names.
 package struct Settings: Sendable, Hashable {
+    /// The server itself: addresses, files, the database.
     package var server = Server()
+    /// Tokens of an identity provider.
     package var signIn = SignIn()
+    /// The default app's key of Apple's push service.
     package var apns = APNs()
+    /// The default app's account at Google's push service.
     package var fcm = FCM()
+    /// Push to browsers.
     package var webPush = WebPush()
     /// Apps with credentials of their own, from the settings file; those above are the default app's.
     package var apps: [App] = []
+    /// The outbox.
     package var push = Push()
     /// Who is told of events; from the settings file.
     package var webhooks: [Webhook] = []
     /// Whether webhooks may be at `http://` addresses of this machine, for tests.
     package var webhooksAllowLoopback = false
+    /// What the server takes from outside.
     package var limits = Limits()
     /// How long messages are kept.
     package var retention = MessageRetention()
+    /// How versions are resolved, and how long deleted records are kept.
     package var models = ModelSettings()
 
     /// The defaults.
@@ -60,8 +68,9 @@ package struct Settings: Sendable, Hashable {
         package var servesDebugRoutes = false
         /// Whether `serve` applies migrations.
         package var migrates = true
-        /// PEM files of the server's certificate chain and key; both or none.
+        /// PEM file of the server's certificate chain; given with the key or not at all.
         package var tlsCertificatePath: String?
+        /// PEM file of the certificate's private key.
         package var tlsKeyPath: String?
         /// In place of the file `server.key`; nodes that share a database share it.
         package var serverKey: Secret?
@@ -91,9 +100,11 @@ package struct Settings: Sendable, Hashable {
         package var provider = "userpools"
         /// The first of these claims that a token has names the user.
         package var usernameClaims = OwnerClaims.usernameClaims
-        /// Exactly one of these three gives the keys.
+        /// The https address of the key set (RFC 7517 §5); this or one of the next two gives keys.
         package var jwksURL: String?
+        /// A file with the key set.
         package var jwksPath: String?
+        /// A shared secret of 32 bytes or more (RFC 7518 §3.2).
         package var hs256Secret: Secret?
         /// The contents of `jwksPath`.
         package var jwks: [UInt8]?
@@ -101,10 +112,13 @@ package struct Settings: Sendable, Hashable {
 
     /// Apple's push service.
     package struct APNs: Sendable, Hashable {
+        /// The key's id at Apple, 10 characters.
         package var keyID: String?
+        /// The team's id at Apple, 10 characters.
         package var teamID: String?
         /// The `.p8` key in PEM, given as it is or by a path.
         package var privateKey: Secret?
+        /// The app's bundle id, which Apple calls `apns-topic`; nil: every app of the team.
         package var bundleID: String?
         /// Which environment devices are taken to be in that do not say.
         package var isProduction = false
@@ -119,7 +133,9 @@ package struct Settings: Sendable, Hashable {
 
     /// Google's push service.
     package struct FCM: Sendable, Hashable {
+        /// The Firebase project's id.
         package var projectID: String?
+        /// The service account's e-mail address, the `iss` of its assertions (RFC 7523 §3).
         package var clientEmail: String?
         /// The service account's RSA key in PEM.
         package var privateKey: Secret?
@@ -127,8 +143,9 @@ package struct Settings: Sendable, Hashable {
         package var privateKeyID: String?
         /// A service account's key file, which gives what is not given by itself.
         package var credentialsPath: String?
-        /// In place of Google's addresses, for tests and proxies.
+        /// In place of the address that pushes go to, for tests and proxies.
         package var endpoint: String?
+        /// In place of the address that gives access tokens.
         package var tokenEndpoint: String?
 
         /// Whether access tokens can be asked for.
@@ -158,17 +175,21 @@ package struct Settings: Sendable, Hashable {
         package var id: String
         /// Whether devices that name no app are of this one.
         package var isDefault = false
-        /// Apple's credentials, the one for both sides first; each tied to these sides.
+        /// Apple's keys, the one for both environments first.
         package var apns: [AppleKey] = []
+        /// Google's credentials; nil: this app sends nothing through Google.
         package var fcm: FCM?
 
+        /// An app without credentials.
         package init(id: String) {
             self.id = id
         }
 
         /// One key and what it is for.
         package struct AppleKey: Sendable, Hashable {
+            /// The key.
             package var settings: APNs
+            /// The environments whose devices it serves.
             package var environments: Set<PushEnvironment>
         }
     }
@@ -195,11 +216,13 @@ package struct Settings: Sendable, Hashable {
         package var staleDays = 0
         /// Whether people get pushes only while a token of theirs is good.
         package var requiresSignIn = false
+        /// Days for which settled deliveries are kept, 1 or more.
         package var keptDays = 7
         /// HTTP/2 connections to one provider.
         package var connections = 2
-        /// What phones show of an encrypted message.
+        /// The title that phones show of an encrypted message.
         package var placeholderTitle = "New message"
+        /// The text that phones show of an encrypted message.
         package var placeholderBody = "Open the app to read it."
     }
 }
@@ -209,6 +232,7 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
     /// The text itself, to be handed to what needs it and to nothing else.
     package let contents: String
 
+    /// Hides a text.
     package init(_ contents: String) {
         self.contents = contents
     }

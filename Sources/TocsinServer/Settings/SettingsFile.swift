@@ -119,6 +119,7 @@ package struct SettingsFiles: Sendable {
     /// In a container other users do not count: mounted secrets are often readable by all.
     package var isInContainer: Bool
 
+    /// What reads files, with these answers.
     package init(
         read: @escaping @Sendable (_ path: String) throws(SystemFile.Failure) -> [UInt8],
         isOpenToOthers: @escaping @Sendable (_ path: String) -> Bool,

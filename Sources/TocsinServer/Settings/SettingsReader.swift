@@ -21,6 +21,7 @@ package enum SettingsReader {
 
 /// Settings, and what is to be said about them.
 package struct SettingsReading: Sendable {
+    /// The settings as they hold.
     package let settings: Settings
     /// One for each setting, in the table's order; then those of single apps.
     package let origins: [SettingOrigin]
@@ -30,6 +31,7 @@ package struct SettingsReading: Sendable {
 
 /// Where a setting's value came from.
 package struct SettingOrigin: Sendable, Hashable {
+    /// The setting's key in a settings file.
     package let key: String
     /// Empty for settings that stand in the file only.
     package let variable: String

@@ -7,9 +7,11 @@ extension Settings {
     package struct Webhook: Sendable, Hashable {
         /// Its name in logs and rows; the host of its address unless given.
         package var name: String
+        /// Where events are posted to: https, or http of this machine where that is allowed.
         package var url: String
         /// `whsec_` and base 64, as Standard Webhooks writes secrets, or any text of 16 bytes or more.
         package var secret: Secret
+        /// The kinds of events that it is told of.
         package var types: Set<WebhookEventType>
         /// Whether it is told whole device tokens.
         package var includesTokens = false

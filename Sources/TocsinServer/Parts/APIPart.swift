@@ -1,0 +1,26 @@
+import TocsinAPI
+import TocsinCore
+
+/// What GraphQL calls: the services, and the live feed of what they commit.
+struct APIPart: Sendable {
+    let services: Services
+    let feed: LiveFeed
+
+    init(_ process: ProcessPart, store: StorePart, push: PushPart, declarations: Declarations) {
+        let report = FailureReport(logger: process.logger, identifiers: process.identifiers, time: process.time)
+        services = Services(
+            environment: store.environment,
+            schema: declarations.schema,
+            sealer: process.sealer,
+            forecast: push.forecast,
+            categories: push.categories,
+            report: report.callAsFunction
+        )
+        feed = LiveFeed(
+            executor: declarations.executor,
+            sealer: process.sealer,
+            hub: store.hub,
+            listeners: store.listeners
+        )
+    }
+}

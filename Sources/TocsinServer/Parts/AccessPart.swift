@@ -1,0 +1,74 @@
+import Logging
+import TocsinAPI
+import TocsinAuth
+import TocsinCore
+import TocsinStore
+
+/// Who may come in: whose tokens are good, what they say of people, and what has been revoked.
+struct AccessPart: Sendable {
+    let authenticator: TokenAuthenticator
+    let userFacts: UserFactsKeeper
+    let revoked = RevocationList()
+    let revocations: RevocationWatch
+
+    init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
+        let time = process.time
+        let userFacts = UserFactsKeeper(
+            store: store.store,
+            time: time,
+            rights: PushRights(topics: schema.topics, messages: schema.messages)
+        )
+        let authenticator = TokenAuthenticator(
+            local: LocalTokens(process.serverKey),
+            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time),
+            store: store.store,
+            time: time,
+            noted: userFacts.note
+        )
+        (self.userFacts, self.authenticator) = (userFacts, authenticator)
+        store.hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
+        revocations = RevocationWatch(
+            store: store.store,
+            list: revoked,
+            hub: store.hub,
+            time: time,
+            isTold: process.node != nil,
+            logger: process.logger
+        )
+    }
+
+    /// nil where people sign in by the server's own tokens alone.
+    private static func externalTokens(
+        _ signIn: Settings.SignIn,
+        http: any OutgoingHTTP,
+        time: any TimeSource
+    ) throws(StartError) -> ExternalTokens? {
+        guard let issuer = signIn.issuer else { return nil }
+        return ExternalTokens(
+            issuer: issuer,
+            audiences: Set(signIn.audiences),
+            keys: try keySource(signIn, http: http, time: time),
+            provider: signIn.provider == "oidc" ? .oidc : .userPools,
+            usernameClaims: signIn.usernameClaims
+        )
+    }
+
+    private static func keySource(
+        _ signIn: Settings.SignIn,
+        http: any OutgoingHTTP,
+        time: any TimeSource
+    ) throws(StartError) -> KeySource {
+        do {
+            if let secret = signIn.hs256Secret { return .secret(try HMACKey(secret: Array(secret.contents.utf8))) }
+            if let json = signIn.jwks { return .fixed(try KeySet(json: json)) }
+        } catch {
+            throw StartError(error.description)
+        }
+        guard let url = signIn.jwksURL else {
+            throw StartError(
+                "External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET."
+            )
+        }
+        return .remote(RemoteKeySet(url: url, http: http, time: time))
+    }
+}

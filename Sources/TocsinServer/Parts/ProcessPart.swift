@@ -1,0 +1,46 @@
+import Logging
+import TocsinAuth
+import TocsinCore
+import TocsinStore
+
+/// What all other parts rest on: this process's clock, ids, log and key, and its ways to the data
+/// and out.
+struct ProcessPart: Sendable {
+    let settings: Settings
+    /// nil where the database is this node's alone.
+    let node: NodeIdentity?
+    let time: any TimeSource
+    let identifiers: SystemIdentifiers
+    let logger: Logger
+    let data: DataAccess
+    let serverKey: ServerKey
+    /// For page tokens and cursors.
+    let sealer: KeySealer
+    /// Makes ordinary outgoing calls.
+    let http: CurlClient
+
+    /// Begins the log and reads or makes the server's key; nothing of the data is opened.
+    init(_ settings: Settings, log: LogOutput) throws(StartError) {
+        self.settings = settings
+        let ownTime = SystemTime()
+        node = NodeIdentity(settings, database: DataAccess(settings).database, time: ownTime)
+        let time: any TimeSource = node?.time ?? ownTime
+        self.time = time
+        identifiers = SystemIdentifiers(time: time)
+        let logger = Logger(label: "tocsin") { _ in
+            JSONLogHandler(
+                level: Logger.Level(rawValue: settings.server.logLevel) ?? .info,
+                time: time,
+                output: log
+            )
+        }
+        self.logger = logger
+        data = DataAccess(settings) { ConnectionLog.write($0, to: logger) }
+        logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
+        ProcessLimits.giveBackLargeBlocks()
+        if let lack = ProcessLimits.raiseOpenFiles(for: settings.limits.connections) { logger.warning("\(lack)") }
+        serverKey = try data.serverKey()
+        sealer = KeySealer(serverKey)
+        http = CurlClient(caFile: settings.push.caPath)
+    }
+}

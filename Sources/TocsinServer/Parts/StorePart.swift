@@ -1,0 +1,92 @@
+import Logging
+import TocsinAPI
+import TocsinAuth
+import TocsinCore
+import TocsinPush
+import TocsinStore
+
+/// The opened and migrated data, who hears of its changes, and what all services work with.
+struct StorePart: Sendable {
+    let store: SQLStore
+    let hub = EventHub()
+    let listeners = DeliveryListeners()
+    let webhooks: [Webhook]
+    let environment: ServiceEnvironment
+    private let models: [ModelType]
+    private let preparation: Preparation
+    private let isPrepared: Bool
+    private let logger: Logger
+
+    init(_ process: ProcessPart, schema: APISchema) async throws(StartError) {
+        let (settings, time, logger) = (process.settings, process.time, process.logger)
+        self.logger = logger
+        models = schema.models
+        webhooks = try Self.webhooks(settings.webhooks)
+        store = try await process.data.openStore(
+            role: .server,
+            migrations: settings.server.migrates ? .apply : .require,
+            at: time.now(),
+            journal: process.node?.journal,
+            diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
+            observer: process.node?.observer(hub) ?? hub.publish
+        )
+        var environment = ServiceEnvironment(
+            store: store,
+            time: time,
+            identifiers: process.identifiers,
+            limits: settings.limits.ofServices,
+            models: settings.models,
+            webPush: try settings.webPush.registrar(),
+            webhooks: webhooks.isEmpty ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
+            staleMerges: { Self.write($0, to: logger) },
+            deliveryListeners: listeners,
+            storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
+        )
+        environment.pushesRequireSignIn = settings.push.requiresSignIn
+        self.environment = environment
+        preparation = Preparation(store: store, models: models, time: time, logger: logger)
+        isPrepared = try await preparation.begin()
+    }
+
+    /// Prepares the data if its database was away at the start; returns when that is done.
+    func prepare() async {
+        if !isPrepared { await preparation.run() }
+    }
+
+    /// Measures what owners have stored, until it is cancelled.
+    func measure() async {
+        await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
+            logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
+        }
+    }
+
+    private static func write(_ merge: StaleMerge, to logger: Logger) {
+        logger.notice(
+            "an update of another version was merged: fields that had a value keep it",
+            metadata: [
+                "model": "\(merge.model)", "id": "\(merge.id)", "named": "\(merge.namedVersion)",
+                "stored": "\(merge.storedVersion)",
+            ]
+        )
+    }
+
+    private static func webhooks(_ settings: [Settings.Webhook]) throws(StartError) -> [Webhook] {
+        var webhooks: [Webhook] = []
+        for webhook in settings {
+            do throws(KeyError) {
+                webhooks.append(
+                    Webhook(
+                        name: webhook.name,
+                        url: webhook.url,
+                        signer: try HMACKey(webhookSecret: webhook.secret.contents),
+                        types: webhook.types,
+                        includesTokens: webhook.includesTokens
+                    )
+                )
+            } catch {
+                throw StartError("The secret of webhook \(webhook.name): \(error.description)")
+            }
+        }
+        return webhooks
+    }
+}

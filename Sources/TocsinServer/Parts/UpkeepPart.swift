@@ -1,0 +1,46 @@
+import Logging
+import TocsinAPI
+import TocsinCore
+import TocsinPush
+
+/// Removes what is over, again and again: the work of one node for all.
+struct UpkeepPart: Sendable {
+    private let tasks: [PeriodicTask]
+    private let time: any TimeSource
+    /// Held by the node whose turn it is; nil where there is only one node.
+    private let lease: LeaderLease?
+    private let logger: Logger
+
+    init(_ process: ProcessPart, store: StorePart, schema: APISchema, cluster: Cluster?) {
+        let (settings, time, logger) = (process.settings, process.time, process.logger)
+        (self.time, self.logger) = (time, logger)
+        let keptSeconds = Double(settings.push.keptDays) * 86_400
+        var tasks = [
+            TombstoneReaper(environment: store.environment, models: schema.models).task,
+            DeliveryReaper(store: store.store, time: time, keptSeconds: keptSeconds).task,
+            MessageReaper(store: store.store, time: time, retention: settings.retention).task {
+                logger.info("old messages were removed", metadata: ["count": "\($0)"])
+            },
+        ]
+        if !store.webhooks.isEmpty { tasks.append(WebhookEventReaper(store: store.store, time: time).task) }
+        if cluster != nil { tasks.append(JournalReaper(store: store.store, time: time).task) }
+        self.tasks = tasks
+        lease = cluster?.lease("upkeep")
+    }
+
+    /// Works until it is cancelled.
+    func run() async {
+        guard let lease else { return await runTasks() }
+        await lease.run { await runTasks() }
+    }
+
+    private func runTasks() async {
+        await withDiscardingTaskGroup { group in
+            for task in tasks {
+                group.addTask {
+                    await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+                }
+            }
+        }
+    }
+}
