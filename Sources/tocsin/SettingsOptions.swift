@@ -1,6 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
+import TocsinCore
 import TocsinServer
+import TocsinStore
 
 /// Settings given as flags: every key of `tocsin settings` with `--` before it.
 struct SettingsOptions: ParsableArguments {
@@ -76,6 +78,22 @@ enum SettingsLoading {
             )
         } catch {
             throw CommandFailure(error.description, status: 2)
+        }
+    }
+}
+
+extension OfflineStore {
+    /// Runs a command's work on the data that the options name.
+    static func run(
+        _ options: StoreOptions,
+        migrations: MigrationMode = .apply,
+        _ body: (OfflineStore) async throws(ServiceError) -> Void
+    ) async throws {
+        let loaded = try SettingsLoading.load(flags: options.flags)
+        do {
+            try await OfflineStore.run(settings: loaded.settings, migrations: migrations, body)
+        } catch {
+            throw CommandFailure(error.description)
         }
     }
 }

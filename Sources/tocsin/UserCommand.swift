@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import JSON
 import TocsinAuth
 import TocsinCore
@@ -90,5 +91,19 @@ struct UserCommand: AsyncParsableCommand {
                 print("Enabled user \(name).")
             }
         }
+    }
+}
+
+/// Reads a password from a prompt without echo, or from standard input.
+enum PasswordInput {
+    static func read(prompting: Bool) throws -> String {
+        let text: String?
+        if prompting, isatty(STDIN_FILENO) == 1 {
+            text = getpass("Password: ").map { String(cString: $0) }
+        } else {
+            text = readLine(strippingNewline: true)
+        }
+        guard let text, text.utf8.count >= 8 else { throw CommandFailure("A password has at least 8 characters.") }
+        return text
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import TocsinServer
 
 /// A command could not do what it was asked; the text says why and what to do.
@@ -20,5 +21,12 @@ enum StandardError {
     static func write(_ text: String) {
         // There is nobody left to tell that this failed.
         try? SystemFile.write(Array(text.utf8), to: STDERR_FILENO)
+    }
+}
+
+/// One JSON object on one line, for programs.
+enum JSONLine {
+    static func text(_ members: [(String, JSONValue)]) -> String {
+        JSONValue.object(JSONObject(members)).serializedString()
     }
 }

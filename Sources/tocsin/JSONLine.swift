@@ -1,8 +1,0 @@
-import JSON
-
-/// One JSON object on one line, for programs.
-enum JSONLine {
-    static func text(_ members: [(String, JSONValue)]) -> String {
-        JSONValue.object(JSONObject(members)).serializedString()
-    }
-}
