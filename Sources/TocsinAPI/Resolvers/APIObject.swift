@@ -1,4 +1,5 @@
 package import JSON
+import Synchronization
 package import TocsinCore
 
 /// What a resolver hands on: the source of the fields below it.
@@ -138,5 +139,22 @@ package final class Services: Sendable {
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report
+    }
+}
+
+/// How many subscriptions of this node follow each topic by its name.
+final class TopicWatchers: Sendable {
+    private let counts = Mutex<[TopicID: Int]>([:])
+
+    /// How many follow the topic now.
+    func count(of topic: TopicID) -> Int { counts.withLock { $0[topic] ?? 0 } }
+
+    func enter(_ topic: TopicID) { counts.withLock { $0[topic, default: 0] += 1 } }
+
+    func leave(_ topic: TopicID) {
+        counts.withLock { counts in
+            let count = (counts[topic] ?? 0) - 1
+            counts[topic] = count > 0 ? count : nil
+        }
     }
 }

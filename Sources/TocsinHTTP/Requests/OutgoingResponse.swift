@@ -1,6 +1,8 @@
+import Encodings
 package import HTTPTypes
 import JSON
 import NIOCore
+import Synchronization
 
 /// One complete HTTP response.
 package struct OutgoingResponse: Sendable {
@@ -127,5 +129,23 @@ struct HeadWriter {
         precondition(memory.count - count >= bytes.count, "The memory for a response must have room for all its parts.")
         (start + count).copyMemory(from: source, byteCount: bytes.count)
         count += bytes.count
+    }
+}
+
+/// The value of `Date`, written once a second.
+final class DateField: Sendable {
+    private let now: @Sendable () -> Int64
+    private let last = Mutex<(second: Int64, text: [UInt8])>((-1, []))
+
+    /// A clock that takes Unix milliseconds from `now`.
+    init(now: @escaping @Sendable () -> Int64) { self.now = now }
+
+    /// The present time.
+    var text: [UInt8] {
+        let second = now() / 1000
+        return last.withLock { last in
+            if last.second != second { last = (second, Array(HTTPDate.text(secondsSince1970: second).utf8)) }
+            return last.text
+        }
     }
 }

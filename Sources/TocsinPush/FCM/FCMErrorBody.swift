@@ -1,5 +1,5 @@
 import JSON
-import TocsinCore
+package import TocsinCore
 
 /// The parts of an error body (`google.rpc.Status`, or an older one) that decide.
 struct FCMErrorBody {
@@ -51,14 +51,14 @@ struct FCMErrorBody {
 
     /// The error code by its present or an earlier name; nil when there is none.
     private static func code(named name: String) -> DeliveryReason? {
-        let reason = LegacyReason.today(fcm: name)
+        let reason = LegacyReason.today(name)
         return DeliveryReason.fcmCodes.contains(reason) ? reason : nil
     }
 
     /// `{"error":"…"}` or `{"results":[{"error":"…"}]}`, where it is a name that was once in use.
     private static func legacyName(_ body: JSONValue?) -> String? {
         let name = body?["error"]?.stringValue ?? body?["results"]?.arrayValue?.first?["error"]?.stringValue
-        return name.flatMap { LegacyReason.fcm[$0] == nil ? nil : $0 }
+        return name.flatMap { LegacyReason.names[$0] == nil ? nil : $0 }
     }
 
     /// What the quota counts by, as its identifiers name it.
@@ -67,5 +67,50 @@ struct FCMErrorBody {
             let text = violation[name]?.stringValue?.lowercased() ?? ""
             return text.contains("device") || text.contains("token")
         }
+    }
+}
+
+/// Yesterday's names of FCM's refusals, as older senders and proxies still say them, in today's words.
+///
+/// The ledger keeps one vocabulary: FCM's error codes.
+package enum LegacyReason {
+    /// Errors of the FCM and GCM HTTP and XMPP protocols that HTTP v1 replaced.
+    package static let names: [String: DeliveryReason] = [
+        "NotRegistered": .unregistered,
+        "Unregistered": .unregistered,
+        "DEVICE_UNREGISTERED": .unregistered,
+        "InvalidRegistration": .invalidArgument,
+        "MissingRegistration": .invalidArgument,
+        "BAD_REGISTRATION": .invalidArgument,
+        "InvalidPackageName": .senderIDMismatch,
+        "MismatchSenderId": .senderIDMismatch,
+        "SENDER_ID_MISMATCH": .senderIDMismatch,
+        "InvalidParameters": .invalidArgument,
+        "InvalidDataKey": .invalidArgument,
+        "InvalidTtl": .invalidArgument,
+        "InvalidJson": .invalidArgument,
+        "INVALID_JSON": .invalidArgument,
+        "MessageTooBig": .invalidArgument,
+        "Unavailable": .unavailable,
+        "SERVICE_UNAVAILABLE": .unavailable,
+        "InternalServerError": .internalError,
+        "INTERNAL_SERVER_ERROR": .internalError,
+        "DeviceMessageRateExceeded": .quotaExceeded,
+        "DEVICE_MESSAGE_RATE_EXCEEDED": .quotaExceeded,
+        "TopicsMessageRateExceeded": .quotaExceeded,
+        "TOPICS_MESSAGE_RATE_EXCEEDED": .quotaExceeded,
+        "InvalidApnsCredential": .thirdPartyAuthError,
+        "INVALID_APNS_CREDENTIAL": .thirdPartyAuthError,
+        "AuthenticationError": "UNAUTHENTICATED",
+    ]
+
+    /// Those of them that are `INVALID_ARGUMENT` for what we sent and not for the device's token.
+    static let blamesPayload: Set<String> = [
+        "InvalidParameters", "InvalidDataKey", "InvalidTtl", "InvalidJson", "INVALID_JSON",
+    ]
+
+    /// Today's word for a reason; itself if it is one already or nobody knows it.
+    package static func today(_ reason: String) -> DeliveryReason {
+        names[reason] ?? DeliveryReason(rawValue: reason)
     }
 }
