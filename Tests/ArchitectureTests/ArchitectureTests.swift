@@ -76,6 +76,17 @@ struct ArchitectureTests {
         }
     }
 
+    @Test("comment lines keep 100 columns")
+    func commentWidths() {
+        for file in Self.sources + SourceFile.all(below: "Tests") {
+            for line in file.commentLines where line.text.count > 100 {
+                // One word, as an address is, cannot be broken.
+                let words = line.text.split(separator: " ").count - 1
+                #expect(words == 1, "\(file.path):\(line.number) has \(line.text.count) columns")
+            }
+        }
+    }
+
     @Test("every package declaration says what it is")
     func packageDeclarationsAreDocumented() {
         for file in Self.sources {

@@ -28,6 +28,13 @@ struct SourceFile: CustomTestStringConvertible {
         }
     }
 
+    /// Each line that is a comment and nothing else, with its number.
+    var commentLines: [(number: Int, text: String)] {
+        lines.enumerated().compactMap { index, line in
+            line.drop(while: \.isWhitespace).hasPrefix("//") ? (index + 1, line) : nil
+        }
+    }
+
     /// Whether a comment that begins so ends on the line before this one, attributes not counted.
     func hasComment(_ mark: String = "//", aboveLine number: Int) -> Bool {
         var index = number - 2
