@@ -83,6 +83,7 @@ struct IdentifierTests {
         for other in [("c", "ab"), ("a", "bc"), ("abc", ""), ("", "abc"), ("AB", "c")] {
             #expect(DerivedUUID.text(of: other.0, other.1) != made)
         }
+        #expect(DerivedUUID.text(of: "aa", "a") != DerivedUUID.text(of: "a", "aa"))
         #expect(OwnerText.isSubject(made) && ClientIDs.uuid.accepts(made))
     }
 }
