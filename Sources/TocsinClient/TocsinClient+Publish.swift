@@ -35,9 +35,9 @@ public struct MessageDraft: Sendable, Hashable {
 public struct PublishedMessage: Sendable, Hashable {
     /// The message's id.
     public let id: String
-    /// Its place in the topic, counted from 1.
+    /// Its number in the topic, counted from 1.
     public let number: Int64
-    /// Names its place, for `follow(topic:after:)`.
+    /// Says where it stands, for `follow(topic:after:)`.
     public let cursor: String
     /// The topic's id.
     public let topicID: String

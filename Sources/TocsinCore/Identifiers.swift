@@ -41,10 +41,10 @@ package typealias DeliveryID = Identifier<DeliveryKind>
 /// Names a token (its `jti`) or an API key.
 package typealias TokenID = Identifier<TokenKind>
 
-/// Place of a message in its topic: dense from 1, in order of commit.
+/// Number of a message in its topic: dense from 1, in order of commit.
 package typealias MessageNumber = Int64
 
-/// Place of a message among all of its owner's, whatever their topics: rising from 1, in order of commit.
+/// Position of a message among all of its owner's, whatever their topics: rising from 1, in order of commit.
 package typealias FeedPosition = Int64
 
 /// Identifiers and jitter.

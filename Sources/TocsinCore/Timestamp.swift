@@ -27,8 +27,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
             var position = 0
             func write(_ value: Int64, _ width: Int, _ end: Unicode.Scalar) {
                 var rest = value
-                for place in (position..<(position + width)).reversed() {
-                    buffer[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                for index in (position..<(position + width)).reversed() {
+                    buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
                     rest /= 10
                 }
                 buffer[position + width] = UInt8(ascii: end)

@@ -127,8 +127,8 @@ final class PostgresConnection: SQLConnection {
             indexes.append(pending.count - 1)
         }
         try receive { index, _, result in
-            guard let place = indexes.firstIndex(of: index) else { return }
-            Self.handOver(result) { row(place, $0) }
+            guard let statement = indexes.firstIndex(of: index) else { return }
+            Self.handOver(result) { row(statement, $0) }
         }
     }
 
@@ -182,11 +182,11 @@ extension PostgresConnection {
             if limits.isWriting { Self.askOwnID(with: &parts) }
             beginning = (sql, parts)
         }
-        for (place, part) in beginning.parts.enumerated() {
+        for (index, part) in beginning.parts.enumerated() {
             parameters.clear()
-            let asksOwnID = limits.isWriting && place == beginning.parts.count - 1
+            let asksOwnID = limits.isWriting && index == beginning.parts.count - 1
             try send(part, row: asksOwnID ? { self.transactionID = $0.text($0.columnCount - 1) } : nil)
-            guard place == 0, !options.preparesStatements else { continue }
+            guard index == 0, !options.preparesStatements else { continue }
             parameters.bind(limits.settings.flatMap { [.text($0.name), .text($0.value)] })
             try send(limits.localStatement)
         }

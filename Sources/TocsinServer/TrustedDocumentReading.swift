@@ -108,17 +108,17 @@ struct TrustedDocumentReading {
         }
     }
 
-    private mutating func add(_ text: String, identifier: String, at place: (SourceLocation) -> String) {
+    private mutating func add(_ text: String, identifier: String, at location: (SourceLocation) -> String) {
         do throws(RequestErrors) {
             try executor.check(DocumentText(text))
         } catch {
             problems += error.errors.map { error in
-                place(error.locations.first ?? SourceLocation(line: 1, column: 1)) + ": " + error.message
+                location(error.locations.first ?? SourceLocation(line: 1, column: 1)) + ": " + error.message
             }
             return
         }
         if !know(text, identifier: identifier) {
-            let start = place(SourceLocation(line: 1, column: 1))
+            let start = location(SourceLocation(line: 1, column: 1))
             problems.append("\(start): another document has the name \"\(identifier)\" already. Rename one.")
         }
     }

@@ -66,15 +66,15 @@ struct SimulatorCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup(title: "Where it listens") var places: SimulatorPlaces
+    @OptionGroup(title: "Where it listens") var listening: SimulatorListening
     @OptionGroup(title: "Whom it knows") var accounts: SimulatorAccounts
     @OptionGroup(title: "What goes wrong") var faults: SimulatorFaults
     @OptionGroup(title: "What it prints and keeps") var output: SimulatorOutput
 
     func run() async throws {
         let signals = StopSignals()
-        var settings = SimulatorSettings(folder: URL(fileURLWithPath: places.directory).path)
-        places.apply(to: &settings)
+        var settings = SimulatorSettings(folder: URL(fileURLWithPath: listening.directory).path)
+        listening.apply(to: &settings)
         try accounts.apply(to: &settings)
         try faults.apply(to: &settings)
         output.apply(to: &settings)
@@ -106,10 +106,10 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     private func announce(_ addresses: SimulatorAddresses) throws(SimulatorError) {
         let exports = addresses.exports
-        if let environmentFile = places.environmentFile {
+        if let environmentFile = listening.environmentFile {
             try Self.write(exports.joined(separator: "\n") + "\n", to: environmentFile)
         }
-        if let readyFile = places.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
+        if let readyFile = listening.readyFile { try Self.write(addresses.json.serializedString(), to: readyFile) }
         guard !output.json else { return Terminal.print(addresses.json.serializedString()) }
         let (apns, fcm, control) = (addresses.apns, addresses.fcm, addresses.control)
         Terminal.print("# Fake push service of browsers at \(addresses.webPush)")

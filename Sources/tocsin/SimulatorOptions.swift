@@ -4,7 +4,7 @@ import TocsinServer
 import TocsinSimulator
 
 /// Where the simulator listens, and what it writes.
-struct SimulatorPlaces: ParsableArguments {
+struct SimulatorListening: ParsableArguments {
     @Option(help: "Where keys and certificates are kept; made when missing.")
     var directory = "tocsin-simulator"
 

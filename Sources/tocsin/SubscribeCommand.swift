@@ -71,21 +71,21 @@ struct SubscribeCommand: AsyncParsableCommand {
             var rest = count ?? Int.max
             for try await message in feed {
                 try await handle(message)
-                try kept?.save(message.place)
+                try kept?.save(message.resumePoint)
                 rest -= 1
                 if rest == 0 { break }
             }
         }
     }
 
-    private func makeFeed(_ client: TocsinClient, _ kept: SubscriptionState?, from place: FeedPlace?) -> MessageFeed {
+    private func makeFeed(_ client: TocsinClient, _ kept: SubscriptionState?, from point: ResumePoint?) -> MessageFeed {
         let topic = topic
         let tell: @Sendable (MessageFeed.Change) -> Void = { change in
             switch change {
-            case .begun(let place):
+            case .begun(let point):
                 // Without it a kill before the first message would begin anew, later.
                 do {
-                    try kept?.save(place)
+                    try kept?.save(point)
                 } catch {
                     Terminal.remark("\(error)")
                 }
@@ -95,7 +95,7 @@ struct SubscribeCommand: AsyncParsableCommand {
                 Terminal.remark("\(error.message) Trying again in \((seconds * 10).rounded() / 10) s.")
             }
         }
-        if let place { return client.follow(from: place, onChange: tell) }
+        if let point { return client.follow(from: point, onChange: tell) }
         return client.follow(topic: .nameOrID(topic), after: after, onChange: tell)
     }
 

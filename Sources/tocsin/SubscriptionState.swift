@@ -6,14 +6,14 @@ import TocsinServer
 /// The file in which `tocsin subscribe --state` keeps where it stands.
 ///
 /// It is replaced as a whole: written beside, synchronised with the disk and renamed, so that whatever is killed, the file
-/// holds a place that was true.
+/// holds a point that was true.
 struct SubscriptionState {
     let path: String
     /// The topic as the user named it.
     let topic: String
 
-    /// The place that was kept; nil when there is no file yet.
-    func load() throws(CommandFailure) -> FeedPlace? {
+    /// The resume point that was kept; nil when there is no file yet.
+    func load() throws(CommandFailure) -> ResumePoint? {
         guard access(path, F_OK) == 0 else { return nil }
         guard let bytes = try? SystemFile.contents(of: path), let object = try? JSONParser.parse(bytes),
             let topicID = object["topicId"]?.stringValue, let number = object["number"]?.intValue
@@ -29,15 +29,15 @@ struct SubscriptionState {
                 status: 2
             )
         }
-        return FeedPlace(topicID: topicID, number: number, cursor: object["cursor"]?.stringValue)
+        return ResumePoint(topicID: topicID, number: number, cursor: object["cursor"]?.stringValue)
     }
 
-    /// Keeps the place; it is on the disk when this returns.
-    func save(_ place: FeedPlace) throws(CommandFailure) {
+    /// Keeps the resume point; it is on the disk when this returns.
+    func save(_ point: ResumePoint) throws(CommandFailure) {
         var object: JSONObject = [
-            "topic": .string(topic), "topicId": .string(place.topicID), "number": .int(place.number),
+            "topic": .string(topic), "topicId": .string(point.topicID), "number": .int(point.number),
         ]
-        if let cursor = place.cursor { object["cursor"] = .string(cursor) }
+        if let cursor = point.cursor { object["cursor"] = .string(cursor) }
         let text = JSONValue.object(object).serialized() + [UInt8(ascii: "\n")]
         do throws(SystemFile.Failure) {
             try SystemFile.replace(path, with: text, mode: 0o600)

@@ -48,16 +48,16 @@ private func tree(_ bytes: [UInt8]) -> JSONValue? {
         maximumValues: 10_000_000,
         maximumNumberLength: 400
     )
-    return (try? JSONParser.parse(text, limits: limits)).map(withoutPlaces)
+    return (try? JSONParser.parse(text, limits: limits)).map(withoutLocations)
 }
 
-/// Without places, and without the difference between block strings and others, which printing may change.
-private func withoutPlaces(_ value: JSONValue) -> JSONValue {
+/// Without locations, and without the difference between block strings and others, which printing may change.
+private func withoutLocations(_ value: JSONValue) -> JSONValue {
     switch value {
-    case .array(let values): return .array(values.map(withoutPlaces))
+    case .array(let values): return .array(values.map(withoutLocations))
     case .object(let members):
         var result = JSONObject()
-        for member in members where member.key != "loc" { result[member.key] = withoutPlaces(member.value) }
+        for member in members where member.key != "loc" { result[member.key] = withoutLocations(member.value) }
         return .object(result)
     default: return value
     }

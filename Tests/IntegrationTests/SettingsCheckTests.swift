@@ -22,7 +22,7 @@ struct SettingsCheckTests {
         ("--tls-certificate", "chain.pem", "no certificate", ["chain.pem", "TLS"]),
     ]
 
-    @Test("a mistake in a file that a setting names is told with file and place, and nothing is made")
+    @Test("a mistake in a file that a setting names is told with file and location, and nothing is made")
     func mistakes() async throws {
         for mistake in Self.mistakes {
             try await Self.inFolder { folder in

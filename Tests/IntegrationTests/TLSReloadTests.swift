@@ -33,10 +33,10 @@ struct TLSReloadTests {
     /// Puts a pair, or parts of two, where the server reads them.
     private static func use(_ name: String, key: String? = nil, in installation: Installation) throws {
         for (from, to) in [("\(name).pem", "tls.pem"), ("\(key ?? name)-key.pem", "tls-key.pem")] {
-            let (source, place) = (installation.folder + "/" + from, installation.folder + "/" + to)
+            let (source, target) = (installation.folder + "/" + from, installation.folder + "/" + to)
             let contents = try Data(contentsOf: URL(fileURLWithPath: source))
-            try contents.write(to: URL(fileURLWithPath: place), options: .atomic)
-            chmod(place, 0o600)
+            try contents.write(to: URL(fileURLWithPath: target), options: .atomic)
+            chmod(target, 0o600)
         }
     }
 
@@ -52,7 +52,7 @@ struct TLSReloadTests {
         )
     }
 
-    private static func place(_ installation: Installation) -> String {
+    private static func address(_ installation: Installation) -> String {
         "127.0.0.1:\(installation.server?.port ?? 0)"
     }
 
@@ -61,7 +61,7 @@ struct TLSReloadTests {
         _ installation: Installation,
         _ options: [String] = []
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await openssl(["s_client", "-connect", place(installation)] + options, installation)
+        try await openssl(["s_client", "-connect", address(installation)] + options, installation)
     }
 
     private static func expectCertificate(_ name: String, _ installation: Installation) async throws {
@@ -91,7 +91,7 @@ struct TLSReloadTests {
             defer { close(pipe) }
             let kept = try ChildProcess(
                 "/usr/bin/openssl",
-                ["s_client", "-quiet", "-no_ign_eof", "-connect", Self.place(installation)],
+                ["s_client", "-quiet", "-no_ign_eof", "-connect", Self.address(installation)],
                 environment: TestBinary.environment,
                 folder: installation.folder,
                 inputPath: input

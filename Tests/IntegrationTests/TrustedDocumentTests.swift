@@ -139,14 +139,14 @@ struct TrustedDocumentTests {
             ("readme.txt", "nothing", "holds no documents", "manifest"),
         ]
     )
-    func bad(file: String, text: String, place: String, words: String) async throws {
+    func bad(file: String, text: String, location: String, words: String) async throws {
         try await Installation.run { installation in
             let folder = installation.folder + "/documents"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try text.write(toFile: folder + "/" + file, atomically: true, encoding: .utf8)
             let result = try await Self.start(installation, folder)
             #expect(result.status == 1)
-            for part in [place, words, "Correct them"] {
+            for part in [location, words, "Correct them"] {
                 #expect(result.errors.contains(part), "\(part): \(result.errors)")
             }
         }

@@ -14,17 +14,17 @@ struct JSONMemoryTests {
         return (count, Array(target.prefix(count)))
     }
 
-    @Test("bytes are copied up to the first that must be escaped, whatever the length and its place")
+    @Test("bytes are copied up to the first that must be escaped, whatever the length and its offset")
     func plain() {
         for length in 1...40 {
             let clean = (0..<length).map { UInt8(truncatingIfNeeded: 0x23 + $0 * 37 % 0x39) }
             #expect(Self.plain(clean) == (length, clean))
-            for place in 0..<length {
+            for offset in 0..<length {
                 for byte: UInt8 in [0x22, 0x5C, 0x00, 0x1F, 0x20, 0x21, 0x7F, 0x80, 0xA2, 0xDC, 0xFF] {
                     var bytes = clean
-                    bytes[place] = byte
+                    bytes[offset] = byte
                     let mustEscape = byte < 0x20 || byte == 0x22 || byte == 0x5C
-                    let count = mustEscape ? place : length
+                    let count = mustEscape ? offset : length
                     #expect(Self.plain(bytes) == (count, Array(bytes.prefix(count))))
                 }
             }

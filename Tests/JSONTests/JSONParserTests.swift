@@ -22,7 +22,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "an invalid text is refused with its place",
+        "an invalid text is refused with its location",
         arguments: [
             ("", 0), ("  ", 2), ("nul", 0), ("truex", 4), ("01", 0), ("-", 1), ("1.", 2), ("1e", 2), ("+1", 0),
             (".5", 0), ("[1,]", 3), ("[1 2]", 3), ("{\"a\" 1}", 5), ("{\"a\":1,}", 7), ("{a:1}", 1), ("'a'", 0),
@@ -40,9 +40,9 @@ struct JSONParserTests {
         #expect(throws: JSONError.self) { try JSONParser.parse([0x22] + bytes + [0x22]) }
     }
 
-    @Test("what is not UTF-8, or no ASCII, is seen at every place of a text", arguments: 0..<20)
-    func encodingPlaces(place: Int) throws {
-        let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))
+    @Test("what is not UTF-8, or no ASCII, is seen at every offset of a text", arguments: 0..<20)
+    func encodingOffsets(offset: Int) throws {
+        let (before, after) = (String(repeating: "a", count: offset), String(repeating: "z", count: 19 - offset))
         #expect(try JSONParser.parse("\"\(before)é\(after)\"") == .string(before + "é" + after))
         #expect(try JSONParser.parse("\"\(before)é\\n\(after)\"") == .string(before + "é\n" + after))
         let bytes = Array("\"\(before)".utf8) + [0xE9] + Array("\(after)\"".utf8)
@@ -50,7 +50,7 @@ struct JSONParserTests {
     }
 
     @Test("an error names line and column")
-    func place() {
+    func location() {
         let error = #expect(throws: JSONError.self) { try JSONParser.parse("{\n  \"é\": ?\n}") }
         #expect(error?.description == "Expected a value, found '?' (line 2, column 8)")
     }

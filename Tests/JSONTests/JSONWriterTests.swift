@@ -17,7 +17,7 @@ struct JSONWriterTests {
         #expect(value.serializedString() == expected)
     }
 
-    @Test("every single character survives a round trip at every place of a word")
+    @Test("every single character survives a round trip at every offset of a word")
     func characters() throws {
         for scalar in (0...0x24F).compactMap(Unicode.Scalar.init) {
             for offset in 0..<9 {

@@ -44,7 +44,7 @@ struct CategoryTests {
     }
 
     @Test(
-        "a mistake is named with its place",
+        "a mistake is named with its location",
         arguments: [
             ("{", "c.json:1:"), ("{}", "c.json must be an object with one list"),
             ("{\"categories\":[],\"more\":1}", "must be an object with one list"),

@@ -47,7 +47,7 @@ struct FeedScene {
         return await api.subscribe(request, as: caller, lastEventID: lastEventID, into: sink)
     }
 
-    /// Publishes titles, each to the topic of its place; answers their cursors.
+    /// Publishes titles, each to the topic of its index; answers their cursors.
     @discardableResult
     func publish(
         _ titles: [String],
@@ -55,8 +55,8 @@ struct FeedScene {
         as caller: Identity = APIHarness.identity("alice")
     ) async throws -> [String] {
         var cursors: [String] = []
-        for (place, title) in titles.enumerated() {
-            let message = try await api.publish(title, to: topics[place % topics.count], as: caller)
+        for (index, title) in titles.enumerated() {
+            let message = try await api.publish(title, to: topics[index % topics.count], as: caller)
             cursors.append(message["cursor"]?.stringValue ?? message.serializedString())
         }
         return cursors

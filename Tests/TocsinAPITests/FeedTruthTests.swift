@@ -69,10 +69,10 @@ struct FeedTruthTests {
         for number in 3...200 {
             try await scene.publish([String(number)], to: [topic])
             let responses = await first.takeResponses(1) + second.takeResponses(1)
-            let places = responses.map { response in
+            let addresses = responses.map { response in
                 response.body.withUnsafeBufferPointer { $0.baseAddress.map { UInt(bitPattern: $0) } }
             }
-            if places.count == 2, places[0] == places[1] { return }
+            if addresses.count == 2, addresses[0] == addresses[1] { return }
         }
         Issue.record("each still gets bytes of its own")
     }
@@ -98,10 +98,10 @@ struct FeedTruthTests {
         let scene = try await FeedScene()
         let topic = try await scene.api.makeTopic()
         let document = "query($t: ID!) { getTopic(id: $t) { cursor lastNumber } }"
-        for (place, title) in ["one", "two"].enumerated() {
+        for (count, title) in ["one", "two"].enumerated() {
             let found = try await scene.api.run(document, ["t": .string(topic)])
             let now = found["data"]?["getTopic"]
-            #expect(now?["lastNumber"] == .int(Int64(place)), "\(found.serializedString())")
+            #expect(now?["lastNumber"] == .int(Int64(count)), "\(found.serializedString())")
             try await scene.publish([title], to: [topic])
             let (sink, _) = await scene.follow(topic, after: now?["cursor"]?.stringValue)
             #expect(titles(try await sink.take(1)) == [title])

@@ -70,10 +70,10 @@ struct LiveGroupTests {
         for sink in sinks { responses += await sink.takeResponses(1) }
         try #require(responses.count == 2)
         // Both are alive, so that equal addresses are the same bytes.
-        let places = responses.map { response in
+        let addresses = responses.map { response in
             response.body.withUnsafeBufferPointer { $0.baseAddress.map { UInt(bitPattern: $0) } }
         }
-        #expect((places[0] == places[1]) == pair.shares)
+        #expect((addresses[0] == addresses[1]) == pair.shares)
         for (caller, response) in zip([pair.one, pair.other], responses) {
             let isAdmin = caller.values(of: AccessRule.groupClaim).contains("admins")
             let person = try JSONParser.parse(response.body)["data"]?["onCreatePerson"]

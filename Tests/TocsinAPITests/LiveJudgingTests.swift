@@ -44,8 +44,8 @@ struct LiveJudgingTests {
         api.startFeed()
         #expect(titles(try await bobs.inbox.take(1)) == ["x"])
         for sink in sinks { #expect(titles(try await sink.inbox.take(3)) == ["a", "b", "c"]) }
-        let place = try #require(arrivals.withLock { $0.firstIndex(of: "bob") })
-        #expect(place < 90, "bob's one group came after \(place) of alice's")
+        let index = try #require(arrivals.withLock { $0.firstIndex(of: "bob") })
+        #expect(index < 90, "bob's one group came after \(index) of alice's")
     }
 
     @Test("filters that would search too much of one event end with LIMIT and a cursor; equal ones are searched once")

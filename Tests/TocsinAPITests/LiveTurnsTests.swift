@@ -76,8 +76,8 @@ struct LiveTurnsTests {
         api.startFeed()
         #expect(try titles(await bobs.inbox.takeResponses(1)) == ["b"])
         for sink in sinks { #expect(try titles(await sink.inbox.takeResponses(1)) == ["a"]) }
-        let place = try #require(arrivals.withLock { $0.firstIndex(of: "bob") })
-        #expect(place < 150, "bob's one group came after \(place) of alice's 200")
+        let index = try #require(arrivals.withLock { $0.firstIndex(of: "bob") })
+        #expect(index < 150, "bob's one group came after \(index) of alice's 200")
     }
 
     @Test(

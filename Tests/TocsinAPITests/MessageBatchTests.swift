@@ -303,27 +303,27 @@ struct MessageBatchTests {
         let database = try #require(PostgresServer.named).makeDatabase()
         let nodes = [try await APIHarness(database: database), try await APIHarness(database: database)]
         let owners = ["alice", "bob"].map(APIHarness.identity)
-        var places: [(topic: String, owner: Identity)] = []
+        var targets: [(topic: String, owner: Identity)] = []
         for number in 0..<4 {
-            for owner in owners { places.append((try await nodes[0].makeTopic("\(number)", as: owner), owner)) }
+            for owner in owners { targets.append((try await nodes[0].makeTopic("\(number)", as: owner), owner)) }
         }
         let rounds = 20
         let answers = try await withThrowingTaskGroup(of: (topic: String, number: Int64?).self) { group in
             for round in 0..<rounds {
                 for (number, node) in nodes.enumerated() {
-                    for (index, place) in (number == 0 ? places : places.reversed()).enumerated() {
+                    for (index, target) in (number == 0 ? targets : targets.reversed()).enumerated() {
                         group.addTask {
                             let id: JSONObject = ["id": .string("n\(number)-\(round)-\(index)")]
-                            let answer = try await node.publish("Hello", to: place.topic, as: place.owner, with: id)
-                            return (place.topic, answer["number"]?.intValue)
+                            let answer = try await node.publish("Hello", to: target.topic, as: target.owner, with: id)
+                            return (target.topic, answer["number"]?.intValue)
                         }
                     }
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        for place in places {
-            let numbers = answers.filter { $0.topic == place.topic }.compactMap(\.number).sorted()
+        for target in targets {
+            let numbers = answers.filter { $0.topic == target.topic }.compactMap(\.number).sorted()
             #expect(numbers == Array(1...Int64(rounds * nodes.count)))
         }
         for node in nodes { await node.store.close() }

@@ -60,21 +60,21 @@ struct SeveralClocksTests {
         let database = try #require(PostgresServer.named).makeDatabase()
         let (alone, ahead, topics) = try await scene(database, topics: 6)
         var others: [String] = []
-        for (place, topic) in topics.enumerated() {
-            let other = try await publish("other-\(place)", to: topic, by: ahead)
+        for (index, topic) in topics.enumerated() {
+            let other = try await publish("other-\(index)", to: topic, by: ahead)
             #expect(other.number == 13)
             others.append(other.time)
         }
         for round in 1...2 {
             let made = try await withThrowingTaskGroup(of: (Int, (number: Int64?, time: String)).self) { group in
-                for (place, topic) in topics.enumerated() {
-                    group.addTask { (place, try await self.publish("next-\(round)-\(place)", to: topic, by: alone)) }
+                for (index, topic) in topics.enumerated() {
+                    group.addTask { (index, try await self.publish("next-\(round)-\(index)", to: topic, by: alone)) }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            for (place, next) in made {
+            for (index, next) in made {
                 #expect(next.number == 13 + Int64(round))
-                #expect(next.time >= others[place] && next.time.hasPrefix("2"), "it follows the clock ahead")
+                #expect(next.time >= others[index] && next.time.hasPrefix("2"), "it follows the clock ahead")
             }
         }
         await alone.store.close()

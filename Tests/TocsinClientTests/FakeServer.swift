@@ -75,9 +75,9 @@ struct RunningFeed {
         self.init(count: count) { client.follow(topic: "alerts", after: cursor, onChange: $0) }
     }
 
-    /// Goes on behind a place.
-    init(_ client: TocsinClient, from place: FeedPlace, count: Int) {
-        self.init(count: count) { client.follow(from: place, onChange: $0) }
+    /// Goes on behind a resume point.
+    init(_ client: TocsinClient, from point: ResumePoint, count: Int) {
+        self.init(count: count) { client.follow(from: point, onChange: $0) }
     }
 
     private init(
@@ -103,8 +103,8 @@ struct RunningFeed {
     }
 
     /// Waits until it is known where the feed begins.
-    func untilBegun() async -> FeedPlace? {
-        for await change in changes { if case .begun(let place) = change { return place } }
+    func untilBegun() async -> ResumePoint? {
+        for await change in changes { if case .begun(let point) = change { return point } }
         return nil
     }
 

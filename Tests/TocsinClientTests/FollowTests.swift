@@ -28,20 +28,20 @@ struct FollowTests {
     }
 
     @Test("a feed tells where it begins, and whoever keeps that misses nothing", arguments: [0, 2])
-    func keepsPlace(stored: Int) async throws {
+    func keepsResumePoint(stored: Int) async throws {
         try await FakeServer.run { server in
             for _ in 0..<stored { server.topic.store("old") }
             let first = RunningFeed(try server.makeClient(), count: 1)
-            let place = try #require(await first.untilBegun())
-            #expect(place.number == Int64(stored))
+            let point = try #require(await first.untilBegun())
+            #expect(point.number == Int64(stored))
             first.messages.cancel()
             server.topic.store("meanwhile")
-            let again = RunningFeed(try server.makeClient(), from: place, count: 2)
+            let again = RunningFeed(try server.makeClient(), from: point, count: 2)
             server.topic.store("after")
             #expect(try await again.titles == ["meanwhile", "after"])
             let last = try #require(try await again.messages.value.last)
             server.topic.store("later")
-            let behind = RunningFeed(try server.makeClient(), from: last.place, count: 1)
+            let behind = RunningFeed(try server.makeClient(), from: last.resumePoint, count: 1)
             #expect(try await behind.titles == ["later"])
         }
     }

@@ -133,8 +133,8 @@ struct RepeatedHeadTests {
                 let client = try await server.connect()
                 var bytes: [UInt8] = []
                 var expected: [String] = []
-                for place in 1...12 {
-                    let sample = Sample.random(place, mayBeChunked: connection % 3 == 0, &random)
+                for number in 1...12 {
+                    let sample = Sample.random(number, mayBeChunked: connection % 3 == 0, &random)
                     bytes += Array(sample.request.utf8)
                     expected.append(sample.answer)
                     // Those of every second connection wait for their answers, as those of most clients do.
@@ -158,8 +158,8 @@ struct RepeatedHeadTests {
         let request: String
         let answer: String
 
-        static func random(_ place: Int, mayBeChunked: Bool, _ random: inout some RandomNumberGenerator) -> Sample {
-            let text = "q" + String(repeating: "x", count: Int.random(in: 0...120, using: &random)) + "\(place)"
+        static func random(_ number: Int, mayBeChunked: Bool, _ random: inout some RandomNumberGenerator) -> Sample {
+            let text = "q" + String(repeating: "x", count: Int.random(in: 0...120, using: &random)) + "\(number)"
             let body = #"{"query":"\#(text)"}"#
             let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             let answer = #""echo":"\#(text)""#

@@ -81,20 +81,20 @@ struct SocketLimitTests {
             let strangers = try await server.connect()
             try await strangers.openSession(token: "other")
             strangers.subscribe("1", "subscription live")
-            #expect(await server.service.wait(for: .subscribed), "another owner has places of its own")
+            #expect(await server.service.wait(for: .subscribed), "another owner has slots of its own")
 
             second.subscribe("3", "q")
-            #expect(try await second.frame().text.hasPrefix(#"{"id":"3","type":"next""#), "queries need no place")
+            #expect(try await second.frame().text.hasPrefix(#"{"id":"3","type":"next""#), "queries need no slot")
             #expect(try await second.frame().text.contains("complete"))
             first.sendText(#"{"id":"1","type":"complete"}"#)
             #expect(await server.service.wait(for: .unsubscribed))
             second.subscribe("4", "subscription live")
-            #expect(await server.service.wait(for: .subscribed), "completed: its place is free")
+            #expect(await server.service.wait(for: .subscribed), "completed: its slot is free")
             second.close()
             for _ in 0..<2 { #expect(await server.service.wait(for: .unsubscribed)) }
             for id in ["5", "6"] {
                 first.subscribe(id, "subscription live")
-                #expect(await server.service.wait(for: .subscribed), "the socket has gone: its places are free")
+                #expect(await server.service.wait(for: .subscribed), "the socket has gone: its slots are free")
             }
         }
     }

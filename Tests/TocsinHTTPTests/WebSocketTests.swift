@@ -176,11 +176,11 @@ struct WebSocketTests {
             ("/graphql/realtime", "graphql-transport-ws"), ("/graphql/realtime", "none-of-ours"),
         ]
     )
-    func origin(_ origin: (String, status: Int), place: (path: String, subprotocol: String)) async throws {
+    func origin(_ origin: (String, status: Int), target: (path: String, subprotocol: String)) async throws {
         try await TestServer.with(settings: { $0.crossOrigin.allowedOrigins = ["https://good.example"] }) { server in
             let client = try await server.connect()
             let fields = "Origin: \(origin.0)\r\nAuthorization: Bearer good\r\n"
-            let answer = try await client.upgrade(path: place.path, subprotocol: place.subprotocol, fields: fields)
+            let answer = try await client.upgrade(path: target.path, subprotocol: target.subprotocol, fields: fields)
             #expect(answer.status == origin.status)
         }
     }

@@ -8,14 +8,14 @@ struct CommitSignalTests {
     @Test("a bell that has rung ten thousand times reaches its listener as directly as at first")
     func often() {
         let bell = CommitSignal()
-        let places = Mutex([Int]())
+        let addresses = Mutex([Int]())
         bell.connect { _ in
             var here = 0
-            let place = withUnsafeMutablePointer(to: &here) { Int(bitPattern: $0) }
-            places.withLock { $0.append(place) }
+            let address = withUnsafeMutablePointer(to: &here) { Int(bitPattern: $0) }
+            addresses.withLock { $0.append(address) }
         }
         for _ in 1...10_000 { bell.ring(.atOnce) }
-        let seen = places.withLock { $0 }
+        let seen = addresses.withLock { $0 }
         #expect(seen.count == 10_000)
         // How much more of the stack the deepest call took than the first.
         #expect((seen.first ?? 0) - (seen.min() ?? 0) < 4096)

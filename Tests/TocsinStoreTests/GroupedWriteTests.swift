@@ -91,7 +91,7 @@ struct GroupedWriteTests {
         #expect(performed.commits == 2)
     }
 
-    @Test("a write of another kind keeps its place between them", arguments: TestDatabase.available)
+    @Test("a write of another kind keeps its turn between them", arguments: TestDatabase.available)
     func order(database: TestDatabase) async throws {
         let calls: [Call] = [.insertion("a"), .insertion("b"), .closure("c"), .insertion("d"), .insertion("e")]
         let performed = try await perform(calls, on: database)

@@ -14,8 +14,8 @@ struct FeedMachine {
     enum Action: Equatable {
         case send([UInt8])
         case deliver(FeedMessage)
-        /// A feed that was to begin now begins behind this place.
-        case begin(FeedPlace)
+        /// A feed that was to begin now begins behind this point.
+        case begin(ResumePoint)
         /// The subscription is live.
         case live
         /// Give this connection up and open another one after a pause.
@@ -61,9 +61,9 @@ struct FeedMachine {
         switch start {
         case .now: self.start = .unknown
         case .after(let cursor): self.start = .after(cursor: cursor)
-        case .place(let place):
-            self.start = place.cursor.map(Start.after) ?? .beginning
-            lastNumber = place.number
+        case .point(let point):
+            self.start = point.cursor.map(Start.after) ?? .beginning
+            lastNumber = point.number
         }
     }
 
@@ -139,7 +139,7 @@ extension FeedMachine {
         }
         start = .after(cursor: cursor)
         lastNumber = number
-        return [.begin(FeedPlace(topicID: topicID, number: number, cursor: cursor))] + subscribe()
+        return [.begin(ResumePoint(topicID: topicID, number: number, cursor: cursor))] + subscribe()
     }
 
     private mutating func subscribe() -> [Action] {

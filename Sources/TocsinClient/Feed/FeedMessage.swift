@@ -4,9 +4,9 @@ import JSON
 public struct FeedMessage: Sendable, Hashable, Identifiable {
     /// The message's id.
     public let id: String
-    /// Its place in the topic: 1, 2, 3…, in the order in which messages were stored.
+    /// Its number in the topic: 1, 2, 3…, in the order in which messages were stored.
     public let number: Int64
-    /// Names its place; give it to `follow(topic:after:)` to go on after this message.
+    /// Says where it stands; give it to `follow(topic:after:)` to go on after this message.
     public let cursor: String
     /// The topic's id.
     public let topicID: String
@@ -57,7 +57,7 @@ public struct FeedMessage: Sendable, Hashable, Identifiable {
 }
 
 /// Where a reader stands in a topic's feed.
-public struct FeedPlace: Sendable, Hashable {
+public struct ResumePoint: Sendable, Hashable {
     /// The topic's id.
     public let topicID: String
     /// The number of the last message; 0 in a topic that had none.
@@ -65,7 +65,7 @@ public struct FeedPlace: Sendable, Hashable {
     /// The cursor of that message; `nil` where there is none yet.
     public let cursor: String?
 
-    /// A place of these parts.
+    /// A resume point of these parts.
     public init(topicID: String, number: Int64, cursor: String?) {
         self.topicID = topicID
         self.number = number
@@ -75,5 +75,5 @@ public struct FeedPlace: Sendable, Hashable {
 
 extension FeedMessage {
     /// Where a reader of this message stands.
-    public var place: FeedPlace { FeedPlace(topicID: topicID, number: number, cursor: cursor) }
+    public var resumePoint: ResumePoint { ResumePoint(topicID: topicID, number: number, cursor: cursor) }
 }

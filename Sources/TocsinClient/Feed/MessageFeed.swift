@@ -12,9 +12,9 @@ public struct MessageFeed: AsyncSequence, Sendable {
 
     /// What happens to a feed's connection, for people who watch.
     public enum Change: Sendable {
-        /// A feed that was to begin now begins behind this place: whoever keeps it can stop before the first message and
+        /// A feed that was to begin now begins behind this point: whoever keeps it can stop before the first message and
         /// miss nothing.
-        case begun(FeedPlace)
+        case begun(ResumePoint)
         /// The subscription is live: what is stored from now on will come.
         case live
         /// The connection is lost or could not be opened; another attempt follows after the pause.
@@ -30,7 +30,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
     enum Start {
         case now
         case after(cursor: String)
-        case place(FeedPlace)
+        case point(ResumePoint)
     }
 
     /// Starts where the feed begins, or now.
@@ -102,7 +102,7 @@ public struct MessageFeed: AsyncSequence, Sendable {
                 switch action {
                 case .send(let text): connection?.send(text)
                 case .deliver(let message): ready.append(message)
-                case .begin(let place): feed.onChange?(.begun(place))
+                case .begin(let point): feed.onChange?(.begun(point))
                 case .live:
                     failures = 0
                     connection?.confirm()
@@ -151,14 +151,14 @@ extension TocsinClient {
         MessageFeed(client: self, topic: topic, start: cursor.map { .after(cursor: $0) } ?? .now, onChange: onChange)
     }
 
-    /// Goes on behind a place that was kept: of the last message that was handled, or of the feed's beginning.
+    /// Goes on behind a point that was kept: of the last message that was handled, or of the feed's beginning.
     ///
-    /// Who keeps the place of each message after it has handled it gets each message once, but for the one whose place could
+    /// Who keeps the resume point of each message after it has handled it gets each message once, but for the one whose resume point could
     /// not be kept any more: that one comes again.
     public func follow(
-        from place: FeedPlace,
+        from point: ResumePoint,
         onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil
     ) -> MessageFeed {
-        MessageFeed(client: self, topic: .id(place.topicID), start: .place(place), onChange: onChange)
+        MessageFeed(client: self, topic: .id(point.topicID), start: .point(point), onChange: onChange)
     }
 }

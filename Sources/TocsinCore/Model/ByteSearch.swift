@@ -1,6 +1,6 @@
 /// Finds bytes within bytes, at about the speed of memory whatever the two are.
 ///
-/// Eight places are looked at together: a part can begin only where its first byte and one other byte of it stand. Parts
+/// Eight offsets are looked at together: a part can begin only where its first byte and one other byte of it stand. Parts
 /// and texts made to pass this check everywhere are found out, and searched by the method of Knuth, Morris and Pratt, which
 /// reads each byte once.
 enum ByteSearch {
@@ -16,55 +16,55 @@ enum ByteSearch {
         // Two bytes that differ are found together less often.
         let far = part.lastIndex { $0 != first } ?? part.count - 1
         let (firstBytes, farBytes) = (UInt64(first) &* ones, UInt64(part[far]) &* ones)
-        let places = text.count - part.count + 1
-        var (place, effort) = (0, 0)
-        while place &+ 8 <= places {
+        let end = text.count - part.count + 1
+        var (offset, effort) = (0, 0)
+        while offset &+ 8 <= end {
             let difference =
-                (start.loadUnaligned(fromByteOffset: place, as: UInt64.self) ^ firstBytes)
-                | (start.loadUnaligned(fromByteOffset: place &+ far, as: UInt64.self) ^ farBytes)
+                (start.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ firstBytes)
+                | (start.loadUnaligned(fromByteOffset: offset &+ far, as: UInt64.self) ^ farBytes)
             if (difference &- ones) & ~difference & highBits != 0 {
-                for candidate in place..<(place &+ 8) where text[candidate] == first {
+                for candidate in offset..<(offset &+ 8) where text[candidate] == first {
                     let common = commonBytes(part, start + candidate)
                     if common == part.count { return true }
                     effort &+= common
                 }
-                if effort > place &+ patience {
-                    return containsSteadily(part, in: UnsafeRawBufferPointer(rebasing: text[(place &+ 8)...]))
+                if effort > offset &+ patience {
+                    return containsSteadily(part, in: UnsafeRawBufferPointer(rebasing: text[(offset &+ 8)...]))
                 }
             }
-            place &+= 8
+            offset &+= 8
         }
-        while place < places {
-            if commonBytes(part, start + place) == part.count { return true }
-            place &+= 1
+        while offset < end {
+            if commonBytes(part, start + offset) == part.count { return true }
+            offset &+= 1
         }
         return false
     }
 
-    /// How many bytes of the part, from its first on, stand at a place; there must be as many.
+    /// How many bytes of the part, from its first on, stand at an address; there must be as many.
     @inline(__always)
-    private static func commonBytes(_ part: UnsafeRawBufferPointer, _ place: UnsafeRawPointer) -> Int {
+    private static func commonBytes(_ part: UnsafeRawBufferPointer, _ start: UnsafeRawPointer) -> Int {
         var count = 0
         while count &+ 8 <= part.count {
             let difference =
-                place.loadUnaligned(fromByteOffset: count, as: UInt64.self)
+                start.loadUnaligned(fromByteOffset: count, as: UInt64.self)
                 ^ part.loadUnaligned(fromByteOffset: count, as: UInt64.self)
             if difference != 0 { return count &+ UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
             count &+= 8
         }
-        while count < part.count, place.load(fromByteOffset: count, as: UInt8.self) == part[count] { count &+= 1 }
+        while count < part.count, start.load(fromByteOffset: count, as: UInt8.self) == part[count] { count &+= 1 }
         return count
     }
 
     /// The same answer in a time that depends on the two counts alone.
     private static func containsSteadily(_ part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
-        // At each place of the part: how many of its first bytes are also the last ones up to there.
+        // At each index of the part: how many of its first bytes are also the last ones up to there.
         var borders = Array(repeating: 0, count: part.count)
         var matched = 0
-        for place in 1..<max(1, part.count) {
-            while matched > 0, part[place] != part[matched] { matched = borders[matched - 1] }
-            if part[place] == part[matched] { matched += 1 }
-            borders[place] = matched
+        for index in 1..<max(1, part.count) {
+            while matched > 0, part[index] != part[matched] { matched = borders[matched - 1] }
+            if part[index] == part[matched] { matched += 1 }
+            borders[index] = matched
         }
         matched = 0
         return borders.withUnsafeBufferPointer { borders in

@@ -35,16 +35,16 @@ struct FieldPositions: Sendable {
         return name.withUTF8 { bytes in
             var mixed = UInt64(truncatingIfNeeded: bytes.count)
             guard let start = bytes.baseAddress else { return 0 }
-            var place = 0
-            while place &+ 8 <= bytes.count {
-                let word = UnsafeRawPointer(start).loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            var offset = 0
+            while offset &+ 8 <= bytes.count {
+                let word = UnsafeRawPointer(start).loadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 mixed = fold(mixed ^ word)
-                place &+= 8
+                offset &+= 8
             }
             var rest: UInt64 = 0
-            while place < bytes.count {
-                rest = rest << 8 | UInt64(start[place])
-                place &+= 1
+            while offset < bytes.count {
+                rest = rest << 8 | UInt64(start[offset])
+                offset &+= 1
             }
             return Int(truncatingIfNeeded: fold(mixed ^ rest) >> 1)
         }

@@ -16,18 +16,18 @@ struct JSONListText {
     }
 
     private static func contains(_ member: UnsafeRawBufferPointer, in list: UnsafeRawBufferPointer) -> Bool {
-        var (depth, place) = (0, 0)
-        while place < list.count {
-            switch list[place] {
+        var (depth, offset) = (0, 0)
+        while offset < list.count {
+            switch list[offset] {
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
             case UInt8(ascii: "\""):
-                var string = JSONStringBytes(list, from: place + 1)
+                var string = JSONStringBytes(list, from: offset + 1)
                 if depth == 1, string.areEqual(to: member) { return true }
-                place = string.end()
+                offset = string.end()
             default: break
             }
-            place += 1
+            offset += 1
         }
         return false
     }
@@ -63,13 +63,13 @@ struct JSONListText {
 private struct JSONStringBytes {
     private let text: UnsafeRawBufferPointer
     /// Where the next byte is.
-    private var place: Int
+    private var offset: Int
     /// What is left of the bytes of an escape, the first one lowest.
     private var pending: UInt32 = 0
 
     /// The string whose first byte behind its quote is there.
-    init(_ text: UnsafeRawBufferPointer, from place: Int) {
-        (self.text, self.place) = (text, place)
+    init(_ text: UnsafeRawBufferPointer, from offset: Int) {
+        (self.text, self.offset) = (text, offset)
     }
 
     /// Whether these are all bytes of the string; reads on until they differ.
@@ -82,10 +82,10 @@ private struct JSONStringBytes {
 
     /// Where the string's closing quote is.
     mutating func end() -> Int {
-        while place < text.count, text[place] != UInt8(ascii: "\"") {
-            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        while offset < text.count, text[offset] != UInt8(ascii: "\"") {
+            offset += text[offset] == UInt8(ascii: "\\") ? 2 : 1
         }
-        return place
+        return offset
     }
 
     /// The next byte; nil, for ever, at the closing quote.
@@ -94,12 +94,12 @@ private struct JSONStringBytes {
             defer { pending >>= 8 }
             return UInt8(truncatingIfNeeded: pending)
         }
-        guard place < text.count, text[place] != UInt8(ascii: "\"") else { return nil }
-        let byte = text[place]
-        place += 1
-        guard byte == UInt8(ascii: "\\"), place < text.count else { return byte }
-        let letter = text[place]
-        place += 1
+        guard offset < text.count, text[offset] != UInt8(ascii: "\"") else { return nil }
+        let byte = text[offset]
+        offset += 1
+        guard byte == UInt8(ascii: "\\"), offset < text.count else { return byte }
+        let letter = text[offset]
+        offset += 1
         switch letter {
         case UInt8(ascii: "b"): return 0x08
         case UInt8(ascii: "f"): return 0x0C
@@ -116,7 +116,7 @@ private struct JSONStringBytes {
         var value = codeUnit()
         if (0xD800...0xDBFF).contains(value) {
             // A valid text goes on with `\u` and the low surrogate.
-            place += 2
+            offset += 2
             value = 0x10000 + (value - 0xD800) << 10 + (codeUnit() & 0x3FF)
         }
         guard let scalar = UnicodeScalar(value), let encoded = UTF8.encode(scalar) else { return next() }
@@ -130,11 +130,11 @@ private struct JSONStringBytes {
     /// Four hexadecimal digits.
     private mutating func codeUnit() -> UInt32 {
         var value: UInt32 = 0
-        for _ in 0..<4 where place < text.count {
-            let byte = text[place]
+        for _ in 0..<4 where offset < text.count {
+            let byte = text[offset]
             // The letters' low bits are 1 to 6.
             value = value << 4 | UInt32(byte <= UInt8(ascii: "9") ? byte & 0x0F : (byte & 0x0F) &+ 9)
-            place += 1
+            offset += 1
         }
         return value
     }

@@ -43,7 +43,7 @@ package final class ModelType: Sendable {
     /// By position: whether what an input gives is what a new record has, and not what the server writes in any case.
     let isGivable: [Bool]
     /// Positions of what every record is asked for.
-    let places: Places
+    let knownPositions: KnownPositions
 
     /// The names of the fields with the times of making and of the last change.
     package struct Timestamps: Sendable, Hashable {
@@ -59,7 +59,7 @@ package final class ModelType: Sendable {
         }
     }
 
-    struct Places: Sendable {
+    struct KnownPositions: Sendable {
         var owner: Int?
         var version: Int?
         var deleted: Int?
@@ -83,7 +83,7 @@ package final class ModelType: Sendable {
     package static let makingTime = "_madeAt"
     /// The hidden field with the time of the last change; null until the first one.
     package static let revisionTime = "_revisedAt"
-    /// The hidden field with a message's place among all of its owner's; null where no text says whose it is.
+    /// The hidden field with a message's position among all of its owner's; null where no text says whose it is.
     package static let feedPosition = "_position"
 
     /// Builds a model of parts that `ModelTypeFactory` has checked against each other.
@@ -120,7 +120,7 @@ package final class ModelType: Sendable {
         isSimplyOwned = Self.isSimplyOwned(by: rules, ownerField: positions["owner"].map { fields[$0] })
         numberPosition = positions["number"].flatMap { fields[$0].role == .generated ? $0 : nil }
         feedClaim = Self.feedClaim(rules, positions["owner"].map { fields[$0] })
-        var places = Places(
+        var knownPositions = KnownPositions(
             owner: positions["owner"],
             version: positions["_version"],
             deleted: positions["_deleted"],
@@ -134,13 +134,13 @@ package final class ModelType: Sendable {
             key: positions["key"],
             priority: positions["priority"]
         )
-        let written = [places.owner, places.version, places.changed, places.making]
+        let written = [knownPositions.owner, knownPositions.version, knownPositions.changed, knownPositions.making]
         let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }
-        places.defaults = fields.indices.filter { isGivable[$0] }.compactMap { position in
+        knownPositions.defaults = fields.indices.filter { isGivable[$0] }.compactMap { position in
             fields[position].defaultValue.map { (position, $0, fields[position].isRequired) }
         }
         self.isGivable = isGivable
-        self.places = places
+        self.knownPositions = knownPositions
     }
 
     private static func isSimplyOwned(by rules: [AccessRule], ownerField: ModelField?) -> Bool {

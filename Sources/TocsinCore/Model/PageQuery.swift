@@ -3,7 +3,7 @@
 /// A page ends early once it has examined as much as `ExaminationLimits` allows, so its cost does
 /// not depend on how many rows there are.
 package struct PageQuery: Sendable {
-    /// The rows to examine: a range that an index serves, its order and place; its limit is that of the page.
+    /// The rows to examine: a range that an index serves, its order and where it begins; its limit is that of the page.
     package var rows: ModelQuery
     /// What the caller may see.
     package var visible: Predicate
@@ -43,8 +43,8 @@ package struct PageQuery: Sendable {
     /// Whether the caller may see either all of its rows or none, as with the messages of one
     /// topic.
     package var isOfOneOwner: Bool {
-        let places = rows.model.places
-        guard let topic = places.topic, let owner = places.owner, visible.positions == [owner] else { return false }
+        let known = rows.model.knownPositions
+        guard let topic = known.topic, let owner = known.owner, visible.positions == [owner] else { return false }
         return rows.predicate.conjuncts.contains { predicate in
             if case .field(topic, .equal) = predicate { true } else { false }
         }

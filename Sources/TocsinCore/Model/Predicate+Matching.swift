@@ -100,8 +100,8 @@ extension FieldValue {
         var (left, right) = (left, right)
         return left.withUTF8 { left in
             right.withUTF8 { right in
-                for place in 0..<min(left.count, right.count) where left[place] != right[place] {
-                    return left[place] < right[place] ? -1 : 1
+                for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+                    return left[index] < right[index] ? -1 : 1
                 }
                 return left.count - right.count
             }

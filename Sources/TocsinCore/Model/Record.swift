@@ -31,24 +31,24 @@ package struct Record: Sendable, Hashable {
     /// The text that names the row: `id`, or the joined values of a `@primaryKey`.
     package var id: String { text(at: model.keyPosition) ?? "" }
     /// The stored owner text; nil where the model has no owner or the row none.
-    package var owner: String? { text(at: model.places.owner) }
+    package var owner: String? { text(at: model.knownPositions.owner) }
     /// `_version`: 1 when made, one more with each change; 0 where the model has none.
-    package var version: Int64 { model.places.version.flatMap { values[$0].int } ?? 0 }
+    package var version: Int64 { model.knownPositions.version.flatMap { values[$0].int } ?? 0 }
     /// Whether it is a tombstone: `_deleted`.
-    package var isDeleted: Bool { model.places.deleted.map { values[$0] == .bool(true) } ?? false }
+    package var isDeleted: Bool { model.knownPositions.deleted.map { values[$0] == .bool(true) } ?? false }
     /// Milliseconds since 1970.
-    package var lastChangedAt: Int64 { model.places.changed.flatMap { values[$0].int } ?? 0 }
+    package var lastChangedAt: Int64 { model.knownPositions.changed.flatMap { values[$0].int } ?? 0 }
     /// The number in its topic, of messages only.
     package var number: MessageNumber? { model.numberPosition.flatMap { values[$0].int } }
     /// The topic of a message, and when the server made it.
     package var making: (topic: String, at: Timestamp)? {
-        guard let topic = model.places.topic.flatMap({ values[$0].text }),
-            let moment = model.places.making.flatMap({ values[$0].int })
+        guard let topic = model.knownPositions.topic.flatMap({ values[$0].text }),
+            let moment = model.knownPositions.making.flatMap({ values[$0].int })
         else { return nil }
         return (topic, Timestamp(milliseconds: moment))
     }
-    /// The place among all of its owner's messages, of messages only.
-    package var feedPosition: FeedPosition? { model.places.feedPosition.flatMap { values[$0].int } }
+    /// The position among all of its owner's messages, of messages only.
+    package var feedPosition: FeedPosition? { model.knownPositions.feedPosition.flatMap { values[$0].int } }
 
     /// About what it takes in memory.
     package var approximateBytes: Int { values.reduce(64) { $0 + 24 + $1.textBytes } }

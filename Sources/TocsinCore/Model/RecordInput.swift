@@ -56,16 +56,16 @@ package struct RecordInput: Sendable {
 
     /// How many values there are.
     package var count: Int { entries.count }
-    /// The position in a model of the field that the value at a place of the list is for; nil when it has no such field.
-    package func position(at place: Int, in model: ModelType) -> Int? {
-        let position = entries[place].position
-        return position >= 0 && model === self.model ? position : model.position(of: entries[place].name)
+    /// The position in a model of the field that the value at an index of the list is for; nil when it has no such field.
+    package func position(at index: Int, in model: ModelType) -> Int? {
+        let position = entries[index].position
+        return position >= 0 && model === self.model ? position : model.position(of: entries[index].name)
     }
 
-    /// The value at a place of the list.
-    package func value(at place: Int) -> FieldValue { entries[place].value }
-    /// The name of the field that the value at a place of the list is for.
-    package func name(at place: Int) -> String { entries[place].name }
+    /// The value at an index of the list.
+    package func value(at index: Int) -> FieldValue { entries[index].value }
+    /// The name of the field that the value at an index of the list is for.
+    package func name(at index: Int) -> String { entries[index].name }
 }
 
 extension RecordInput: Sequence {

@@ -30,18 +30,18 @@ extension String {
 
     /// Compares as many bytes, most of them eight at a time.
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        var place = 0
-        while place + 8 <= left.count {
+        var offset = 0
+        while offset + 8 <= left.count {
             let words = (
-                left.loadUnaligned(fromByteOffset: place, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             )
             guard words.0 == words.1 else { return false }
-            place += 8
+            offset += 8
         }
-        while place < left.count {
-            guard left[place] == right[place] else { return false }
-            place += 1
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
         }
         return true
     }

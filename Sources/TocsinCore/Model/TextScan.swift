@@ -18,15 +18,15 @@ enum TextScan {
         return text.withUTF8 { bytes in
             guard let start = bytes.baseAddress else { return false }
             let memory = UnsafeRawPointer(start)
-            var place = 0
-            while place &+ 8 <= bytes.count {
-                if isMeant(memory.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { return true }
-                place &+= 8
+            var offset = 0
+            while offset &+ 8 <= bytes.count {
+                if isMeant(memory.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) { return true }
+                offset &+= 8
             }
             var rest = filler
-            while place < bytes.count {
-                rest = rest << 8 | UInt64(start[place])
-                place &+= 1
+            while offset < bytes.count {
+                rest = rest << 8 | UInt64(start[offset])
+                offset &+= 1
             }
             return isMeant(rest)
         }

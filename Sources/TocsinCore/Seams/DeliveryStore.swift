@@ -15,13 +15,13 @@ package protocol DeliveryReading {
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when
     /// there is none.
     func nextDue() throws(StoreError) -> Timestamp?
-    /// Looks at the next `limit` deliveries after a place: those in a final state since before the
+    /// Looks at the next `limit` deliveries after a key: those in a final state since before the
     /// moment, and the last one looked at; nil at the ledger's end.
     func settledDeliveries(
         before moment: Timestamp,
-        after place: DeliveryPlace,
+        after key: DeliveryKey,
         limit: Int
-    ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?)
+    ) throws(StoreError) -> (due: [DeliveryKey], last: DeliveryKey?)
     /// Parts of the ledger that may go, as nothing in them is open or was settled since the moment,
     /// and whether new ones are due.
     ///
@@ -75,7 +75,7 @@ package protocol DeliveryWriting {
     func dropLeases() throws(StoreError)
     /// Removes those of the deliveries that are in a final state since before the moment, and whose
     /// message is on its way to nobody any more; answers how many.
-    func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int
+    func removeDeliveries(_ keys: [DeliveryKey], settledBefore moment: Timestamp) throws(StoreError) -> Int
     /// Makes parts of the ledger for the span of so many days that is now and the next two, and
     /// drops these old ones unless something in them has opened again.
     func keepPartitions(at now: Timestamp, spanDays: Int, dropping old: [String]) throws(StoreError) -> PartitionUpkeep

@@ -52,9 +52,9 @@ package protocol MessageWriting {
 
 /// What a feed holds.
 package struct FeedBounds: Hashable, Sendable {
-    /// The lowest place that is still kept; what was below it has been pruned.
+    /// The lowest offset that is still kept; what was below it has been pruned.
     package var first: Int64
-    /// The highest place handed out so far; `first - 1` in a feed that holds nothing.
+    /// The highest offset handed out so far; `first - 1` in a feed that holds nothing.
     package var last: Int64
 
     /// Bounds of a feed; by default of one that never held anything.

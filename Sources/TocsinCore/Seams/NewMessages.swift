@@ -26,12 +26,12 @@ package final class NewMessages {
     package init(_ records: consuming [Record]) {
         var records = records
         var (ofTopic, ofOwner) = (IndexesByName(), IndexesByName())
-        let places = records.first?.model.places
-        if let model = records.first?.model, let number = model.numberPosition, let topic = places?.topic {
+        let known = records.first?.model.knownPositions
+        if let model = records.first?.model, let number = model.numberPosition, let topic = known?.topic {
             for index in records.indices { ofTopic.add(index, to: records[index].values[topic].text ?? "") }
             ofTopic.countBehind { records[$0].values[number] = .int(Int64($1)) }
         }
-        if let position = places?.feedPosition {
+        if let position = known?.feedPosition {
             for index in records.indices {
                 if let owner = records[index].owner { ofOwner.add(index, to: owner) }
             }
@@ -54,7 +54,7 @@ package final class NewMessages {
 
     /// Gives the messages of an owner their positions in the feed, the last of which is this.
     package func assign(lastPosition: FeedPosition, ofOwner owner: String) {
-        guard let field = records.first?.model.places.feedPosition, let indexes = ofOwner[owner] else { return }
+        guard let field = records.first?.model.knownPositions.feedPosition, let indexes = ofOwner[owner] else { return }
         assign(lastPosition, to: indexes, field)
     }
 
@@ -84,7 +84,7 @@ private struct IndexesByName {
     /// Tells of each index how many of its name follow.
     func countBehind(_ body: (_ index: Int, _ behind: Int) -> Void) {
         for indexes in indexes.values {
-            for (place, index) in indexes.enumerated() { body(index, indexes.count - 1 - place) }
+            for (rank, index) in indexes.enumerated() { body(index, indexes.count - 1 - rank) }
         }
     }
 }

@@ -19,7 +19,7 @@ package protocol RecordReading {
     /// behind the last.
     func storedBytes(
         of owner: String,
-        from place: StorageCursor,
+        from start: StorageCursor,
         limit: Int
     ) throws(StoreError) -> (bytes: Int64, next: StorageCursor?)
 }

@@ -46,12 +46,12 @@ package struct DeliveryReaper: Sendable {
     private func removeRows(settledBefore end: Timestamp) async throws(ServiceError) -> Int {
         let limit = batch
         var total = 0
-        var place: DeliveryPlace? = DeliveryPlace.first
-        while let from = place, !Task.isCancelled {
+        var next: DeliveryKey? = DeliveryKey.first
+        while let from = next, !Task.isCancelled {
             let page = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.settledDeliveries(before: end, after: from, limit: limit)
             }
-            place = page.last
+            next = page.last
             guard !page.due.isEmpty else { continue }
             total += try await store.writing { writer throws(StoreError) in
                 .success(try writer.removeDeliveries(page.due, settledBefore: end))
@@ -84,7 +84,7 @@ package struct DeliveryReaper: Sendable {
 }
 
 /// Where a delivery stands in the ledger, which is in order of message, then device.
-package struct DeliveryPlace: Sendable, Hashable {
+package struct DeliveryKey: Sendable, Hashable {
     /// The message: the first part of the ledger's order.
     package var message: MessageID
     /// The device: the second part of the ledger's order.
@@ -97,5 +97,5 @@ package struct DeliveryPlace: Sendable, Hashable {
     }
 
     /// Before all deliveries.
-    static let first = DeliveryPlace(message: MessageID(""), device: DeviceID(""))
+    static let first = DeliveryKey(message: MessageID(""), device: DeviceID(""))
 }

@@ -58,30 +58,30 @@ package struct InputChecks: Sendable {
     /// Checks every text of a record against the limits for its field.
     package func check(_ input: RecordInput, of model: ModelType) throws(ServiceError) {
         do throws(ServiceError) {
-            for place in 0..<input.count { try checkText(at: place, in: input, of: model) }
+            for index in 0..<input.count { try checkText(at: index, in: input, of: model) }
         } catch {
             // Whatever the order in which faults were found, the first by name is told.
-            for place in (0..<input.count).sorted(by: { input.name(at: $0) < input.name(at: $1) }) {
-                try checkText(at: place, in: input, of: model)
+            for index in (0..<input.count).sorted(by: { input.name(at: $0) < input.name(at: $1) }) {
+                try checkText(at: index, in: input, of: model)
             }
         }
         guard model.name == "Message" else { return }
-        if case .text("")? = input.value(ofFieldAt: model.places.key, in: model) {
+        if case .text("")? = input.value(ofFieldAt: model.knownPositions.key, in: model) {
             throw .badRequest("key must not be empty; leave it out instead.")
         }
-        if let priority = input.value(ofFieldAt: model.places.priority, in: model)?.int, !(1...5).contains(priority) {
+        if let priority = input.value(ofFieldAt: model.knownPositions.priority, in: model)?.int, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
     }
 
-    private func checkText(at place: Int, in input: RecordInput, of model: ModelType) throws(ServiceError) {
+    private func checkText(at index: Int, in input: RecordInput, of model: ModelType) throws(ServiceError) {
         let text: String
-        switch input.value(at: place) {
+        switch input.value(at: index) {
         case .text(let value), .json(let value): text = value
         case .null, .bool, .int, .double: return
         }
-        let name = input.name(at: place)
-        switch input.position(at: place, in: model).map({ model.textLimits[$0] }) ?? .other {
+        let name = input.name(at: index)
+        switch input.position(at: index, in: model).map({ model.textLimits[$0] }) ?? .other {
         case .id: try checkID(text, field: name)
         case .chosenID: try checkChosenID(text, field: name)
         case .topicName: try checkText(text, field: name, maximumBytes: limits.topicNameBytes)

@@ -14,7 +14,7 @@ struct MessageBatch {
     private var verdicts: [Verdict] = []
     /// What is to be stored, in the order of the drafts.
     private var created: [Record] = []
-    /// The places of their topics.
+    /// The indexes of their topics.
     private var topicsOfCreated: [Int] = []
     /// What all records begin with that the caller of the last one makes.
     private var beginning: (caller: Identity, values: RecordFactory.Beginning)?
@@ -30,7 +30,7 @@ struct MessageBatch {
 
     private enum Verdict {
         case settled(Result<Record, ServiceError>)
-        /// Made by this draft: a place in `created`.
+        /// Made by this draft: an index in `created`.
         case created(Int)
         /// Made by an earlier draft of the batch.
         case repeats(Int)
@@ -65,8 +65,8 @@ struct MessageBatch {
         for index in drafts.indices {
             switch verdicts[index] {
             case .settled(let outcome): outcomes.append(outcome)
-            case .created(let place): outcomes.append(.success(stored.records[place]))
-            case .repeats(let place): outcomes.append(drafts[index].outcome(ofRepeating: stored.records[place]))
+            case .created(let createdIndex): outcomes.append(.success(stored.records[createdIndex]))
+            case .repeats(let createdIndex): outcomes.append(drafts[index].outcome(ofRepeating: stored.records[createdIndex]))
             }
         }
         return outcomes
@@ -85,22 +85,22 @@ extension MessageBatch {
 
     private mutating func verdict(on draft: MessageDraft, in topic: Int) -> Verdict {
         if let id = draft.givenID {
-            if let place = createdByID[id] { return .repeats(place) }
+            if let createdIndex = createdByID[id] { return .repeats(createdIndex) }
             if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
         if let key = draft.key {
-            if let place = createdByKey[key] { return .repeats(place) }
+            if let createdIndex = createdByKey[key] { return .repeats(createdIndex) }
             if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
         }
         switch draft.record(from: beginning(for: draft.caller)) {
         case .failure(let refusal): return .settled(.failure(refusal))
         case .success(let record):
-            let place = created.count
+            let createdIndex = created.count
             created.append(record)
             topicsOfCreated.append(topic)
-            if let id = draft.givenID { createdByID[id] = place }
-            if let key = draft.key { createdByKey[key] = place }
-            return .created(place)
+            if let id = draft.givenID { createdByID[id] = createdIndex }
+            if let key = draft.key { createdByKey[key] = createdIndex }
+            return .created(createdIndex)
         }
     }
 

@@ -23,7 +23,7 @@ final class MessageMakers: Sendable {
 
     /// Whether a message goes before others.
     func isUrgent(_ message: Record) -> Bool {
-        messages.places.priority.flatMap { message.values[$0].int } == Self.urgentPriority
+        messages.knownPositions.priority.flatMap { message.values[$0].int } == Self.urgentPriority
     }
 }
 
@@ -64,10 +64,10 @@ final class MessageDraft: GroupedWrite {
         input = content.input
         condition = content.condition
         topicID = content.topicID
-        let (model, places) = (makers.messages, makers.messages.places)
-        givenID = content.input.value(ofFieldAt: places.id, in: model)?.text
+        let (model, known) = (makers.messages, makers.messages.knownPositions)
+        givenID = content.input.value(ofFieldAt: known.id, in: model)?.text
         id = givenID ?? makers.environment.identifiers.makeID()
-        let key = content.input.value(ofFieldAt: places.key, in: model)?.text
+        let key = content.input.value(ofFieldAt: known.key, in: model)?.text
         self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
     }
 
@@ -88,7 +88,7 @@ final class MessageDraft: GroupedWrite {
     /// Whether a message may be made in this topic.
     func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
-    /// The record, made of what all of its caller's begin with at this time, without its places in the order of commits; or
+    /// The record, made of what all of its caller's begin with at this time, without its number and position in the order of commits; or
     /// why it may not be created.
     func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
         var record = makers.factory.make(input, id: id, from: beginning)

@@ -43,8 +43,8 @@ package struct MessageReaper: Sendable {
         guard retention.isLimited else { return 0 }
         let bounds = retention.bounds(at: time.now())
         var total = 0
-        var place: TopicID? = TopicID("")
-        while let from = place, !Task.isCancelled {
+        var next: TopicID? = TopicID("")
+        while let from = next, !Task.isCancelled {
             let page = try await store.reading(for: .server) { reader throws(StoreError) in
                 try reader.topicsToPrune(bounds, after: from, limit: Self.topicsAtOnce)
             }
@@ -52,7 +52,7 @@ package struct MessageReaper: Sendable {
                 guard let removed = try await prune(topic, bounds) else { return total }
                 total += removed
             }
-            place = page.last
+            next = page.last
         }
         return total
     }

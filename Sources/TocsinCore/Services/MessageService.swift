@@ -73,7 +73,7 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let topic = input.value(ofFieldAt: messages.places.topic, in: messages)?.text ?? ""
+        let topic = input.value(ofFieldAt: messages.knownPositions.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
             makers,

@@ -105,13 +105,13 @@ private struct SyncRuns: Sendable {
         _ limits: ExaminationLimits,
         _ reader: any StoreReader
     ) throws(StoreError) -> SyncPage {
-        var (place, records, bytes) = (position, [Record](), 0)
+        var (current, records, bytes) = (position, [Record](), 0)
         /// Where the last record of the first run stands.
         var turn = position
         while true {
             // Where the page is full, one record more tells whether there is another page.
             let room = max(1, limit - records.count)
-            guard let query = query(place, limit: room) else {
+            guard let query = query(current, limit: room) else {
                 throw .mismatch(reason: "\(model.name) has no times of change, so it cannot be synchronised.")
             }
             let found = try reader.pages([query], limits)[0]
@@ -119,27 +119,27 @@ private struct SyncRuns: Sendable {
             bytes += found.bytes
             if !isFull { records += found.records }
             if isFull ? !found.records.isEmpty || found.end != nil : found.end != nil {
-                if !isFull { place.after = found.end ?? [] }
-                let next = isFull ? turn : place
-                return SyncPage(records: records, startedAt: place.startedAt, next: next, bytes: bytes)
+                if !isFull { current.after = found.end ?? [] }
+                let next = isFull ? turn : current
+                return SyncPage(records: records, startedAt: current.startedAt, next: next, bytes: bytes)
             }
-            guard place.since != nil, !place.isAmongRevised else {
-                return SyncPage(records: records, startedAt: place.startedAt, next: nil, bytes: bytes)
+            guard current.since != nil, !current.isAmongRevised else {
+                return SyncPage(records: records, startedAt: current.startedAt, next: nil, bytes: bytes)
             }
             if let last = records.last { turn.after = [last[ModelType.makingTime], .text(last.id)] }
-            (place.isAmongRevised, place.after) = (true, [])
+            (current.isAmongRevised, current.after) = (true, [])
         }
     }
 
-    private func query(_ place: SyncPosition, limit: Int) -> PageQuery? {
+    private func query(_ position: SyncPosition, limit: Int) -> PageQuery? {
         guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime),
             let revised = model.position(of: ModelType.revisionTime)
         else { return nil }
-        let time = place.isAmongRevised ? revised : made
+        let time = position.isAmongRevised ? revised : made
         var (range, filter) = (Predicate.always, filter)
-        if let since = place.since {
+        if let since = position.since {
             range = .field(time, .greaterOrEqual(.int(since)))
-            if !place.isAmongRevised { filter = Predicate.field(revised, .exists(false)).and(filter) }
+            if !position.isAmongRevised { filter = Predicate.field(revised, .exists(false)).and(filter) }
         }
         return PageQuery(
             model,
@@ -147,7 +147,7 @@ private struct SyncRuns: Sendable {
             visible: visible,
             filter: filter,
             order: [ModelQuery.Order(field: time), ModelQuery.Order(field: key)],
-            after: place.after.isEmpty ? nil : place.after,
+            after: position.after.isEmpty ? nil : position.after,
             limit: limit
         )
     }

@@ -87,7 +87,7 @@ package struct ModelService: Sendable {
 
     /// What reads beside `sync` show of a model.
     func shown(_ model: ModelType) -> Predicate {
-        guard environment.models.hidesDeleted, let deleted = model.places.deleted else { return .always }
+        guard environment.models.hidesDeleted, let deleted = model.knownPositions.deleted else { return .always }
         return .field(deleted, .notEqual(.bool(true)))
     }
 

@@ -112,13 +112,13 @@ package final class OwnerStorage: Sendable {
     ) async throws(ServiceError) -> Int64 {
         var total: Int64 = 0
         for table in tables {
-            var place: StorageCursor? = StorageCursor(table)
-            while let from = place, total < bound {
+            var next: StorageCursor? = StorageCursor(table)
+            while let from = next, total < bound {
                 let page = try await store.reading(for: .owner(owner)) { reader throws(StoreError) in
                     try reader.storedBytes(of: owner, from: from, limit: Self.rowsAtOnce)
                 }
                 total += page.bytes
-                place = page.next
+                next = page.next
             }
         }
         return total
@@ -132,8 +132,8 @@ extension ServiceEnvironment {
     func takeStorage(for input: RecordInput, of model: ModelType, by caller: Identity) throws(ServiceError) {
         guard let storage, let owner = model.feedOwner(of: caller) else { return }
         var bytes = ModelTable.rowBytes
-        for place in 0..<input.count {
-            switch input.value(at: place) {
+        for index in 0..<input.count {
+            switch input.value(at: index) {
             case .text(let text), .json(let text): bytes += text.utf8.count
             case .null, .bool, .int, .double: continue
             }

@@ -27,11 +27,11 @@ package struct RecordFactory: Sendable {
     }
 
     func beginning(owner: String, at moment: Timestamp) -> Beginning {
-        let places = model.places
+        let known = model.knownPositions
         let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
         let begun: [(Int?, FieldValue)] = [
-            (places.created, text), (places.updated, text), (places.changed, time), (places.making, time),
-            (places.owner, .text(owner)), (places.version, .int(1)),
+            (known.created, text), (known.updated, text), (known.changed, time), (known.making, time),
+            (known.owner, .text(owner)), (known.version, .int(1)),
         ]
         var values = Record(model: model).values
         for case (let position?, let value) in begun { values[position] = value }
@@ -41,12 +41,12 @@ package struct RecordFactory: Sendable {
     /// A new record, whose other owner fields `setOwners` sets where the model has such.
     func make(_ input: RecordInput, id: String, from beginning: Beginning) -> Record {
         var values = beginning.values
-        for place in 0..<input.count {
-            guard let position = input.position(at: place, in: model), model.isGivable[position] else { continue }
-            let value = input.value(at: place)
+        for index in 0..<input.count {
+            guard let position = input.position(at: index, in: model), model.isGivable[position] else { continue }
+            let value = input.value(at: index)
             if !value.isNull { values[position] = value }
         }
-        for (position, value, isRequired) in model.places.defaults {
+        for (position, value, isRequired) in model.knownPositions.defaults {
             let given = input.value(ofFieldAt: position, in: model)
             if given.map({ $0.isNull && isRequired }) ?? true { values[position] = value }
         }

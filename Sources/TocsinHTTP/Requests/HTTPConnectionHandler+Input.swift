@@ -5,7 +5,7 @@ import NIOCore
 /// What a client sent and the parser has not had yet, handed on in pieces that end where a head or a body does.
 ///
 /// So nothing of a request is parsed before the one in front of it is taken, and what a client sends ahead waits as bytes.
-/// Where a request ends the parser says; what is found here are only the places at which to look up.
+/// Where a request ends the parser says; what is found here are only the offsets at which to look up.
 ///
 /// The parser alone could not do with less: it parses all that one read brought, which may be 900 requests of 18 bytes, and
 /// each takes thirty times its bytes when it is parsed. Nor does it tell how long the first line is when it gives a head up,

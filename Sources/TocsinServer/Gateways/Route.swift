@@ -41,8 +41,8 @@ struct RouteDocument {
         do throws(SyntaxError) {
             document = try parse(text)
         } catch {
-            let place = error.locations.first.map { " (line \($0.line), column \($0.column) of the document)" } ?? ""
-            throw RouteProblem("\(error.message)\(place)")
+            let location = error.locations.first.map { " (line \($0.line), column \($0.column) of the document)" } ?? ""
+            throw RouteProblem("\(error.message)\(location)")
         }
         guard document.operations.count == 1, let operation = document.operations.first else {
             throw RouteProblem("the document must have one operation; it has \(document.operations.count)")
@@ -53,9 +53,9 @@ struct RouteDocument {
         self.operation = operation
     }
 
-    /// What is wrong with a place of the answer; nil when the data may have it.
-    func problem(with place: RoutePlace, list: RoutePlace?) -> String? {
-        switch place {
+    /// What is wrong with a placeholder of the answer; nil when the data may have it.
+    func problem(with placeholder: RoutePlaceholder, list: RoutePlaceholder?) -> String? {
+        switch placeholder {
         case .caller: return nil
         case .variable(let name):
             let isDeclared = operation.variables.contains { $0.name == name }

@@ -32,8 +32,8 @@ struct RouteLoading {
             return []
         } catch {
             return error.errors.map { error in
-                let place = error.locations.first.map { "line \($0.line), column \($0.column) of the document: " } ?? ""
-                return place + error.message
+                let location = error.locations.first.map { "line \($0.line), column \($0.column) of the document: " } ?? ""
+                return location + error.message
             }
         }
     }

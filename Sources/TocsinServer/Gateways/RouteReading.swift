@@ -118,8 +118,8 @@ package struct RouteReading {
             throw RouteProblem("\"answer\" is missing: the JSON to answer with")
         }
         let template = try RouteTemplate(answer)
-        for (place, list) in template.places {
-            if let problem = document.problem(with: place, list: list) { throw RouteProblem(problem) }
+        for (placeholder, list) in template.placeholders {
+            if let problem = document.problem(with: placeholder, list: list) { throw RouteProblem(problem) }
         }
         guard let status = (members["status"] ?? 200).intValue, [200, 201, 202].contains(status) else {
             throw RouteProblem("\"status\" must be 200, 201 or 202")
@@ -180,14 +180,14 @@ package struct RouteReading {
                 )
             }
             variables.append(try variable(definition, source, isOptional: isOptional))
-            for (place, list) in variables.last?.value?.places ?? [] {
-                if case .caller = place { continue }
-                guard case .data = place, let lookup else {
+            for (placeholder, list) in variables.last?.value?.placeholders ?? [] {
+                if case .caller = placeholder { continue }
+                guard case .data = placeholder, let lookup else {
                     throw RouteProblem(
                         "the \"value\" of $\(definition.name) may name callers and the lookup's data only"
                     )
                 }
-                if let problem = lookup.problem(with: place, list: list) {
+                if let problem = lookup.problem(with: placeholder, list: list) {
                     throw RouteProblem("\(problem) in \"lookup\"")
                 }
             }

@@ -10,7 +10,7 @@ struct RouteSearch: Sendable {
         /// The document's only variable.
         let variable: String
         /// Where the data has what was looked for; lists on the way give all of their items.
-        let place: [String]
+        let path: [String]
         /// Words that do not begin so are not asked for.
         let prefix: String
     }
@@ -49,13 +49,13 @@ struct RouteSearch: Sendable {
         guard document.operation.kind == .query, document.operation.variables.count == 1,
             let variable = document.operation.variables.first?.name
         else { throw RouteProblem("a step's \"document\" must be a query with one variable, the word to look for") }
-        guard let place = members["at"]?.stringValue, case .place(.data(let path)) = try RouteTemplate(.string(place))
-        else { throw RouteProblem("a step's \"at\" must be one place of its data, like {getTopic.id}") }
+        guard let at = members["at"]?.stringValue, case .placeholder(.data(let path)) = try RouteTemplate(.string(at))
+        else { throw RouteProblem("a step's \"at\" must be one placeholder of its data, like {getTopic.id}") }
         if let problem = document.problem(with: .data(path), list: nil) { throw RouteProblem(problem) }
         guard let prefix = (members["prefix"] ?? "").stringValue else {
             throw RouteProblem("a step's \"prefix\" must be a text")
         }
-        return Step(document: text, variable: variable, place: path, prefix: prefix)
+        return Step(document: text, variable: variable, path: path, prefix: prefix)
     }
 
     /// What the word stands for; nil when nothing is found, or nothing that the caller may see.
@@ -69,7 +69,7 @@ struct RouteSearch: Sendable {
                 guard error.status.code < 429 else { throw error }
                 continue
             }
-            let found = Set(Self.values(at: step.place[...], in: data))
+            let found = Set(Self.values(at: step.path[...], in: data))
             guard found.count <= 1 else {
                 throw .badInput("\"\(name)\" names several that are called so. Send the id of one of them.")
             }

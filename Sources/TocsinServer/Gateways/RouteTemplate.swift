@@ -1,19 +1,19 @@
 import JSON
 
-/// JSON with places to fill: `{place}` in its texts, and `{"each": "{list}", "give": …}` for the items of a list.
+/// JSON with placeholders to fill: `{placeholder}` in its texts, and `{"each": "{list}", "give": …}` for the items of a list.
 ///
-/// A text that is one place alone becomes the place's value, whatever its type.
+/// A text that is one placeholder alone becomes the placeholder's value, whatever its type.
 indirect enum RouteTemplate: Sendable {
     case constant(JSONValue)
-    case place(RoutePlace)
+    case placeholder(RoutePlaceholder)
     case text([Part])
     case array([RouteTemplate])
     case object([(key: String, value: RouteTemplate)])
-    case each(RoutePlace, give: RouteTemplate)
+    case each(RoutePlaceholder, give: RouteTemplate)
 
     enum Part: Sendable {
         case words(String)
-        case place(RoutePlace)
+        case placeholder(RoutePlaceholder)
     }
 
     /// Reads a template, with `{.field}` only inside of what lists give.
@@ -37,13 +37,13 @@ indirect enum RouteTemplate: Sendable {
     }
 
     private static func list(_ members: JSONObject) throws(RouteProblem) -> RouteTemplate {
-        guard members.count == 2, case .string(let text)? = members["each"], case .place(let place) = try parsed(text)
+        guard members.count == 2, case .string(let text)? = members["each"], case .placeholder(let placeholder) = try parsed(text)
         else {
             throw RouteProblem(
-                "\"each\" is the place of a list alone, like \"{history.items}\", and goes with \"give\""
+                "\"each\" is the placeholder of a list alone, like \"{history.items}\", and goes with \"give\""
             )
         }
-        return .each(place, give: try RouteTemplate(members["give"] ?? .null))
+        return .each(placeholder, give: try RouteTemplate(members["give"] ?? .null))
     }
 
     private static func parsed(_ text: String) throws(RouteProblem) -> RouteTemplate {
@@ -54,30 +54,30 @@ indirect enum RouteTemplate: Sendable {
             guard rest[open] == "{", let close = rest[after...].firstIndex(where: { $0 == "{" || $0 == "}" }),
                 rest[close] == "}"
             else {
-                throw RouteProblem("\"\(text)\" has a brace without its other half. Write places as {field.field}")
+                throw RouteProblem("\"\(text)\" has a brace without its other half. Write placeholders as {field.field}")
             }
             if open > rest.startIndex { parts.append(.words(String(rest[..<open]))) }
-            parts.append(.place(try RoutePlace(rest[after..<close])))
+            parts.append(.placeholder(try RoutePlaceholder(rest[after..<close])))
             rest = rest[rest.index(after: close)...]
         }
         if parts.isEmpty { return .constant(.string(text)) }
-        if parts.count == 1, rest.isEmpty, case .place(let place) = parts[0] { return .place(place) }
+        if parts.count == 1, rest.isEmpty, case .placeholder(let placeholder) = parts[0] { return .placeholder(placeholder) }
         if !rest.isEmpty { parts.append(.words(String(rest))) }
         return .text(parts)
     }
 
-    /// All places, those of items with the list they belong to.
-    var places: [(place: RoutePlace, list: RoutePlace?)] {
+    /// All placeholders, those of items with the list they belong to.
+    var placeholders: [(placeholder: RoutePlaceholder, list: RoutePlaceholder?)] {
         switch self {
         case .constant: []
-        case .place(let place): [(place, nil)]
+        case .placeholder(let placeholder): [(placeholder, nil)]
         case .text(let parts):
             parts.compactMap { part in
-                if case .place(let place) = part { (place, nil) } else { nil }
+                if case .placeholder(let placeholder) = part { (placeholder, nil) } else { nil }
             }
-        case .array(let items): items.flatMap(\.places)
-        case .object(let members): members.flatMap(\.value.places)
-        case .each(let list, let give): [(list, nil)] + give.places.map { ($0.place, $0.list ?? list) }
+        case .array(let items): items.flatMap(\.placeholders)
+        case .object(let members): members.flatMap(\.value.placeholders)
+        case .each(let list, let give): [(list, nil)] + give.placeholders.map { ($0.placeholder, $0.list ?? list) }
         }
     }
 
@@ -85,13 +85,13 @@ indirect enum RouteTemplate: Sendable {
     func filled(_ scope: RouteScope) -> JSONValue {
         switch self {
         case .constant(let value): return value
-        case .place(let place): return scope[place]
+        case .placeholder(let placeholder): return scope[placeholder]
         case .text(let parts):
             return .string(
                 parts.map { part in
                     switch part {
                     case .words(let words): words
-                    case .place(let place): scope[place].plainText
+                    case .placeholder(let placeholder): scope[placeholder].plainText
                     }
                 }.joined()
             )

@@ -38,21 +38,21 @@ struct DumpExport {
         isStopped: () -> Bool,
         report: (MovingProgress) -> Void
     ) throws(StoreError) {
-        var place = start ?? DumpToken(dump: header.dump)
-        (header.dump, header.continues) = (place.dump, place.chunk)
+        var token = start ?? DumpToken(dump: header.dump)
+        (header.dump, header.continues) = (token.dump, token.chunk)
         try write(header.json.serialized() + [UInt8(ascii: "\n")])
-        let isBehind = MovedTable.all.firstIndex { $0.name == place.table } ?? 0
+        let isBehind = MovedTable.all.firstIndex { $0.name == token.table } ?? 0
         for (table, described) in zip(MovedTable.all, header.tables).dropFirst(isBehind) {
-            if place.table != table.name { (place.table, place.key) = (table.name, []) }
-            try export(table, described.columns, &place, isStopped, report)
+            if token.table != table.name { (token.table, token.key) = (table.name, []) }
+            try export(table, described.columns, &token, isStopped, report)
         }
-        try write(DumpLine.end(chunks: place.chunk, counts: place.counts).json.serialized() + [UInt8(ascii: "\n")])
+        try write(DumpLine.end(chunks: token.chunk, counts: token.counts).json.serialized() + [UInt8(ascii: "\n")])
     }
 
     private func export(
         _ table: MovedTable,
         _ columns: [MovedColumn],
-        _ place: inout DumpToken,
+        _ token: inout DumpToken,
         _ isStopped: () -> Bool,
         _ report: (MovingProgress) -> Void
     ) throws(StoreError) {
@@ -61,16 +61,16 @@ struct DumpExport {
         var rows = 0
         func endChunk() throws(StoreError) {
             guard rows > 0 else { return }
-            place.chunk += 1
-            place.counts[table.name, default: 0] += rows
+            token.chunk += 1
+            token.counts[table.name, default: 0] += rows
             let digest = Digest.sha256(chunk.bytes).hexadecimal
-            chunk.value(DumpLine.chunk(rows: rows, digest: digest, token: place).json)
+            chunk.value(DumpLine.chunk(rows: rows, digest: digest, token: token).json)
             chunk.byte(UInt8(ascii: "\n"))
             try write(chunk.bytes)
             chunk.truncate(to: 0)
             rows = 0
-            let count = place.counts[table.name, default: 0]
-            report(MovingProgress(table: table.name, rows: count, allRows: place.counts.values.reduce(0, +)))
+            let count = token.counts[table.name, default: 0]
+            report(MovingProgress(table: table.name, rows: count, allRows: token.counts.values.reduce(0, +)))
             if isStopped() { throw .stopped }
         }
         var page: [[SQLValue]]
@@ -78,12 +78,12 @@ struct DumpExport {
             page = try snapshot.rows(
                 of: table,
                 columns,
-                after: place.key.isEmpty ? nil : place.key,
+                after: token.key.isEmpty ? nil : token.key,
                 limit: Self.pageRows
             )
             for row in page {
                 Self.write(row, of: table, to: &chunk)
-                place.key = keyColumns.map { row[$0] }
+                token.key = keyColumns.map { row[$0] }
                 rows += 1
                 if rows >= limits.rows || chunk.count >= limits.bytes { try endChunk() }
             }

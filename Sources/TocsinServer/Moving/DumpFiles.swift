@@ -48,8 +48,8 @@ struct DumpLineReader {
 
     private mutating func fill() throws(StoreError) {
         var result = 0
-        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { place, count in
-            result = read(descriptor, place.baseAddress, Self.pieceBytes)
+        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { buffer, count in
+            result = read(descriptor, buffer.baseAddress, Self.pieceBytes)
             count = max(0, result)
         }
         guard result >= 0 else {

@@ -82,7 +82,7 @@ struct DumpHeader: Sendable, Hashable {
     }
 }
 
-/// The place behind a chunk: what the import notes, and what the export of the rest begins with.
+/// The position behind a chunk: what the import notes, and what the export of the rest begins with.
 struct DumpToken: Sendable, Hashable {
     var dump: String
     var chunk: Int

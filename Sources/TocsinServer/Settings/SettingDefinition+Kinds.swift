@@ -1,4 +1,4 @@
-/// A place in `Settings`.
+/// A field of `Settings`.
 typealias SettingField<Value> = any WritableKeyPath<Settings, Value> & Sendable
 
 /// The kinds of values that settings have.

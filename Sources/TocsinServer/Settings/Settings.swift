@@ -287,11 +287,11 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Scheme, user, hosts and database: passwords stand before the @, or among what follows the question mark.
     private static func masked(_ url: String) -> String {
-        let place = url.prefix { $0 != "?" }
-        guard let slashes = place.firstRange(of: "://"), let sign = place.lastIndex(of: "@") else {
-            return String(place)
+        let address = url.prefix { $0 != "?" }
+        guard let slashes = address.firstRange(of: "://"), let sign = address.lastIndex(of: "@") else {
+            return String(address)
         }
-        let user = place[slashes.upperBound..<sign].prefix { $0 != ":" }
-        return String(place[..<slashes.upperBound] + user + place[sign...])
+        let user = address[slashes.upperBound..<sign].prefix { $0 != ":" }
+        return String(address[..<slashes.upperBound] + user + address[sign...])
     }
 }

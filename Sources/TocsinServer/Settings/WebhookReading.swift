@@ -37,7 +37,7 @@ struct WebhookReading {
             )
         }
         for (index, value) in file.webhooks.prefix(Self.maximumWebhooks).enumerated() {
-            read(value, place: "\(path): webhooks \(index + 1)", allowsLoopback, secret)
+            read(value, location: "\(path): webhooks \(index + 1)", allowsLoopback, secret)
         }
         let names = Dictionary(grouping: webhooks, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
         for name in names {
@@ -47,29 +47,29 @@ struct WebhookReading {
 
     private mutating func read(
         _ value: JSONValue,
-        place: String,
+        location: String,
         _ allowsLoopback: Bool,
         _ secretOfFile: (_ path: String, _ name: String) -> String?
     ) {
-        guard let members = value.objectValue else { return problems.append("\(place): it must be a table.") }
+        guard let members = value.objectValue else { return problems.append("\(location): it must be a table.") }
         var fields: [String: JSONValue] = [:]
         for member in members {
             let key = String(member.key.map { $0 == "_" ? "-" : $0 })
             fields[key] = member.value
             guard Self.members.contains(key) else {
                 problems.append(
-                    "\(place): \(member.key) means nothing here. Known are \(Self.members.joined(separator: ", "))."
+                    "\(location): \(member.key) means nothing here. Known are \(Self.members.joined(separator: ", "))."
                 )
                 continue
             }
         }
         let before = problems.count
-        let url = address(fields["url"], place, allowsLoopback)
+        let url = address(fields["url"], location, allowsLoopback)
         let text =
             fields["secret"]?.stringValue
-            ?? fields["secret-file"]?.stringValue.flatMap { secretOfFile($0, "\(place): secret-file") }
-        let secret = checkedSecret(text, place)
-        let types = eventTypes(fields["events"], place)
+            ?? fields["secret-file"]?.stringValue.flatMap { secretOfFile($0, "\(location): secret-file") }
+        let secret = checkedSecret(text, location)
+        let types = eventTypes(fields["events"], location)
         guard problems.count == before, let url, let secret, let types else { return }
         let name = fields["name"]?.stringValue ?? String(url.split(separator: "/").dropFirst().first ?? "webhook")
         var webhook = Settings.Webhook(name: name, url: url, secret: Secret(secret), types: types)
@@ -77,13 +77,13 @@ struct WebhookReading {
         webhooks.append(webhook)
     }
 
-    private mutating func address(_ value: JSONValue?, _ place: String, _ allowsLoopback: Bool) -> String? {
+    private mutating func address(_ value: JSONValue?, _ location: String, _ allowsLoopback: Bool) -> String? {
         guard let url = value?.stringValue else {
-            problems.append("\(place): url is missing.")
+            problems.append("\(location): url is missing.")
             return nil
         }
         if let problem = SettingRules.addressProblem(url) {
-            problems.append("\(place): url: \(problem.text).")
+            problems.append("\(location): url: \(problem.text).")
             return nil
         }
         if url.hasPrefix("https://") { return url }
@@ -93,7 +93,7 @@ struct WebhookReading {
         }
         guard allowsLoopback, isLoopback else {
             problems.append(
-                "\(place): url must begin with https://; http:// is for this machine alone, with "
+                "\(location): url must begin with https://; http:// is for this machine alone, with "
                     + "TOCSIN_WEBHOOKS_ALLOW_LOOPBACK=true."
             )
             return nil
@@ -101,27 +101,27 @@ struct WebhookReading {
         return url
     }
 
-    private mutating func checkedSecret(_ text: String?, _ place: String) -> String? {
+    private mutating func checkedSecret(_ text: String?, _ location: String) -> String? {
         guard let text else {
-            problems.append("\(place): secret is missing: write whsec_ and the output of: openssl rand -base64 32")
+            problems.append("\(location): secret is missing: write whsec_ and the output of: openssl rand -base64 32")
             return nil
         }
         do throws(KeyError) {
             _ = try HMACKey(webhookSecret: text)
             return text
         } catch {
-            problems.append("\(place): secret: \(error.description)")
+            problems.append("\(location): secret: \(error.description)")
             return nil
         }
     }
 
-    private mutating func eventTypes(_ value: JSONValue?, _ place: String) -> Set<WebhookEventType>? {
+    private mutating func eventTypes(_ value: JSONValue?, _ location: String) -> Set<WebhookEventType>? {
         let known = WebhookEventType.allCases.map(\.rawValue).joined(separator: ", ")
         guard let value else { return Set(WebhookEventType.allCases) }
         let names = value.arrayValue?.map(\.stringValue) ?? [value.stringValue]
         let types = names.map { $0.flatMap(WebhookEventType.init(rawValue:)) }
         guard !types.isEmpty, types.allSatisfy({ $0 != nil }) else {
-            problems.append("\(place): events must be a list of some of \(known).")
+            problems.append("\(location): events must be a list of some of \(known).")
             return nil
         }
         return Set(types.compactMap(\.self))

@@ -20,7 +20,7 @@ package struct JSONLogHandler: LogHandler {
         self.output = output
     }
 
-    /// The usual place of the log: standard error.
+    /// The usual destination of the log: standard error.
     package static func standardError(time: any TimeSource) -> LogOutput {
         LogOutput(descriptor: 2) { dropped in
             line(

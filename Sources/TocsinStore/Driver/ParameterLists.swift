@@ -138,18 +138,18 @@ struct ParameterColumns {
     /// The columns in which rows differ.
     var lists: ColumnSet {
         var lists = ColumnSet(of: columns.count)
-        for place in columns.indices where columns[place].isList { lists.insert(place) }
+        for index in columns.indices where columns[index].isList { lists.insert(index) }
         return lists
     }
 
     /// Binds all columns for `RowInsertion.text(withLists:)`, and leaves no list.
     mutating func bindShortly(to parameters: any SQLParameters) {
-        for place in columns.indices { columns[place].bind(to: parameters, at: place + 1) }
+        for index in columns.indices { columns[index].bind(to: parameters, at: index + 1) }
     }
 
     /// Binds all columns for `RowInsertion.listed`, and leaves no list.
     mutating func bind(to parameters: any SQLParameters) {
-        for place in columns.indices { columns[place].bind(to: parameters, at: place + 1, of: columns.count) }
+        for index in columns.indices { columns[index].bind(to: parameters, at: index + 1, of: columns.count) }
     }
 }
 

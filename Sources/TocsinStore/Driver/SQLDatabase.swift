@@ -127,7 +127,7 @@ extension SQLConnection {
     /// `queue` with the parameters as a list.
     package func queue(_ sql: String, _ bindings: [SQLValue]) throws(StoreError) {
         try queue(sql) { parameters in
-            for (place, value) in bindings.enumerated() { parameters.bind(value, at: place + 1) }
+            for (index, value) in bindings.enumerated() { parameters.bind(value, at: index + 1) }
         }
     }
 
@@ -136,8 +136,8 @@ extension SQLConnection {
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
     ) throws(StoreError) {
-        for (place, statement) in statements.enumerated() {
-            _ = try run(statement.sql, statement.bindings) { row(place, $0) }
+        for (index, statement) in statements.enumerated() {
+            _ = try run(statement.sql, statement.bindings) { row(index, $0) }
         }
     }
 

@@ -135,11 +135,11 @@ final class ModelStatements {
         var columns = ParameterColumns(count: count)
         guard let first = records.first else { return columns }
         let same = sameFields(of: records)
-        for (place, position) in insertedFields.enumerated() {
-            if place > 0, same[position] {
-                columns.add(bound(first.values[position], position), at: place + 1)
+        for (index, position) in insertedFields.enumerated() {
+            if index > 0, same[position] {
+                columns.add(bound(first.values[position], position), at: index + 1)
             } else {
-                for record in records { columns.add(bound(record.values[position], position), at: place + 1) }
+                for record in records { columns.add(bound(record.values[position], position), at: index + 1) }
             }
         }
         if let discriminator { columns.add(discriminator, at: count) }

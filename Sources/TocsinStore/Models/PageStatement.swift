@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// The statement of a `ModelQuery`: a condition, the place to go on from, an order and a limit.
+/// The statement of a `ModelQuery`: a condition, the position to go on from, an order and a limit.
 struct PageStatement {
     private let query: ModelQuery
     private var translation: PredicateTranslation

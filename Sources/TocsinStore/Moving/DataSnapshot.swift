@@ -42,8 +42,8 @@ package final class DataSnapshot {
         let order = table.key.joined(separator: ", ")
         var sql = "SELECT \(columns.map(\.name).joined(separator: ", ")) FROM \(table.name)"
         if let key {
-            let places = key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-            sql += " WHERE (\(order)) > (\(places))"
+            let parameters = key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            sql += " WHERE (\(order)) > (\(parameters))"
         }
         sql += " ORDER BY \(order) LIMIT \(limit)"
         return try connection.all(sql, key ?? []) { row in

@@ -110,8 +110,8 @@ package final class DataTarget {
 
     private func insert(_ chunk: MovedChunk, merges: Bool) throws(StoreError) {
         let names = chunk.columns.map(\.name).joined(separator: ", ")
-        let places = chunk.columns.enumerated().map { dialect.placeholder($0 + 1, of: $1.name) }.joined(separator: ", ")
-        var sql = "INSERT INTO \(chunk.table.name) (\(names)) VALUES (\(places))"
+        let placeholders = chunk.columns.enumerated().map { dialect.placeholder($0 + 1, of: $1.name) }.joined(separator: ", ")
+        var sql = "INSERT INTO \(chunk.table.name) (\(names)) VALUES (\(placeholders))"
         if merges { sql += " ON CONFLICT (\(chunk.table.key.joined(separator: ", "))) DO NOTHING" }
         let rows = chunk.rows
         let inserted: Int

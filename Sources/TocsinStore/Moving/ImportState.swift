@@ -6,7 +6,7 @@ package struct ImportState: Sendable, Hashable {
     package var dump: String
     /// Its last chunk that is here.
     package var chunk: Int
-    /// The place behind that chunk, in the dump's own words.
+    /// The position behind that chunk, in the dump's own words.
     package var token: String
     /// Whether it came into a database that had data.
     package var merges: Bool

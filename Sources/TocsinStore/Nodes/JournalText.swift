@@ -166,7 +166,7 @@ extension JournalText {
         }
         guard let change = JournalEntry.Change(rawValue: kind.lowercased()) else { return nil }
         var values: [String: FieldValue] = [:]
-        for place in stride(from: 2, to: texts.count - 1, by: 2) { values[texts[place]] = value(texts[place + 1]) }
+        for index in stride(from: 2, to: texts.count - 1, by: 2) { values[texts[index]] = value(texts[index + 1]) }
         return .values(change, model: texts[0], owner: fields[2], fields: values)
     }
 

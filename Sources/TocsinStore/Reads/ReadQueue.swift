@@ -56,10 +56,10 @@ final class ReadQueue: @unchecked Sendable {
     /// Takes a read out that has not begun; false when it has.
     func withdraw(_ intent: ReadIntent, owner: String) -> Bool {
         condition.withLock {
-            guard let line = lines[owner], let place = line.waiting.firstIndex(where: { $0 === intent }) else {
+            guard let line = lines[owner], let index = line.waiting.firstIndex(where: { $0 === intent }) else {
                 return false
             }
-            line.waiting.remove(at: place)
+            line.waiting.remove(at: index)
             waitingCount -= 1
             // Readers that wait for the end of the queue may be at it now.
             if isClosed, waitingCount == 0 { condition.broadcast() }

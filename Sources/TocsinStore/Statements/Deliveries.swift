@@ -115,8 +115,8 @@ extension SQLReading {
         where isAskedFor: (Delivery) -> Bool
     ) throws(StoreError) -> [Delivery] {
         let runs = usersInRuns(of: BoundList([message.text]))
-        let found = try connection.all(of: [statement, runs]) { place, row in
-            place == 0 ? Delivery(row) : Delivery(ofRun: row)
+        let found = try connection.all(of: [statement, runs]) { index, row in
+            index == 0 ? Delivery(row) : Delivery(ofRun: row)
         }
         // Those of runs come last.
         guard found.last?.deviceID.userWithoutDevice != nil else { return found }

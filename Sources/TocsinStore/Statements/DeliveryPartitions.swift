@@ -122,11 +122,11 @@ extension SQLReading {
     private func isNeeded(_ part: DeliveryPartition, since moment: Timestamp) throws(StoreError) -> Bool {
         if try connection.first(SQL.isOpen(part.name), [], { $0.int(0) }) != nil { return true }
         if try connection.first(SQL.isUnderWay, part.bounds, { $0.int(0) }) != nil { return true }
-        var place: [SQLValue]? = [.text(""), .text("")]
-        while let start = place {
-            place = try connection.first(SQL.pageEnd(part.name), start) { [.text($0.text(0)), .text($0.text(1))] }
-            let sql = SQL.isRecent(part.name, hasEnd: place != nil)
-            if try connection.first(sql, start + [SQLValue(moment)] + (place ?? []), { $0.int(0) }) != nil {
+        var next: [SQLValue]? = [.text(""), .text("")]
+        while let start = next {
+            next = try connection.first(SQL.pageEnd(part.name), start) { [.text($0.text(0)), .text($0.text(1))] }
+            let sql = SQL.isRecent(part.name, hasEnd: next != nil)
+            if try connection.first(sql, start + [SQLValue(moment)] + (next ?? []), { $0.int(0) }) != nil {
                 return true
             }
         }

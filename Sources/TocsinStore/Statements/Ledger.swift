@@ -53,14 +53,14 @@ extension SQLReading {
 
     func settledDeliveries(
         before moment: Timestamp,
-        after place: DeliveryPlace,
+        after key: DeliveryKey,
         limit: Int
-    ) throws(StoreError) -> (due: [DeliveryPlace], last: DeliveryPlace?) {
+    ) throws(StoreError) -> (due: [DeliveryKey], last: DeliveryKey?) {
         let seen = try connection.all(
             SQL.walk(session.dialect),
-            [.text(place.message.text), .text(place.device.text), SQLValue(moment), .int(Int64(limit))]
+            [.text(key.message.text), .text(key.device.text), SQLValue(moment), .int(Int64(limit))]
         ) { row in
-            (DeliveryPlace(message: MessageID(row.text(0)), device: DeviceID(row.text(1))), row.int(2) != 0)
+            (DeliveryKey(message: MessageID(row.text(0)), device: DeviceID(row.text(1))), row.int(2) != 0)
         }
         return (seen.filter(\.1).map(\.0), seen.count < limit ? nil : seen.last?.0)
     }
@@ -76,11 +76,11 @@ extension SQLWriter {
         try settle(open, as: .ended, reason: reason, now: now)
     }
 
-    func removeDeliveries(_ places: [DeliveryPlace], settledBefore moment: Timestamp) throws(StoreError) -> Int {
+    func removeDeliveries(_ keys: [DeliveryKey], settledBefore moment: Timestamp) throws(StoreError) -> Int {
         // Together: a round trip for each would keep other writes waiting for ten times as long.
-        try connection.runEach(SQL.remove, rows: places.count) { row, parameters in
-            parameters.bind(places[row].message.text, at: 1)
-            parameters.bind(places[row].device.text, at: 2)
+        try connection.runEach(SQL.remove, rows: keys.count) { row, parameters in
+            parameters.bind(keys[row].message.text, at: 1)
+            parameters.bind(keys[row].device.text, at: 2)
             parameters.bind(moment.milliseconds, at: 3)
         }
     }

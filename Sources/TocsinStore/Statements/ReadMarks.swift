@@ -7,13 +7,13 @@ private enum SQL {
         JOIN topics AS t ON t.id = r.topic_id AND coalesce(t.deleted, 0) = 0
         """
     /// What is no longer kept is not unread either.
-    private static let place = "CASE WHEN r.number < t.first_number - 1 THEN t.first_number - 1 ELSE r.number END"
+    private static let lastRead = "CASE WHEN r.number < t.first_number - 1 THEN t.first_number - 1 ELSE r.number END"
     static let ofUser =
-        "SELECT r.topic_id, \(place), t.last_number \(counted) WHERE r.user_id = $1 ORDER BY r.topic_id"
+        "SELECT r.topic_id, \(lastRead), t.last_number \(counted) WHERE r.user_id = $1 ORDER BY r.topic_id"
     static let isAnybodyCounting = "SELECT 1 FROM topic_reads LIMIT 1"
     static func unread(_ users: String) -> String {
         """
-        SELECT r.user_id, sum(t.last_number - \(place)) \(counted) WHERE r.user_id IN (\(users)) GROUP BY r.user_id
+        SELECT r.user_id, sum(t.last_number - \(lastRead)) \(counted) WHERE r.user_id IN (\(users)) GROUP BY r.user_id
         """
     }
 

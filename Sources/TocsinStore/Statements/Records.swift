@@ -105,13 +105,13 @@ extension SQLReading {
 
     func storedBytes(
         of owner: String,
-        from place: StorageCursor,
+        from start: StorageCursor,
         limit: Int
     ) throws(StoreError) -> (bytes: Int64, next: StorageCursor?) {
-        var bindings: [SQLValue] = [.text(owner), .int(place.madeAt), .text(place.id), .int(Int64(limit))]
-        if let model = place.table.discriminator { bindings.append(.text(model)) }
-        var next = place
-        let rows = try connection.all(SQL.sizes(of: place.table, session.dialect), bindings) { row -> Int64 in
+        var bindings: [SQLValue] = [.text(owner), .int(start.madeAt), .text(start.id), .int(Int64(limit))]
+        if let model = start.table.discriminator { bindings.append(.text(model)) }
+        var next = start
+        let rows = try connection.all(SQL.sizes(of: start.table, session.dialect), bindings) { row -> Int64 in
             (next.madeAt, next.id) = (row.int(0), row.text(1))
             return row.int(2) + Int64(ModelTable.rowBytes)
         }

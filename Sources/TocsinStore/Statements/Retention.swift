@@ -53,18 +53,18 @@ extension SQLReading {
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?) {
         var due: [TopicID] = []
-        var place = topic.text
+        var last = topic.text
         for _ in 0..<limit {
-            guard let next = try connection.first(SQL.nextTopic, [.text(place)], { $0.text(0) }) else {
+            guard let next = try connection.first(SQL.nextTopic, [.text(last)], { $0.text(0) }) else {
                 return (due, nil)
             }
-            place = next
+            last = next
             let isDue = try connection.first(SQL.ends, [.text(next)]) { row in
                 bounds.leavesOut(madeAt: row.int(1), behind: row.int(2) - row.int(0))
             }
             if isDue == true { due.append(TopicID(next)) }
         }
-        return (due, TopicID(place))
+        return (due, TopicID(last))
     }
 
     func messagesToPrune(

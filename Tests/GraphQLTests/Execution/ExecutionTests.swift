@@ -69,7 +69,7 @@ struct ExecutionTests {
     }
 
     @Test(
-        "a null or an error goes up to the nearest place that takes a null, and is told once with its path",
+        "a null or an error goes up to the nearest field that takes a null, and is told once with its path",
         arguments: [
             (
                 "{ hero { name nick } int }", ["hero": ["nick": "x"], "int": 1],

@@ -89,7 +89,7 @@ struct ResponseStreamTests {
         #expect(log.entries.count == 2)
     }
 
-    @Test("a source that cannot be made is refused with its place")
+    @Test("a source that cannot be made is refused with its location")
     func refusedSource() async throws {
         let service = try Self.service { (_, _) throws(GraphQLError) in throw GraphQLError("Not yours.") }
         let error = await #expect(throws: RequestErrors.self) {

@@ -39,7 +39,7 @@ struct RootFieldTests {
         #expect(response == #"{"data":{"left":0,"right":1}}"#)
     }
 
-    @Test("errors of those that run at the same time stand in their own places, in the order of the response")
+    @Test("errors of those that run at the same time stand in their own positions, in the order of the response")
     func errors() async throws {
         let service = try JSONService(Self.sdl) { resolvers in
             for name in ["left", "right"] {

@@ -30,7 +30,7 @@ struct GrammarTests {
         #expect(try tree(text) == tree(printed))
     }
 
-    /// The tree without its places.
+    /// The tree without its locations.
     private func tree(_ text: String) throws -> String {
         let bytes = try syntaxTree(of: Array(text.utf8), limits: .unlimited)
         return String(decoding: bytes, as: UTF8.self)
@@ -71,7 +71,7 @@ struct GrammarTests {
         #expect(printDocument(document) == "{\n  \(name)\n  \(name)x(a: \(String(repeating: "1", count: length)))\n}")
     }
 
-    @Test("a document of fifty million bytes is refused with a place, and one of a million blanks at its end")
+    @Test("a document of fifty million bytes is refused with a location, and one of a million blanks at its end")
     func huge() throws {
         let source = [UInt8](repeating: UInt8(ascii: " "), count: 50_000_001)
         let error = #expect(throws: SyntaxError.self) { try parse(source, limits: .unlimited) }
@@ -84,8 +84,8 @@ struct GrammarTests {
         #expect(throws: SyntaxError.self) { try parse(brackets, limits: .unlimited) }
     }
 
-    @Test("places after characters of all lengths are counted in UTF-16, far into the line, too")
-    func places() throws {
+    @Test("locations after characters of all lengths are counted in UTF-16, far into the line, too")
+    func locations() throws {
         let schema = try Schema(sdl: "type Query { a(b: String): Int }")
         let text = "{ a(b: \"" + String(repeating: "é😀", count: 100) + "\")\r\n c # é\r d\n e }"
         let errors = validate(try parse(text), against: schema)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Parser")
 struct ParserTests {
     @Test(
-        "what is no document is refused in graphql-js' words, with its place",
+        "what is no document is refused in graphql-js' words, with its location",
         arguments: [
             ("", "Syntax Error: Unexpected <EOF>.", 1, 1), ("{", "Syntax Error: Expected Name, found <EOF>.", 1, 2),
             ("{}", "Syntax Error: Expected Name, found \"}\".", 1, 2),

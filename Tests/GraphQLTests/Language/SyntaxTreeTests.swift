@@ -68,7 +68,7 @@ struct SyntaxTreeTests {
     }
 
     @Test(
-        "bytes that are no UTF-8 are refused with their place",
+        "bytes that are no UTF-8 are refused with their location",
         arguments: [([0x7B, 0x0D, 0x0A, 0xC3, 0xA9, 0xFF], 2, 2), ([0xFF], 1, 1), ([0x7B, 0xED, 0xA0, 0x80], 1, 2)]
     )
     func encoding(bytes: [UInt8], line: Int, column: Int) throws {

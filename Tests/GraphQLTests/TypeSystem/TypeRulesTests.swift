@@ -12,8 +12,8 @@ private func expectErrors(
         #expect(expected == [], sourceLocation: sourceLocation)
     } catch {
         let found = error.errors.map { error in
-            let places = error.locations.map { "\($0.line):\($0.column)" }.joined(separator: ", ")
-            return places.isEmpty ? error.message : "\(error.message) (\(places))"
+            let locations = error.locations.map { "\($0.line):\($0.column)" }.joined(separator: ", ")
+            return locations.isEmpty ? error.message : "\(error.message) (\(locations))"
         }
         #expect(found == expected, sourceLocation: sourceLocation)
     }
@@ -25,7 +25,7 @@ private let query = "type Query { a: Int }\n"
 @Suite("Rules of types")
 struct TypeRulesTests {
     @Test(
-        "what is defined twice is told with both places",
+        "what is defined twice is told with both locations",
         arguments: [
             ("enum E { A B A }", [#"Enum value "E.A" can only be defined once. (2:10, 2:14)"#]),
             ("enum E { A } extend enum E { A }", [#"Enum value "E.A" can only be defined once. (2:10, 2:30)"#]),

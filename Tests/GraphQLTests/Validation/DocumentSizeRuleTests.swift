@@ -23,7 +23,7 @@ struct DocumentSizeRuleTests {
     }
 
     @Test(
-        "what is at the limit is fine, one more is refused with its place",
+        "what is at the limit is fine, one more is refused with its location",
         arguments: [
             ("aliases", 30, "The document has 31 aliases; at most 30 are allowed. (1:299)"),
             (

@@ -1,4 +1,4 @@
-/// Pets and their people, with a place for every kind of value.
+/// Pets and their people, with a field for every kind of value.
 let petSchema = """
     directive @onField on FIELD
     directive @onQuery on QUERY

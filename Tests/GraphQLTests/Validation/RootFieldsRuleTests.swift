@@ -32,9 +32,9 @@ struct RootFieldsRuleTests {
             ("query A { field } mutation B { a: feed b: feed c: feed d: feed }", 4, "1:19"),
         ]
     )
-    func invalid(document: String, count: Int, place: String) throws {
+    func invalid(document: String, count: Int, location: String) throws {
         try expectErrors(
-            ["The operation asks for \(count) fields of the root; at most 2 are allowed. (\(place))"],
+            ["The operation asks for \(count) fields of the root; at most 2 are allowed. (\(location))"],
             in: document,
             limits: Self.two
         )

@@ -44,8 +44,8 @@ struct SuggestionsTests {
     func similar(document: String, error: String) throws {
         let errors = try validate(parse(document), against: Schema(sdl: petSchema))
         let first = try #require(errors.first)
-        let place = try #require(first.locations.first)
-        #expect("\(first.message) (\(place.line):\(place.column))" == error)
+        let location = try #require(first.locations.first)
+        #expect("\(first.message) (\(location.line):\(location.column))" == error)
     }
 
     @Test(

@@ -3,7 +3,7 @@ import Testing
 @Suite("UniqueDirectivesPerLocation rule")
 struct UniqueDirectivesPerLocationRuleTests {
     @Test(
-        "repeatable directives, and one directive in many places, are fine",
+        "repeatable directives, and one directive in many locations, are fine",
         arguments: [
             "{ dog @onField { name @onField } cat @often @often { name } }"
         ]
@@ -13,7 +13,7 @@ struct UniqueDirectivesPerLocationRuleTests {
     }
 
     @Test(
-        "a directive twice in one place is refused",
+        "a directive twice at one location is refused",
         arguments: [
             (
                 "{ dog @onField @onField { name } }",

@@ -21,8 +21,8 @@ func expectErrors(
     let parsed = try parse(document, limits: .unlimited)
     let errors = validate(parsed, against: try schema.get(), limits: limits, suggests: suggests)
     let found = errors.map { error in
-        let places = error.locations.map { "\($0.line):\($0.column)" }.joined(separator: ", ")
-        return places.isEmpty ? error.message : "\(error.message) (\(places))"
+        let locations = error.locations.map { "\($0.line):\($0.column)" }.joined(separator: ", ")
+        return locations.isEmpty ? error.message : "\(error.message) (\(locations))"
     }
     #expect(found == expected, sourceLocation: sourceLocation)
 }

@@ -1,10 +1,10 @@
 import GraphQL
 import Testing
 
-@Suite("Values in the places of lists")
+@Suite("Values in the positions of lists")
 struct ValuesInListsTests {
     @Test(
-        "one item for a list is checked as an item, and told with the place's whole type",
+        "one item for a list is checked as an item, and told with the position's whole type",
         arguments: [
             (
                 "{ f(a: 1.5, c: 1.5) }",

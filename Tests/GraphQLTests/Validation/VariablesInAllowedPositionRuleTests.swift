@@ -3,7 +3,7 @@ import Testing
 @Suite("VariablesInAllowedPosition rule")
 struct VariablesInAllowedPositionRuleTests {
     @Test(
-        "variables of the place's type, or stricter, are fine",
+        "variables of the position's type, or stricter, are fine",
         arguments: [
             "query ($a: Int!, $b: Int = 1, $c: [String!]!, $d: Boolean!) { field(int: $a) required(int: $b) strings(in: $c) complicated(in: {required: $d}) }",
             "query ($a: Int) { defaulted(int: $a) }",

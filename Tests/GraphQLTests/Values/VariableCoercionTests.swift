@@ -49,7 +49,7 @@ struct VariableCoercionTests {
     }
 
     @Test(
-        "values that do not fit are refused, each with its place",
+        "values that do not fit are refused, each with its path",
         arguments: [
             ("Int", 1.5, ["1.5; Int cannot represent non-integer value: 1.5"]),
             ("Int", 2_147_483_648, ["2147483648; Int cannot represent non 32-bit signed integer value: 2147483648"]),

@@ -87,7 +87,7 @@ struct SeenPush: CustomStringConvertible {
     /// From APNs' alert, or from FCM's notification or data.
     private func text(_ key: String) -> String {
         let payload = record["payload"]
-        let places = [payload?["aps"]?["alert"], payload?["message"]?["notification"], payload?["message"]?["data"]]
-        return places.compactMap { $0?[key]?.stringValue }.first ?? ""
+        let sources = [payload?["aps"]?["alert"], payload?["message"]?["notification"], payload?["message"]?["data"]]
+        return sources.compactMap { $0?[key]?.stringValue }.first ?? ""
     }
 }

@@ -61,9 +61,9 @@ private struct StormScene {
     private var subscribers: [StormSubscriber] {
         var random = StormRandom(seed: seed)
         return StormCarrier.allCases.flatMap { carrier in
-            ([nil, nil] + starts.keys.sorted().map(Optional.some)).enumerated().map { place, topic in
+            ([nil, nil] + starts.keys.sorted().map(Optional.some)).enumerated().map { index, topic in
                 StormSubscriber(
-                    name: "\(carrier) \(topic ?? "all") \(place)",
+                    name: "\(carrier) \(topic ?? "all") \(index)",
                     carrier: carrier,
                     topicID: topic,
                     port: port,

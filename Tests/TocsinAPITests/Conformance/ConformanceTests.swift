@@ -13,12 +13,12 @@ struct ConformanceTests {
         var expectation = Expectation()
         var listeners: [String: CollectingSink] = [:]
         for (number, step) in item.steps.enumerated() {
-            let place = "step \(number + 1)"
+            let location = "step \(number + 1)"
             let answer = try await take(step, of: item, api, expectation, &listeners)
-            check(step, answer, &expectation, at: place)
+            check(step, answer, &expectation, at: location)
             #expect(
                 expectation.differences.isEmpty,
-                "\(place): \(expectation.differences.joined(separator: "; ")) in \(answer.serializedString())"
+                "\(location): \(expectation.differences.joined(separator: "; ")) in \(answer.serializedString())"
             )
             guard expectation.differences.isEmpty else { return }
         }
@@ -88,7 +88,7 @@ struct ConformanceTests {
         _ step: JSONValue,
         _ answer: JSONValue,
         _ expectation: inout Expectation,
-        at place: String
+        at location: String
     ) {
         let errors = (answer["errors"]?.arrayValue ?? []).map { error in
             // Ours, beside AppSync's.

@@ -22,10 +22,10 @@ struct ByteSearchTests {
             let isInside = Self.isInside(part, text)
             #expect(Self.text(text).containsBytes(of: Self.text(part)) == isInside, "seed \(seed): \(part) in \(text)")
             guard !text.isEmpty else { continue }
-            let place = Int(generator.next() % UInt64(text.count))
+            let offset = Int(generator.next() % UInt64(text.count))
             #expect(
-                Self.text(text).containsBytes(of: Self.text(Array(text[place...]))),
-                "seed \(seed): \(place) of \(text)"
+                Self.text(text).containsBytes(of: Self.text(Array(text[offset...]))),
+                "seed \(seed): \(offset) of \(text)"
             )
         }
     }

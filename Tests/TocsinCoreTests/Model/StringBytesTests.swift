@@ -13,9 +13,9 @@ struct StringBytesTests {
         let copy = String(decoding: Array(text.utf8), as: UTF8.self)
         #expect(text.hasBytes(of: copy) && copy.hasBytes(of: text))
         #expect(!text.hasBytes(of: text + "x") && !(text + "x").hasBytes(of: text))
-        for place in text.utf8.indices {
+        for index in text.utf8.indices {
             var bytes = Array(text.utf8)
-            bytes[text.utf8.distance(from: text.utf8.startIndex, to: place)] = UInt8(ascii: "#")
+            bytes[text.utf8.distance(from: text.utf8.startIndex, to: index)] = UInt8(ascii: "#")
             #expect(!text.hasBytes(of: String(decoding: bytes, as: UTF8.self)))
         }
     }

@@ -27,9 +27,9 @@ struct InputChecksTests {
         #expect(((try? outcome.get()) != nil) == isGood)
     }
 
-    @Test("a NUL is found at every place of a text", arguments: 0..<20)
-    func placesOfNUL(place: Int) throws {
-        let (before, after) = (String(repeating: "a", count: place), String(repeating: "ä", count: 19 - place))
+    @Test("a NUL is found at every offset of a text", arguments: 0..<20)
+    func offsetsOfNUL(offset: Int) throws {
+        let (before, after) = (String(repeating: "a", count: offset), String(repeating: "ä", count: 19 - offset))
         #expect(throws: ServiceError.self) {
             try checks.checkText(before + "\0" + after, field: "t", maximumBytes: 100)
         }

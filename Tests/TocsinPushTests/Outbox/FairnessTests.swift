@@ -19,7 +19,7 @@ struct FairnessTests {
     }
 
     @Test("an urgent message goes out while every slot of the others is taken and nobody answers")
-    func urgentPlaces() async throws {
+    func urgentSlots() async throws {
         try await OutboxHarness.with { harness in
             harness.transport.answer { sent, _ in sent.token.hasPrefix("1") ? nil : .ok }
             var settings = OutboxHarness.settings

@@ -87,13 +87,13 @@ enum MovedData {
         for table in MovedTable.all {
             let columns = try connection.columns(of: table, database.dialect)
             let isPostgres = database.dialect == .postgres
-            let places = columns.enumerated().map { position, column in
+            let placeholders = columns.enumerated().map { position, column in
                 "$\(position + 1)" + (isPostgres && column.name == "extra" ? "::jsonb" : "")
             }.joined(separator: ", ")
             let names = columns.map(\.name).joined(separator: ", ")
             for row in 0..<rows {
                 let values = columns.map { value($0, table, row, &random) }
-                try connection.run("INSERT INTO \(table.name) (\(names)) VALUES (\(places))", values)
+                try connection.run("INSERT INTO \(table.name) (\(names)) VALUES (\(placeholders))", values)
             }
         }
         try connection.run("COMMIT")

@@ -86,10 +86,10 @@ struct OlderDump {
 
     private mutating func token(_ text: String) throws -> String {
         let data = try #require(Data(base64Encoded: text))
-        var place = try #require(JSONParser.parse([UInt8](data)).objectValue)
-        var rows = try #require(place["rows"]?.objectValue)
+        var token = try #require(JSONParser.parse([UInt8](data)).objectValue)
+        var rows = try #require(token["rows"]?.objectValue)
         for table in missingTables { rows[table] = nil }
-        (place["rows"], place["chunk"], counts) = (.object(rows), .int(Int64(chunks)), rows)
-        return Data(JSONValue.object(place).serialized()).base64EncodedString()
+        (token["rows"], token["chunk"], counts) = (.object(rows), .int(Int64(chunks)), rows)
+        return Data(JSONValue.object(token).serialized()).base64EncodedString()
     }
 }

@@ -119,7 +119,7 @@ struct AppSettingsTests {
         ),
     ]
 
-    @Test("a mistake stops the start with its place and what to do", arguments: mistakes.indices)
+    @Test("a mistake stops the start with its location and what to do", arguments: mistakes.indices)
     func mistake(index: Int) {
         let (name, toml, expected) = Self.mistakes[index]
         let problems = found(toml)

@@ -74,15 +74,15 @@ struct LogOutputTests {
     @Test("what cannot be written at all is told with the first line that can, and nobody waits for it")
     func failure() throws {
         let pipe = try Pipe()
-        let place = open("/dev/full", O_WRONLY | O_CLOEXEC)
-        try #require(place >= 0)
-        let output = LogOutput(descriptor: place) { Array("lost \($0)\n".utf8) }
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        try #require(full >= 0)
+        let output = LogOutput(descriptor: full) { Array("lost \($0)\n".utf8) }
         output.write(Array("one\n".utf8))
         output.flush(within: .seconds(60))
-        #expect(dup2(pipe.writing, place) == place)
+        #expect(dup2(pipe.writing, full) == full)
         output.write(Array("two\n".utf8))
         output.flush(within: .seconds(60))
-        close(place)
+        close(full)
         pipe.endWriting()
         #expect(pipe.lines() == ["lost 1", "two"])
     }

@@ -28,7 +28,7 @@ struct ParameterColumnTests {
         let models = TestModels()
         let store = try await SQLStore.open(try database.make(), at: moment(0))
         try await store.insert([models.topic("t")])
-        // By turns one row, rows that are equal but for their ids, and rows that differ in each column from some place on.
+        // By turns one row, rows that are equal but for their ids, and rows that differ in each column from some row on.
         let sizes = [1, 2, 9, 9]
         var number = 0
         for (round, size) in sizes.enumerated() {
@@ -61,8 +61,8 @@ struct ParameterColumnTests {
         for round in 0..<(1 << fields.count) {
             let given = (0..<3).map { row in
                 var record = models.message("m\(round)-\(row)", topic: "t", number: Int64(round * 3 + row + 1))
-                for (place, field) in fields.enumerated() {
-                    record[field] = round & 1 << place == 0 ? .text("common") : .text("\(field) \(row)")
+                for (index, field) in fields.enumerated() {
+                    record[field] = round & 1 << index == 0 ? .text("common") : .text("\(field) \(row)")
                 }
                 return record
             }

@@ -60,8 +60,8 @@ struct PostgresHostsTests {
     func silentServers() throws {
         let listeners = try [SilentListener(), SilentListener()]
         defer { for listener in listeners { listener.close() } }
-        let places = listeners.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        var database = PostgresDatabase(url: "postgres://u@\(places)/d?target_session_attrs=prefer-standby")
+        let hosts = listeners.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        var database = PostgresDatabase(url: "postgres://u@\(hosts)/d?target_session_attrs=prefer-standby")
         database.options.connectMilliseconds = 200
         let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }
         let words = "the database cannot be reached: 2 of its 2 servers did not answer in time"
@@ -103,10 +103,10 @@ struct PostgresHostsTests {
     )
     func order(query: String, expected: [Int]) throws {
         let ports = try (0..<3).map { _ in try #require(PostgresProxy.freePort()) }
-        let places = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
         let units = Mutex([0.99, 0, 0, 0.5, 0, 0])
         let database = PostgresDatabase(
-            url: "postgres://u@\(places)/d\(query)",
+            url: "postgres://u@\(hosts)/d\(query)",
             in: PostgresDependencies(now: { .now }, randomUnit: { units.withLock { $0.removeFirst() } })
         )
         let error = #expect(throws: StoreError.self) { _ = try database.connect(.writer) }

@@ -210,9 +210,9 @@ struct PostgresSessionTests {
     }
 
     @Test("no error names a password", arguments: ["u:secret@127.0.0.1:1/d", "127.0.0.1:1/d?user=u&password=secret"])
-    func passwords(place: String) throws {
+    func passwords(rest: String) throws {
         let error = #expect(throws: StoreError.self) {
-            _ = try PostgresDatabase(url: "postgres://" + place).connect(.writer)
+            _ = try PostgresDatabase(url: "postgres://" + rest).connect(.writer)
         }
         #expect(error?.description.contains("secret") == false)
     }

@@ -2,7 +2,7 @@ import JSON
 import TocsinCore
 
 /// Where a value of an answer, or of a variable, comes from: what stands between braces in a route's texts.
-enum RoutePlace: Sendable, Hashable {
+enum RoutePlaceholder: Sendable, Hashable {
     /// `{createTopic.id}`: of the document's data.
     case data([String])
     /// `{.id}`: of the list's item at hand.
@@ -28,7 +28,7 @@ enum RoutePlace: Sendable, Hashable {
             .map(String.init)
         guard path.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } }) else {
             throw RouteProblem(
-                "{\(text)} is no place. Write {field.field} of the data, {.field} of a list's item, {$variable}, or "
+                "{\(text)} is no placeholder. Write {field.field} of the data, {.field} of a list's item, {$variable}, or "
                     + "{caller.userId}"
             )
         }
@@ -44,15 +44,15 @@ enum RoutePlace: Sendable, Hashable {
     }
 }
 
-/// What places are looked up in while one request is answered.
+/// What placeholders are looked up in while one request is answered.
 struct RouteScope {
     var data: JSONValue = .null
     var item: JSONValue = .null
     var variables: JSONObject = [:]
     let caller: Identity
 
-    subscript(_ place: RoutePlace) -> JSONValue {
-        switch place {
+    subscript(_ placeholder: RoutePlaceholder) -> JSONValue {
+        switch placeholder {
         case .data(let path): Self.value(at: path, in: data)
         case .item(let path): Self.value(at: path, in: item)
         case .variable(let name): variables[name] ?? .null
