@@ -21,7 +21,8 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of `text`, or nil when it has a foreign character, padding, an impossible length or stray bits.
+    /// The bytes of `text`, or nil when it has a foreign character, padding, an
+    /// impossible length or stray bits.
     @inlinable
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
@@ -45,7 +46,8 @@ package enum Base64URL {
     @inlinable
     package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 
-    /// The bytes of ordinary base 64 (`+`, `/`, `=`, line breaks allowed), as people paste it into settings.
+    /// The bytes of ordinary base 64 (`+`, `/`, `=`, line breaks allowed), as
+    /// people paste it into settings.
     package static func decodedPasted(_ text: String) -> [UInt8]? {
         var plain: [UInt8] = []
         for byte in text.utf8 {

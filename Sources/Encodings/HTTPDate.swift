@@ -18,7 +18,8 @@ package enum HTTPDate {
         number < 10 ? "0\(number)" : "\(number)"
     }
 
-    /// Days since 1970 to year, month and day, counting years from March so that the leap day comes last.
+    /// Days since 1970 to year, month and day, counting years from March so that
+    /// the leap day comes last.
     private static func civil(_ daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let days = daysSince1970 + 719_468
         let era = days / 146_097

@@ -2,7 +2,8 @@
 public struct JSONLimits: Sendable, Hashable {
     /// The longest text accepted, in bytes.
     public var maximumBytes: Int
-    /// How many arrays and objects may be open at once; never more than 256 are, whatever this says.
+    /// How many arrays and objects may be open at once; never more than 256
+    /// are, whatever this says.
     public var maximumDepth: Int
     /// How many values, inner ones counted, one text may hold.
     public var maximumValues: Int

@@ -2,8 +2,9 @@
 ///
 /// Setting a key that is there replaces its value in place, so of duplicates the last wins.
 ///
-/// Two objects are equal when they hold equal members in the same order. Few members are searched one by one, many
-/// through an index, so that an object from outside with many members stays cheap to build.
+/// Two objects are equal when they hold equal members in the same order. Few members are
+/// searched one by one, many through an index, so that an object from outside with many
+/// members stays cheap to build.
 public struct JSONObject: Sendable, Sequence, ExpressibleByDictionaryLiteral {
     /// One member.
     public struct Element: Sendable, Hashable {

@@ -1,5 +1,5 @@
-/// Reads one JSON text, strictly as RFC 8259 says: UTF-8 without a byte order mark, no comments, no trailing commas,
-/// no lone surrogates, nothing after the value.
+/// Reads one JSON text, strictly as RFC 8259 says: UTF-8 without a byte order mark, no comments, no
+/// trailing commas, no lone surrogates, nothing after the value.
 public struct JSONParser {
     private init() {}
 
@@ -26,7 +26,8 @@ public struct JSONParser {
         }
     }
 
-    /// The value written in any collection of bytes; those that are not contiguous are copied first.
+    /// The value written in any collection of bytes; those that are not
+    /// contiguous are copied first.
     public static func parse(
         _ bytes: some Collection<UInt8>,
         limits: JSONLimits = .standard

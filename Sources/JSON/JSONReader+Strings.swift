@@ -27,7 +27,8 @@ extension JSONReader {
         return result
     }
 
-    /// Stops at a quote, a backslash, a control character or the end; answers whether all before that is ASCII.
+    /// Stops at a quote, a backslash, a control character or the end; answers whether
+    /// all before that is ASCII.
     private mutating func skipPlainCharacters() -> Bool {
         guard let base = bytes.baseAddress else { return true }
         let (memory, end) = (UnsafeRawPointer(base), bytes.count)

@@ -1,4 +1,5 @@
-/// One JSON value (RFC 8259), with integers kept apart from other numbers and object members in their order.
+/// One JSON value (RFC 8259), with integers kept apart from other numbers and
+/// object members in their order.
 public enum JSONValue: Sendable, Hashable {
     /// The literal `null`.
     case null

@@ -1,4 +1,5 @@
-/// Writing JSON's parts straight to memory, for writers that own a buffer and have made sure of its room.
+/// Writing JSON's parts straight to memory, for writers that own a buffer and
+/// have made sure of its room.
 public enum JSONMemory {
     /// The most bytes `int` writes.
     public static let maximumIntLength = 20
@@ -9,10 +10,11 @@ public enum JSONMemory {
     /// Set in bytes that are no ASCII.
     static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// Copies text up to the first byte that JSON escapes (RFC 8259 §7), and returns how many bytes that were.
+    /// Copies text up to the first byte that JSON escapes (RFC 8259 §7), and returns
+    /// how many bytes that were.
     ///
-    /// Looks at sixteen bytes at a time. The target must have room for all `count` bytes; what it holds after the bytes
-    /// counted is undefined.
+    /// Looks at sixteen bytes at a time. The target must have room for all `count` bytes; what it
+    /// holds after the bytes counted is undefined.
     @inlinable
     public static func copyPlain(
         _ source: UnsafeRawPointer,

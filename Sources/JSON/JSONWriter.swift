@@ -31,7 +31,8 @@ public struct JSONWriter: Sendable {
         append(upTo: JSONMemory.maximumIntLength) { JSONMemory.int(number, to: $0) }
     }
 
-    /// Writes a number with the fewest digits that read back as the same; JSON knows no infinities, they become null.
+    /// Writes a number with the fewest digits that read back as the same; JSON knows no
+    /// infinities, they become null.
     public mutating func double(_ number: Double) {
         guard number.isFinite else { return null() }
         var text = number.description

@@ -1,7 +1,8 @@
 import Synchronization
 package import TocsinCore
 
-/// What the requests of a node hold in memory of what they have read: of one request, of one owner's, and of all.
+/// What the requests of a node hold in memory of what they have read: of one request, of
+/// one owner's, and of all.
 package final class RecordBudget: Sendable {
     private struct State {
         var total = 0
@@ -11,7 +12,8 @@ package final class RecordBudget: Sendable {
     /// Bytes of text that one request may hold.
     private let request: Int
     private let state = Mutex(State())
-    /// All requests of one owner hold as much as so many of the largest, those of all owners together as much as so many.
+    /// All requests of one owner hold as much as so many of the largest, those of all owners
+    /// together as much as so many.
     private static let requestsOfOwner = 2
     private static let requestsOfAll = 6
 
@@ -22,7 +24,8 @@ package final class RecordBudget: Sendable {
 
     /// Counts bytes for a request that holds so many already.
     ///
-    /// Throws `tooLarge` where the request would hold too much, `unavailable` where its owner would, or all would.
+    /// Throws `tooLarge` where the request would hold too much, `unavailable` where its
+    /// owner would, or all would.
     package func take(_ bytes: Int, beside held: Int, owner: String) throws(ServiceError) {
         guard held + bytes <= request else { throw ServiceError(StoreError.tooLarge(bytes: request)) }
         let refusal: ServiceError? = state.withLock { state in
@@ -32,7 +35,8 @@ package final class RecordBudget: Sendable {
                     "your other requests hold too much; wait for their answers, or ask for less at once"
                 )
             }
-            // One owner takes at most half of what the others leave, so that there is always something left for the next.
+            // One owner takes at most half of what the others leave, so that there is always
+            // something left for the next.
             guard ofOwner <= request * Self.requestsOfAll - state.total else {
                 return .unavailable("the requests under way hold too much")
             }

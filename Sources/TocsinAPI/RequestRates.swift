@@ -52,7 +52,8 @@ package final class RequestRates: Sendable {
         return min(burst, bucket.fields + seconds * perSecond)
     }
 
-    /// Forgets full buckets; when all are in use, all of them, for that only lets their owners ask sooner.
+    /// Forgets full buckets; when all are in use, all of them, for that only lets
+    /// their owners ask sooner.
     private func makeRoom(in buckets: inout [String: Bucket], _ now: Timestamp) {
         buckets = buckets.filter { filled($0.value, now) < burst }
         if buckets.count >= Self.maximumBuckets { buckets = [:] }

@@ -200,7 +200,8 @@ package final class ResponseExecutor: Sendable {
 }
 
 extension ExecutionResult {
-    /// Whether each error says that the server cannot answer now, and nothing but nulls was answered.
+    /// Whether each error says that the server cannot answer now, and
+    /// nothing but nulls was answered.
     fileprivate var isAllUnavailable: Bool {
         guard errors.allSatisfy({ $0.extensions["code"] == .string(ErrorCode.unavailable.rawValue) }),
             let response = try? JSONParser.parse(bytes)

@@ -13,7 +13,8 @@ package final class TocsinGraphQL: GraphQLService {
     let schema: APISchema
     private let authenticator: any Authenticator
     let revoked: RevocationList
-    /// Waits until the feed knows of everything committed before, by whichever node: a subscription begins after that.
+    /// Waits until the feed knows of everything committed before, by whichever node: a
+    /// subscription begins after that.
     let settle: (@Sendable () async -> Void)?
     private let documents: RequestDocuments
     let rates: RequestRates?
@@ -56,7 +57,8 @@ package final class TocsinGraphQL: GraphQLService {
             let isKey = credentials.authorization == nil && refusal == .malformed
             return .refused(message: (isKey ? .notAuthorized : refusal).rawValue)
         case .unavailable(let reason):
-            // What is wrong with keys or database is for the log, not for who has not shown who they are.
+            // What is wrong with keys or database is for the log, not for who
+            // has not shown who they are.
             let id = services.report(reason)
             return .unavailable(message: "Sign-in cannot be checked just now; try again. The log has it under \(id).")
         }
@@ -101,7 +103,8 @@ package final class TocsinGraphQL: GraphQLService {
         }
     }
 
-    /// The answer to a caller who asks more often than the rate allows; nil for others, whose request is counted.
+    /// The answer to a caller who asks more often than the rate allows; nil for others,
+    /// whose request is counted.
     private func tooOften(
         _ caller: Identity,
         _ style: ResponseStyle,
@@ -145,7 +148,8 @@ package final class TocsinGraphQL: GraphQLService {
         )
     }
 
-    /// The answer to a caller for whom nothing is run now; nil for others, whose request is counted.
+    /// The answer to a caller for whom nothing is run now; nil for others,
+    /// whose request is counted.
     private func refusal(
         of caller: Identity,
         _ style: ResponseStyle,

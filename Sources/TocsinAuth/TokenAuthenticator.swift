@@ -1,12 +1,14 @@
 import JSON
 package import TocsinCore
 
-/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in provider; or an API
-/// key.
+/// Turns a bearer token into an identity: one of the server's own, or one of the configured sign-in
+/// provider; or an API key.
 ///
-/// The token's issuer decides which rules it must satisfy; what it says is believed only after they have been checked.
+/// The token's issuer decides which rules it must satisfy; what it says is believed only
+/// after they have been checked.
 package struct TokenAuthenticator: Authenticator {
-    /// How long a local token is believed without its row being read again, should no event tell of its end.
+    /// How long a local token is believed without its row being read again, should
+    /// no event tell of its end.
     private static let localMemorySeconds = 5.0
     private static let externalMemorySeconds = 60.0
 
@@ -15,7 +17,8 @@ package struct TokenAuthenticator: Authenticator {
     private let store: any Store
     private let time: any TimeSource
     private let verified = VerifiedTokens()
-    /// Is told whom a token of the sign-in provider names, when it was verified anew; must not wait.
+    /// Is told whom a token of the sign-in provider names, when it was
+    /// verified anew; must not wait.
     private let noted: @Sendable (Identity) -> Void
 
     /// `external` is nil when no sign-in provider is configured.
@@ -73,7 +76,8 @@ package struct TokenAuthenticator: Authenticator {
         }
     }
 
-    /// To be told of every event of the store: a revoked token or disabled user is forgotten at once.
+    /// To be told of every event of the store: a revoked token or disabled
+    /// user is forgotten at once.
     package func observe(_ event: DomainEvent) {
         guard case .accessEnded(let user, let token) = event else { return }
         verified.forget(user, token)
@@ -109,12 +113,14 @@ package struct TokenAuthenticator: Authenticator {
         guard account == nil else { throw .notAuthorized }
     }
 
-    /// The bearer of the API key with this digest; one that is unknown, over or revoked is refused all the same.
+    /// The bearer of the API key with this digest; one that is unknown, over or revoked
+    /// is refused all the same.
     private func bearer(ofKey digest: String, now: Timestamp) async throws(TokenProblem) -> Identity {
         let key: APIKey?
         do throws(StoreError) {
-            // Whoever sends a text that looks like a key asks for this. Such reads take turns as 256 owners do: few beside all
-            // owners, and a flood of made-up keys fills the line of a true one by a 256th of it.
+            // Whoever sends a text that looks like a key asks for this. Such reads take turns as
+            // 256 owners do: few beside all owners, and a flood of made-up keys fills the line of a
+            // true one by a 256th of it.
             key = try await store.read(for: .owner("key \(digest.prefix(2))")) { reader throws(StoreError) in
                 try reader.apiKey(digest: digest)
             }

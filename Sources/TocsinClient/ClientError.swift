@@ -1,6 +1,7 @@
 /// Why something asked of a server could not be done.
 public struct ClientError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is, for programs: the server's own code where it gave one, else one of the client's.
+    /// What kind of failure it is, for programs: the server's own code where it gave one,
+    /// else one of the client's.
     ///
     /// New codes may come; a `switch` over them needs a `default`.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -52,7 +53,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     /// The failure below this one, where there is one.
     public let cause: (any Error)?
 
-    /// With `BAD_CURSOR` and `CURSOR_EXPIRED` the oldest cursor that the server can honour, where there is one.
+    /// With `BAD_CURSOR` and `CURSOR_EXPIRED` the oldest cursor that the server can
+    /// honour, where there is one.
     public let oldestCursor: String?
 
     /// An error of these parts.

@@ -1,6 +1,7 @@
 /// How a client behaves; the defaults suit a server on the Internet.
 public struct ClientSettings: Sendable {
-    /// A PEM file with further certificate authorities to trust, for servers with a certificate of their own.
+    /// A PEM file with further certificate authorities to trust, for servers with a
+    /// certificate of their own.
     public var certificateAuthorityFile: String?
     /// How long connecting may take.
     public var connectTimeout: Duration = .seconds(10)
@@ -25,8 +26,8 @@ public struct ClientSettings: Sendable {
     public init() {}
 }
 
-/// Pauses that double up to a longest one, each shortened at random by up to a half, so that many clients do not come
-/// back together.
+/// Pauses that double up to a longest one, each shortened at random by up to a half, so that many
+/// clients do not come back together.
 public struct Backoff: Sendable, Hashable {
     /// The pause after the first failure.
     public var first: Duration

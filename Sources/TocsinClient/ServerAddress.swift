@@ -9,7 +9,8 @@ struct ServerAddress: Sendable, Hashable {
     /// The path of the GraphQL endpoint, for HTTP and WebSocket alike.
     let path: String
 
-    /// Reads `http://…` or `https://…`; a path other than `/` is taken as the GraphQL endpoint's own.
+    /// Reads `http://…` or `https://…`; a path other than `/` is taken as
+    /// the GraphQL endpoint's own.
     init(url: String) throws(ClientError) {
         let lowercased = url.lowercased()
         let rest: Substring

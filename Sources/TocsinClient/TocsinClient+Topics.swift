@@ -48,7 +48,8 @@ extension TocsinClient {
         }
     }
 
-    /// Forgets what the name stood for, because the topic seems to be gone; says whether it was known.
+    /// Forgets what the name stood for, because the topic seems to be gone;
+    /// says whether it was known.
     func forgetTopic(_ topic: TopicReference) -> Bool {
         if case .id = topic { return false }
         return topicIDs.withLock { $0.removeValue(forKey: topic.description) } != nil

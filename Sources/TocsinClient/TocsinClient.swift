@@ -1,9 +1,11 @@
 public import JSON
 import Synchronization
 
-/// Speaks to one Tocsin server with one token: publishes messages, follows topics, registers devices.
+/// Speaks to one Tocsin server with one token: publishes messages, follows
+/// topics, registers devices.
 ///
-/// Safe to use from many tasks at once. Requests share one kept connection; each followed feed has its own.
+/// Safe to use from many tasks at once. Requests share one kept connection; each
+/// followed feed has its own.
 public final class TocsinClient: Sendable {
     let address: ServerAddress
     let settings: ClientSettings
@@ -30,13 +32,14 @@ public final class TocsinClient: Sendable {
 
     /// Runs a query, or a mutation that may safely be repeated, and returns its `data`.
     ///
-    /// Lost connections, missing answers and a server's temporary refusals are met by trying again, within the
-    /// settings' bounds. Any error in the response is thrown.
+    /// Lost connections, missing answers and a server's temporary refusals are met by trying again,
+    /// within the settings' bounds. Any error in the response is thrown.
     public func query(_ document: String, variables: JSONObject = [:]) async throws(ClientError) -> JSONValue {
         try await run(document, variables, isRepeatable: true)
     }
 
-    /// Runs a mutation and returns its `data`; tries again only where the server cannot have seen it.
+    /// Runs a mutation and returns its `data`; tries again only where the
+    /// server cannot have seen it.
     public func mutate(_ document: String, variables: JSONObject = [:]) async throws(ClientError) -> JSONValue {
         try await run(document, variables, isRepeatable: false)
     }

@@ -10,7 +10,8 @@ package enum DerivedUUID {
         )
     }
 
-    /// FNV-1a over both texts with their border, then the finish of MurmurHash3, which spreads every bit.
+    /// FNV-1a over both texts with their border, then the finish of MurmurHash3,
+    /// which spreads every bit.
     private static func mixed(_ first: String, _ second: String, seed: UInt64) -> UInt64 {
         var hash = seed
         for byte in first.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

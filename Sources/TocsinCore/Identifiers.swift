@@ -1,4 +1,5 @@
-/// An identifier that cannot be mistaken for another kind of identifier; opaque text, never normalised.
+/// An identifier that cannot be mistaken for another kind of identifier;
+/// opaque text, never normalised.
 package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The identifier's text, compared by bytes as the database does.
     package let text: String
@@ -44,7 +45,8 @@ package typealias TokenID = Identifier<TokenKind>
 /// Number of a message in its topic: dense from 1, in order of commit.
 package typealias MessageNumber = Int64
 
-/// Position of a message among all of its owner's, whatever their topics: rising from 1, in order of commit.
+/// Position of a message among all of its owner's, whatever their topics: rising
+/// from 1, in order of commit.
 package typealias FeedPosition = Int64
 
 /// Identifiers and jitter.

@@ -62,7 +62,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         return value % divisor < 0 ? quotient - 1 : quotient
     }
 
-    /// Days since the epoch to a date of the proleptic Gregorian calendar, counting years from 1 March.
+    /// Days since the epoch to a date of the proleptic Gregorian calendar,
+    /// counting years from 1 March.
     private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)

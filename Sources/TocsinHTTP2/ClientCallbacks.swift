@@ -3,8 +3,9 @@ import CNGHTTP2
 /// The border to libnghttp2: the only file that turns its `user_data` pointers back into sessions
 /// and slots.
 ///
-/// The session's pointer is unretained: `ClientSession` owns the native session and deletes it in `deinit`, so that no
-/// callback can outlive it. A stream's pointer is never followed: it is the stream's slot plus one.
+/// The session's pointer is unretained: `ClientSession` owns the native session and deletes it
+/// in `deinit`, so that no callback can outlive it. A stream's pointer is never followed: it is
+/// the stream's slot plus one.
 enum ClientCallbacks {
     static func makeSession(_ pointer: inout OpaquePointer?, userData: ClientSession) {
         var callbacks: OpaquePointer?

@@ -3,7 +3,8 @@ import NIOSSL
 import NIOTLS
 import TocsinPush
 
-/// One kept connection of a pool: moves bytes between the channel and its `ClientSession`, and watches its life.
+/// One kept connection of a pool: moves bytes between the channel and its
+/// `ClientSession`, and watches its life.
 ///
 /// Confined to its event loop, with its pool.
 final class ClientConnection: ChannelInboundHandler {

@@ -1,7 +1,8 @@
 import CNGHTTP2
 import TocsinPush
 
-/// The client side of one HTTP/2 connection: requests in, bytes out; bytes in, answers out to the runs they belong to.
+/// The client side of one HTTP/2 connection: requests in, bytes out; bytes in, answers out to
+/// the runs they belong to.
 ///
 /// Confined to its connection's event loop.
 final class ClientSession {
@@ -114,7 +115,8 @@ final class ClientSession {
         return true
     }
 
-    /// Whether nothing more can come or go: libnghttp2 has given the connection up, or it has ended in order.
+    /// Whether nothing more can come or go: libnghttp2 has given the connection up,
+    /// or it has ended in order.
     var isOver: Bool {
         nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
@@ -200,7 +202,8 @@ extension ClientSession {
         }
     }
 
-    /// A header's value; mostly it repeats what the request's own first header said, and then that text is shared.
+    /// A header's value; mostly it repeats what the request's own first header said, and
+    /// then that text is shared.
     private func text(_ value: UnsafeBufferPointer<UInt8>, answering slot: Int) -> String {
         let index = slots[slot].index
         if let sent = slots[slot].run?.batch.requests[index].headers.first?.value, sent.utf8.count == value.count {
@@ -217,7 +220,8 @@ extension ClientSession {
 
     func responseEnded(_ slot: Int) {
         slots[slot].isResponseWhole = true
-        // The peer has answered without waiting for the body: nothing is gained by sending the rest.
+        // The peer has answered without waiting for the body: nothing is
+        // gained by sending the rest.
         guard !slots[slot].isSent else { return }
         let code = UInt32(NGHTTP2_NO_ERROR.rawValue)
         nghttp2_submit_rst_stream(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[slot].streamID, code)

@@ -12,7 +12,8 @@ struct ConnectBackoff {
     private(set) var notBefore = NIODeadline.uninitialized
     /// Why the last connect failed, or the last connection ended before it was of use.
     private(set) var reason = ""
-    /// Whether those who wait should be told that the peer is out of reach, instead of waiting for the next connect.
+    /// Whether those who wait should be told that the peer is out of reach, instead of
+    /// waiting for the next connect.
     private(set) var isOutOfReach = false
     /// Connections that ended unanswered, one after the other.
     private var unanswered = 0

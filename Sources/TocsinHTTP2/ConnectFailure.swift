@@ -25,7 +25,8 @@ enum ConnectFailure {
         }
     }
 
-    /// The TLS library's own word, as in WRONG_VERSION_NUMBER, without the place in its source that goes with it.
+    /// The TLS library's own word, as in WRONG_VERSION_NUMBER, without the place in its
+    /// source that goes with it.
     private static func libraryReason(_ raw: String) -> Substring {
         guard let mark = raw.firstRange(of: "OPENSSL_internal:") else { return raw[...] }
         return raw[mark.upperBound...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }

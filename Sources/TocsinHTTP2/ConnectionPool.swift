@@ -64,7 +64,8 @@ final class ConnectionPool {
         }
         waiting.append(run)
         waitingCount += run.waiting
-        // Strong on purpose: a weak reference makes each later retain of the run slow, and the end of the run cancels this.
+        // Strong on purpose: a weak reference makes each later retain of the run slow, and the end
+        // of the run cancels this.
         run.deadline = after(run.batch.timeoutSeconds) { [self] in expire(run) }
         pump()
         for connection in connections { connection.flush() }
@@ -159,7 +160,8 @@ extension ConnectionPool {
         isConnecting = true
         let bound = NIOLoopBound(self, eventLoop: loop)
         let tls = tls
-        // SNI takes names only; for an address the certificate is checked against the address itself.
+        // SNI takes names only; for an address the certificate is checked
+        // against the address itself.
         let isAddress = (try? SocketAddress(ipAddress: origin.host, port: origin.port)) != nil
         let serverName = isAddress ? nil : origin.host
         let isSecure = origin.isSecure
@@ -232,7 +234,8 @@ extension ConnectionPool {
         retireIfDone()
     }
 
-    /// After the time, closes the connections that are left; requests on them are answered `unknown`.
+    /// After the time, closes the connections that are left; requests on
+    /// them are answered `unknown`.
     func cut(afterSeconds seconds: Double, reason: String) {
         isShutDown = true
         _ = after(seconds) { [weak self] in

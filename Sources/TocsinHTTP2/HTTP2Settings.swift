@@ -18,7 +18,8 @@ package struct HTTP2Settings: Sendable {
     package var firstBackoffSeconds = 1.0
     /// Longest pause between connects.
     package var maximumBackoffSeconds = 60.0
-    /// With token authentication: how long the first request of a connection may keep the others waiting.
+    /// With token authentication: how long the first request of a connection may
+    /// keep the others waiting.
     package var firstAnswerSeconds = 2.0
     /// Quiet time after which a connection is tested with PING.
     package var idlePingSeconds = 3600.0

@@ -78,7 +78,8 @@ package final class HTTP2Transport: PushTransport {
         }
     }
 
-    /// Lets the pool's connections end after the answers they still owe; the next send opens new ones.
+    /// Lets the pool's connections end after the answers they still owe; the
+    /// next send opens new ones.
     package func close(_ pool: PushPool) async {
         let entry = state.withLock { $0.retire(pool) }
         entry?.perform { $0.retire() }

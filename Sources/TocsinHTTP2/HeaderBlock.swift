@@ -3,8 +3,8 @@ import TocsinPush
 
 /// The header lines all requests of a batch share, encoded to bytes once.
 ///
-/// libnghttp2 reads them in place until a request's HEADERS are sent, so the block lives as long as its `BatchRun`, which
-/// every open stream holds.
+/// libnghttp2 reads them in place until a request's HEADERS are sent, so the block lives as long as
+/// its `BatchRun`, which every open stream holds.
 final class HeaderBlock {
     /// `:method`, `:scheme`, `:authority`, room for `:path`, then the shared headers.
     let lines: [nghttp2_nv]

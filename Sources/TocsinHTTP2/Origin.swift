@@ -6,7 +6,8 @@ struct Origin: Sendable, Hashable {
     /// As `:authority` names it: without the scheme's own port.
     let authority: String
 
-    /// Reads `https://host`, `https://host:port`, `https://[::1]:port`, and the same with `http`; a final slash is allowed.
+    /// Reads `https://host`, `https://host:port`, `https://[::1]:port`, and the same with `http`;
+    /// a final slash is allowed.
     init?(_ text: String) {
         guard let mark = text.range(of: "://") else { return nil }
         switch text[..<mark.lowerBound].lowercased() {

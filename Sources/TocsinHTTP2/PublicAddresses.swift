@@ -3,7 +3,8 @@ import NIOPosix
 
 /// Looks names up as the system does, and leaves out addresses that are not of the public internet.
 ///
-/// The look-up whose answer is connected to is the one that is checked, so that a name cannot lead elsewhere afterwards.
+/// The look-up whose answer is connected to is the one that is checked, so that a name cannot
+/// lead elsewhere afterwards.
 final class PublicAddressResolver: Resolver, Sendable {
     /// A name has addresses, and all of them are private.
     struct NoPublicAddress: Error {}
@@ -58,7 +59,8 @@ package enum PublicAddress {
         }
     }
 
-    /// Sixteen bytes: of those given out for use (2000::/3) all but tunnels and examples, and what NAT64 translates.
+    /// Sixteen bytes: of those given out for use (2000::/3) all but tunnels and examples,
+    /// and what NAT64 translates.
     package static func isPublic(v6 bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {

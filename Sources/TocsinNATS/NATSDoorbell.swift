@@ -2,10 +2,12 @@ import CNATS
 import Glibc
 package import TocsinCore
 
-/// A doorbell over NATS, for more nodes than PostgreSQL's `NOTIFY` carries: a subject on which nodes publish who rang.
+/// A doorbell over NATS, for more nodes than PostgreSQL's `NOTIFY` carries: a subject on
+/// which nodes publish who rang.
 ///
-/// The library connects, finds the cluster's other servers, reconnects without end and gathers what is published in a short
-/// while into one write; nothing is stored, and what is lost the journal's poll makes up for.
+/// The library connects, finds the cluster's other servers, reconnects without end and gathers
+/// what is published in a short while into one write; nothing is stored, and what is lost the
+/// journal's poll makes up for.
 package final class NATSDoorbell: Doorbell {
     /// Why the doorbell cannot be made.
     package struct SetupError: Error, Sendable, CustomStringConvertible {
@@ -21,7 +23,8 @@ package final class NATSDoorbell: Doorbell {
     private let instance: String
     private let line = NATSLine()
 
-    /// A doorbell at the servers of a list like `nats://host:4222,nats://other:4222`; what is behind them is found.
+    /// A doorbell at the servers of a list like `nats://host:4222,nats://other:4222`; what
+    /// is behind them is found.
     package init(urls: String, instance: String) throws(SetupError) {
         servers = urls.split(separator: ",").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
         guard !servers.isEmpty, servers.allSatisfy({ $0.hasPrefix("nats://") || $0.hasPrefix("tls://") }) else {
@@ -39,7 +42,8 @@ package final class NATSDoorbell: Doorbell {
     /// Rings, which is all that others have to know.
     package func greet() { ring() }
 
-    /// Whoever is there or not, rings go out: with one that comes this costs nothing, and without any next to nothing.
+    /// Whoever is there or not, rings go out: with one that comes this costs nothing, and
+    /// without any next to nothing.
     package func note(othersLive: Bool) {}
 
     /// Connects, and calls `onRing` for every ring heard, until the task is cancelled.
@@ -58,7 +62,8 @@ package final class NATSDoorbell: Doorbell {
         }
     }
 
-    /// A connection that is there or will be, whenever a server can be reached; nil when the library has none to give.
+    /// A connection that is there or will be, whenever a server can be reached; nil when the
+    /// library has none to give.
     private func connect(_ closure: Unmanaged<NATSCallback>) -> OpaquePointer? {
         var options: OpaquePointer?
         guard natsOptions_Create(&options) == NATS_OK else { return nil }
@@ -106,7 +111,8 @@ package final class NATSDoorbell: Doorbell {
 
 /// What the library's callbacks reach, on its threads.
 ///
-/// Never let go: the library may call back for a moment after it was told to end. One for each run of a doorbell.
+/// Never let go: the library may call back for a moment after it was told to end. One
+/// for each run of a doorbell.
 private final class NATSCallback: Sendable {
     private let line: NATSLine
     private let onRing: @Sendable () -> Void

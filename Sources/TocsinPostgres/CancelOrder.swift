@@ -7,11 +7,13 @@ import TocsinStore
 /// libpq sends the order over a connection of its own and waits without a limit for the server to
 /// end it. A network that swallows everything would hold the caller for ever.
 ///
-/// `@unchecked`: libpq's object is touched by the one thread that sends it, and freed when nobody has it any more.
+/// `@unchecked`: libpq's object is touched by the one thread that sends it, and freed
+/// when nobody has it any more.
 final class CancelOrder: @unchecked Sendable {
     private let cancel: OpaquePointer
     private let done = Atomic(false)
-    /// Whether the server has been told, or never will be: what is sent to it from now on is not ended by this.
+    /// Whether the server has been told, or never will be: what is sent to it from now
+    /// on is not ended by this.
     var isDone: Bool { done.load(ordering: .acquiring) }
     private static let underWay = Atomic(0)
     /// Orders under way at most; beyond, the statement is given up without one.

@@ -4,9 +4,9 @@ package import TocsinStore
 
 /// One PostgreSQL connection, used by one thread, with its prepared statements.
 ///
-/// Statements whose outcome nobody waits for are sent with the next one that somebody does: a failure of theirs is thrown
-/// there. What begins a transaction is such a statement; `COMMIT` waits, and finds out whether it happened when its answer
-/// is lost.
+/// Statements whose outcome nobody waits for are sent with the next one that somebody does: a
+/// failure of theirs is thrown there. What begins a transaction is such a statement; `COMMIT`
+/// waits, and finds out whether it happened when its answer is lost.
 final class PostgresConnection: SQLConnection {
     /// A command that was sent and whose results have not been read.
     private enum Pending {
@@ -29,7 +29,8 @@ final class PostgresConnection: SQLConnection {
     private var isClosed = false
     /// The history of the server that transactions are numbered in.
     var timeline = ""
-    /// What tells the session from all others of the server; empty where transactions are of several.
+    /// What tells the session from all others of the server; empty where
+    /// transactions are of several.
     var session = ""
     private var prepared = PreparedTexts()
     private var pending: [Pending] = []
@@ -37,14 +38,15 @@ final class PostgresConnection: SQLConnection {
     private var hasBegun = false
     /// What began the last transaction, and the statements in it.
     private var beginning: (sql: String, parts: [String]) = ("", [])
-    /// The number of the transaction, which tells later what became of it; nil until its answer has come.
+    /// The number of the transaction, which tells later what became of it; nil
+    /// until its answer has come.
     private var transactionID: String?
     /// The number of a transaction before.
     private var earlierID = "0"
     private var proof: TransactionProof?
 
-    /// `outcomes` finds out over another connection what became of a transaction; `onLoss` is told when the connection is
-    /// closed because it was lost.
+    /// `outcomes` finds out over another connection what became of a transaction; `onLoss` is told
+    /// when the connection is closed because it was lost.
     init(
         _ link: PostgresLink,
         options: PostgresOptions,
@@ -84,7 +86,8 @@ final class PostgresConnection: SQLConnection {
 
     func run(_ sql: String, _ bindings: [SQLValue], _ row: (any SQLRow) -> Void) throws(StoreError) -> Int {
         if sql.hasPrefix("BEGIN") { return try begin(sql) }
-        // Behind a statement that failed the server skips all until the next synchronization, and would skip this.
+        // Behind a statement that failed the server skips all until the next
+        // synchronization, and would skip this.
         if sql.hasPrefix("ROLLBACK"), !pending.isEmpty { _ = try? synchronize() }
         switch sql {
         case "COMMIT": return try commit()
@@ -147,7 +150,8 @@ final class PostgresConnection: SQLConnection {
         return try changed + synchronize(of: sql)
     }
 
-    /// Rows of `runEach` that are under way together at most, so that neither side's memory grows without bound.
+    /// Rows of `runEach` that are under way together at most, so that neither side's
+    /// memory grows without bound.
     private static let rowsAtOnce = 1000
 
     func execute(script: String) throws(StoreError) {
@@ -165,7 +169,8 @@ final class PostgresConnection: SQLConnection {
         if let failure { throw failure }
     }
 
-    /// A script may make an index of a large table: a day is as good as no limit, and the network's own limits hold.
+    /// A script may make an index of a large table: a day is as good as no limit, and the
+    /// network's own limits hold.
     private static let scriptMilliseconds = 86_400_000
 }
 
@@ -217,7 +222,8 @@ extension PostgresConnection {
     }
 
     private func commit() throws(StoreError) -> Int {
-        // What became of it can be found out by its number, or by what it writes once its session is over.
+        // What became of it can be found out by its number, or by what it writes
+        // once its session is over.
         if limits.isWriting, transactionID == nil, session.isEmpty || proof == nil { try synchronize() }
         parameters.clear()
         try send("COMMIT")
@@ -236,7 +242,8 @@ extension PostgresConnection {
             return 0
         }
         if link.warningCount > warnings, tag == "COMMIT" {
-            // Somebody has ended the wait for a synchronous standby: it is committed here, and perhaps here alone.
+            // Somebody has ended the wait for a synchronous standby: it is committed
+            // here, and perhaps here alone.
             try settle(.unavailable(reason: "the database warned", detail: "while it committed"))
             return 0
         }
@@ -250,7 +257,8 @@ extension PostgresConnection {
         return 0
     }
 
-    /// Finds out what became of a commit whose answer was lost: returns when it happened, and is as safe as any.
+    /// Finds out what became of a commit whose answer was lost: returns when it
+    /// happened, and is as safe as any.
     private func settle(_ loss: StoreError) throws(StoreError) {
         hasBegun = false
         guard transactionID != nil || !session.isEmpty && proof != nil else { throw loss }
@@ -277,7 +285,8 @@ extension PostgresConnection {
 
 /// A transaction, so that another connection can ask for it.
 package struct TransactionMark: Sendable, Hashable {
-    /// Its number; nil where the answer that told it was lost as well, so that only its session and its proof tell.
+    /// Its number; nil where the answer that told it was lost as well, so that only its
+    /// session and its proof tell.
     package let id: String?
     /// What tells the session from all others of the server; empty behind a pooler.
     package let session: String
@@ -285,7 +294,8 @@ package struct TransactionMark: Sendable, Hashable {
     package let floor: String
     /// A promoted standby numbers anew: there the same id may be another transaction.
     package let timeline: String
-    /// So does a server that crashed, for transactions that were lost with it: what this one wrote tells them apart.
+    /// So does a server that crashed, for transactions that were lost with it: what this
+    /// one wrote tells them apart.
     package var proof: TransactionProof?
 
     /// What is known of a transaction whose `COMMIT` got no answer.
@@ -368,7 +378,8 @@ extension PostgresConnection {
 // MARK: Receiving
 
 extension PostgresConnection {
-    /// Waits for all that was sent; hands over the last statement's rows, and answers how many it changed.
+    /// Waits for all that was sent; hands over the last statement's rows, and
+    /// answers how many it changed.
     @discardableResult
     private func synchronize(_ row: (any SQLRow) -> Void = { _ in }) throws(StoreError) -> Int {
         var tag = ""
@@ -408,7 +419,8 @@ extension PostgresConnection {
         String(cString: PQcmdStatus(result)).hasPrefix("SELECT") ? 0 : Int(String(cString: PQcmdTuples(result))) ?? 0
     }
 
-    /// Reads the results of all that is pending and hands over those of statements that succeeded; throws the first failure.
+    /// Reads the results of all that is pending and hands over those of statements that succeeded;
+    /// throws the first failure.
     private func receive(
         _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
     ) throws(StoreError) {

@@ -44,7 +44,8 @@ package struct PostgresDatabase: SQLDatabase {
     /// Why no connection can be made; nil while all is well.
     package var trouble: ConnectionTrouble? { state.trouble }
 
-    /// Waits for no answer and no connection beyond this time from now: the server stops, and a network may be silent.
+    /// Waits for no answer and no connection beyond this time from now: the server stops, and
+    /// a network may be silent.
     package func giveUp(afterSeconds seconds: Int) {
         state.end(at: Deadline(afterMilliseconds: seconds * 1000))
     }
@@ -65,8 +66,8 @@ package struct PostgresDatabase: SQLDatabase {
     /// Many servers may run on one database.
     package func claimServer() throws(StoreError) -> (any ServerClaim)? { nil }
 
-    /// A bare connection, without the settings of a session, to the first server that will do; those that were silent
-    /// are tried last.
+    /// A bare connection, without the settings of a session, to the first server that will do;
+    /// those that were silent are tried last.
     func link() throws(StoreError) -> PostgresLink {
         let attempts = state.ordered(hosts.attempts(dependencies.randomUnit))
         let deadline = Deadline(afterMilliseconds: options.connectMilliseconds)
@@ -120,7 +121,8 @@ package struct PostgresDatabase: SQLDatabase {
         return connection
     }
 
-    /// libpq's keywords: what stands before the URL can be said otherwise there, what stands behind it holds.
+    /// libpq's keywords: what stands before the URL can be said otherwise there,
+    /// what stands behind it holds.
     private func keywords(_ attempt: PostgresHosts.Attempt) -> [(name: String, value: String)] {
         [
             ("fallback_application_name", "tocsin"),
@@ -181,7 +183,8 @@ extension PostgresDatabase {
     private static let ownSession = "SELECT \(sessionName) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
     /// Ends a session, and answers a row while it is there.
     ///
-    /// One that waits for a synchronous standby is let wait: ended, it would show others what the standby has not got.
+    /// One that waits for a synchronous standby is let wait: ended, it would show others what
+    /// the standby has not got.
     private static let endSession = """
         SELECT CASE WHEN wait_event = 'SyncRep' THEN 0 WHEN pg_terminate_backend(pid) THEN 1 ELSE 0 END
         FROM pg_stat_activity WHERE \(sessionName) = $1 AND pid <> pg_backend_pid()
@@ -191,8 +194,8 @@ extension PostgresDatabase {
         SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
         """
 
-    /// The history that the server writes; a standby, which writes none, is refused: after a failover the URL may lead
-    /// elsewhere.
+    /// The history that the server writes; a standby, which writes none, is refused: after a
+    /// failover the URL may lead elsewhere.
     private func timeline(_ connection: PostgresConnection) throws(StoreError) -> String {
         let timeline = try connection.first(Self.timeline) { $0.text(0) } ?? ""
         guard timeline.isEmpty else { return timeline }
@@ -216,13 +219,15 @@ extension PostgresDatabase {
         return .unknown
     }
 
-    /// A number that was not given yet was lost in a crash: the asking transaction's own, taken first, is above all given.
+    /// A number that was not given yet was lost in a crash: the asking transaction's own, taken
+    /// first, is above all given.
     private static let status = """
         SELECT CASE WHEN $1::text::xid8 >= own.id THEN 'lost' ELSE pg_xact_status($1::text::xid8) END
         FROM (SELECT pg_current_xact_id() AS id OFFSET 0) AS own
         """
 
-    /// nil while the transaction is in progress: its session has not noticed yet that nobody listens.
+    /// nil while the transaction is in progress: its session has not noticed
+    /// yet that nobody listens.
     ///
     /// A server that crashed gives the numbers of lost transactions again. So "committed" may be
     /// about somebody else's commit, and only what this transaction wrote tells. That is looked for
@@ -233,8 +238,9 @@ extension PostgresDatabase {
     /// it wrote is looked for. If it is not there, its session, which nobody uses any more, is
     /// ended, and it is looked for once more.
     ///
-    /// What is committed may not have reached a synchronous standby: its session had not waited to the end. So a commit
-    /// follows it, which does wait, and what goes before that in the server's log is there too.
+    /// What is committed may not have reached a synchronous standby: its session had not waited
+    /// to the end. So a commit follows it, which does wait, and what goes before that in the
+    /// server's log is there too.
     package func askedOutcome(of transaction: TransactionMark) throws(StoreError) -> TransactionOutcome? {
         let connection = try open(.tool, asksOutcomes: false)
         defer { connection.close() }
@@ -266,7 +272,8 @@ extension PostgresDatabase {
 
 /// What connections need of the world besides a server.
 package struct PostgresDependencies: Sendable {
-    /// A clock that only goes forward, for pauses between attempts and for how long a silent server is remembered.
+    /// A clock that only goes forward, for pauses between attempts and for how long a
+    /// silent server is remembered.
     package var now: @Sendable () -> ContinuousClock.Instant
     /// A number in 0..<1, for the order of servers that a URL wants to be random.
     package var randomUnit: @Sendable () -> Double

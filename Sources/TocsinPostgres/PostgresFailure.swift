@@ -43,13 +43,15 @@ struct PostgresFailure {
         PQresultErrorField(result, code).map { String(cString: $0) }
     }
 
-    /// Failures that another transaction caused: true where the whole transaction is at fault, false where one statement is.
+    /// Failures that another transaction caused: true where the whole transaction is at fault,
+    /// false where one statement is.
     private static let overtaken = [
         "40001": true, "40P01": true,
         "23505": false, "23503": false,
     ]
 
-    /// The server goes, or the session was ended; a server that only reads may have handed its place to another.
+    /// The server goes, or the session was ended; a server that only reads may have
+    /// handed its place to another.
     private static let losses: Set<String> = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006"]
 
     /// What is told of a database that takes no writes.

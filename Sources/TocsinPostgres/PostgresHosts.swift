@@ -9,7 +9,8 @@ import CPostgres
 struct PostgresHosts: Sendable {
     /// The URL as libpq takes it.
     let url: String
-    /// One for each server, in the URL's order, for each wish in turn; one without keywords where there is nothing to divide.
+    /// One for each server, in the URL's order, for each wish in turn; one without keywords where
+    /// there is nothing to divide.
     let rounds: [[Attempt]]
     /// How many servers are named.
     let count: Int

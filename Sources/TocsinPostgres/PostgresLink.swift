@@ -5,7 +5,8 @@ import TocsinStore
 
 /// A libpq connection in pipeline mode that never waits without end: every wait has a deadline.
 ///
-/// Used by one thread. What was sent is answered in order: `nextResult` gives the results of each command and then nil.
+/// Used by one thread. What was sent is answered in order: `nextResult` gives the results of
+/// each command and then nil.
 final class PostgresLink {
     /// libpq's connection; nil once it is closed.
     private(set) var handle: OpaquePointer?
@@ -139,9 +140,11 @@ extension PostgresLink {
         if PQflush(handle) < 0 { giveUp(message) }
     }
 
-    /// The next result of the current command, to be cleared by the caller; nil at the command's end.
+    /// The next result of the current command, to be cleared by the caller;
+    /// nil at the command's end.
     ///
-    /// At the deadline the statement is cancelled, if it may be; a server that does not even answer that has been lost.
+    /// At the deadline the statement is cancelled, if it may be; a server that does not even
+    /// answer that has been lost.
     func nextResult(until deadline: Deadline, mayCancel: Bool = true) throws(StoreError) -> OpaquePointer? {
         var deadline = deadline
         var isCancelled = !mayCancel
@@ -173,7 +176,8 @@ extension PostgresLink {
         cancelOrder = order
     }
 
-    /// Waits until no request to end a statement can reach a later one; gives the connection up where that takes long.
+    /// Waits until no request to end a statement can reach a later one; gives the connection
+    /// up where that takes long.
     func awaitCancel() {
         guard let order = cancelOrder else { return }
         cancelOrder = nil

@@ -4,8 +4,8 @@ import TocsinStore
 package struct PostgresOptions: Sendable, Hashable {
     /// Whether statements are prepared and session settings made once.
     ///
-    /// False behind a pooler in transaction mode (PgBouncer): there one session's statements meet another's connections, so
-    /// each transaction brings its own settings.
+    /// False behind a pooler in transaction mode (PgBouncer): there one session's statements meet
+    /// another's connections, so each transaction brings its own settings.
     package var preparesStatements = true
     /// How long connecting may take.
     package var connectMilliseconds = 5000
@@ -35,7 +35,8 @@ extension PostgresOptions {
     struct Limits {
         let settings: [(name: String, value: String)]
         let isWriting: Bool
-        /// How long the server may take for an answer; beyond its own limit it is asked to stop, then given up.
+        /// How long the server may take for an answer; beyond its own limit it is
+        /// asked to stop, then given up.
         let answerMilliseconds: Int
 
         /// Applies them, `$1` and `$2` being the first name and value, for one transaction.
@@ -58,7 +59,8 @@ extension PostgresOptions {
             ("idle_in_transaction_session_timeout", "\(idleLimitMilliseconds)"),
         ]
         settings += Self.planning
-        // A pooler's connection serves readers and writers. Whether writers may write is the operator's to say.
+        // A pooler's connection serves readers and writers. Whether writers may write
+        // is the operator's to say.
         if preparesStatements, use == .reader { settings.append(("default_transaction_read_only", "on")) }
         if use != .reader { settings.append(("synchronous_commit", "on")) }
         return Limits(

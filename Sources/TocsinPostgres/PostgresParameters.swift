@@ -20,7 +20,8 @@ final class PostgresParameters: SQLParameters {
 
         /// Whether a statement prepared for this kind takes a value of the other.
         func takes(_ other: Kind) -> Bool {
-            // What the server took from the place of a null fits all but a fraction among whole numbers.
+            // What the server took from the place of a null fits all but a
+            // fraction among whole numbers.
             other == .null || other == self || self == .null && other != .double
         }
     }

@@ -30,8 +30,8 @@ final class PostgresState: Sendable {
 
     func note(version: String) { found.withLock { $0.version = version } }
 
-    /// After failures attempts keep a distance that grows to two seconds, whoever makes them; a database that only reads
-    /// holds up writers alone.
+    /// After failures attempts keep a distance that grows to two seconds, whoever makes them; a
+    /// database that only reads holds up writers alone.
     func checkPause(_ use: ConnectionUse) throws(StoreError) {
         let now = now()
         let error = found.withLock { found in
@@ -41,10 +41,12 @@ final class PostgresState: Sendable {
         if let error { throw error }
     }
 
-    /// For so long a silent server is tried after the others: the URL's order may be all that leads to the primary.
+    /// For so long a silent server is tried after the others: the URL's order may be all
+    /// that leads to the primary.
     private static let silence = Duration.seconds(10)
 
-    /// The attempts in the order in which they are made: servers that were silent just now come last.
+    /// The attempts in the order in which they are made: servers that were
+    /// silent just now come last.
     func ordered(_ attempts: [PostgresHosts.Attempt]) -> [PostgresHosts.Attempt] {
         let now = now()
         let silent = found.withLock { $0.silent.filter { $0.value + Self.silence > now } }
@@ -123,7 +125,8 @@ final class PostgresState: Sendable {
         return trouble.map { [.back(afterMilliseconds: $0.awayMilliseconds, failedAttempts: $0.attempts)] } ?? []
     }
 
-    /// A connection could not be made; answers what is to be told: the first failure, the second, the fourth and so on.
+    /// A connection could not be made; answers what is to be told: the first failure, the
+    /// second, the fourth and so on.
     func failed(_ error: StoreError) -> [ConnectionNews] {
         let now = now()
         return found.withLock { found in

@@ -6,14 +6,17 @@ package import TocsinCore
 package enum PushReport: Sendable, Hashable {
     /// Said once at start for each provider without credentials; its deliveries are skipped.
     case providerNotConfigured(PushService)
-    /// A lane is tried with one delivery at a time until one is answered; said at most once a minute for a lane.
+    /// A lane is tried with one delivery at a time until one is answered; said at most
+    /// once a minute for a lane.
     case providerPaused(PushLane, reason: String)
     case providerResumed(PushLane)
     /// A quota is used up: the lane's project gets so many pushes a second for a minute.
     case providerSlowed(PushLane, perSecond: Int)
-    /// A delivery failed for good: the provider refused what we built (our bug), or its last attempt was used.
+    /// A delivery failed for good: the provider refused what we built (our bug), or
+    /// its last attempt was used.
     case payloadRefused(PushService, reason: DeliveryReason, DeliveryID)
-    /// The provider's own credentials towards somebody else need attention (`THIRD_PARTY_AUTH_ERROR`).
+    /// The provider's own credentials towards somebody else need attention
+    /// (`THIRD_PARTY_AUTH_ERROR`).
     case credentialTrouble(PushService, reason: DeliveryReason, DeliveryID)
     case deviceRetired(DeviceID, reason: DeliveryReason)
     /// A page's outcomes, for the counters.

@@ -13,7 +13,8 @@ package protocol PushTransport: Sendable {
         completed: @escaping @Sendable (_ index: Int, _ answer: PushAnswer) -> Void
     ) async
 
-    /// Closes the connections of one pool, because its credentials or bundle list changed or the provider asked for it.
+    /// Closes the connections of one pool, because its credentials or bundle list changed or
+    /// the provider asked for it.
     func close(_ pool: PushPool) async
 }
 
@@ -21,13 +22,15 @@ package protocol PushTransport: Sendable {
 package struct PushPool: Hashable, Sendable {
     /// `https://host:port` (or `http://` with prior knowledge, in tests).
     package var origin: String
-    /// What the peer binds a connection to, for example `TEAMID/KEYID`; a new generation opens new connections.
+    /// What the peer binds a connection to, for example `TEAMID/KEYID`; a new
+    /// generation opens new connections.
     package var credential: String
     /// Raised when connections must be opened anew, because a token or key has changed.
     package var generation: Int
     /// APNs with token authentication allows one stream until the first request has been accepted.
     package var opensWithOneStream: Bool
-    /// Whether the origin was named by a client, so that it must not lead into this machine's own network.
+    /// Whether the origin was named by a client, so that it must not lead into
+    /// this machine's own network.
     package var refusesPrivateAddresses: Bool
     /// Connections of its own beside the usual ones, for what failed there.
     package var isSpare: Bool
@@ -108,9 +111,11 @@ package struct PushBatch: Sendable {
 package enum PushAnswer: Sendable, Hashable {
     /// The provider answered.
     case response(PushResponse)
-    /// The peer did not process it (REFUSED_STREAM, or above a GOAWAY's last stream): safe to send again at once elsewhere.
+    /// The peer did not process it (REFUSED_STREAM, or above a GOAWAY's last stream): safe to send
+    /// again at once elsewhere.
     case notProcessed(reason: String)
-    /// The stream or connection broke, or time ran out, after the request had left: it may have been accepted.
+    /// The stream or connection broke, or time ran out, after the request had left:
+    /// it may have been accepted.
     case unknown(reason: String)
     /// No connection could be made (DNS, refused, TLS): nothing has left.
     case unreachable(reason: String)
@@ -120,7 +125,8 @@ package enum PushAnswer: Sendable, Hashable {
 package struct PushResponse: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
-    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`, `date`, `content-type`, `location`).
+    /// Lowercase names; only those a sender needs (`apns-id`, `apns-unique-id`, `retry-after`,
+    /// `date`, `content-type`, `location`).
     package var headers: [PushHeader]
     /// At most 16 KiB.
     package var body: [UInt8]

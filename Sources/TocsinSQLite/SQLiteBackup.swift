@@ -33,7 +33,8 @@ package struct SQLiteBackup: Sendable {
         self.pagesAtOnce = pagesAtOnce
     }
 
-    /// Makes the copy; throws `stopped` when `isStopped` says so, and leaves nothing behind when it fails.
+    /// Makes the copy; throws `stopped` when `isStopped` says so, and leaves
+    /// nothing behind when it fails.
     package func run(
         isStopped: () -> Bool = { false },
         report: (Progress) -> Void = { _ in }
@@ -84,7 +85,8 @@ package struct SQLiteBackup: Sendable {
         guard fsync(descriptor) == 0 else { throw Self.failure("the backup cannot be synchronised", path) }
     }
 
-    /// Gives the finished copy its name, which nobody may have taken meanwhile unless that is allowed.
+    /// Gives the finished copy its name, which nobody may have taken
+    /// meanwhile unless that is allowed.
     private func takeName(_ part: String) throws(StoreError) {
         if !replaces, link(part, destination) == 0 {
             unlink(part)

@@ -16,7 +16,8 @@ package struct SQLiteDatabase: SQLDatabase {
     package var busyTimeoutMilliseconds: Int32 = 2000
     /// How long a statement of a reader may run: filters of clients can make it walk a whole table.
     package var readLimitMilliseconds: Int64 = 5000
-    /// Removes the folder of a temporary database when the last copy of this value, and the last connection, goes.
+    /// Removes the folder of a temporary database when the last copy of this value, and
+    /// the last connection, goes.
     private let folder: TemporaryFolder?
 
     /// The database in this file; the file is made when it is absent, its folder is not.
@@ -63,9 +64,11 @@ package struct SQLiteDatabase: SQLDatabase {
         try LockFile(path: path + ".lock")
     }
 
-    /// Makes an absent file so that only its owner can read it; the files beside it take its rights.
+    /// Makes an absent file so that only its owner can read it; the files
+    /// beside it take its rights.
     ///
-    /// A file that is there is not opened: closing it again would drop the locks that SQLite holds on it in this process.
+    /// A file that is there is not opened: closing it again would drop the locks that SQLite
+    /// holds on it in this process.
     private func makeFile() {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
@@ -82,7 +85,8 @@ package struct SQLiteDatabase: SQLDatabase {
             ("busy_timeout", "\(busyTimeoutMilliseconds)", "\(busyTimeoutMilliseconds)"),
             ("foreign_keys", "ON", "1"),
             ("temp_store", "MEMORY", "2"),
-            // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one connection alone does both.
+            // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one
+            // connection alone does both.
             ("wal_autocheckpoint", Self.checkpointPages(use), Self.checkpointPages(use)),
         ]
         if use != .reader {

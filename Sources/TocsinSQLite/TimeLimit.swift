@@ -2,7 +2,8 @@ import CSQLite
 import Glibc
 import TocsinStore
 
-/// Ends statements that run too long or that nobody waits for any more, looking every few thousand steps of SQLite's machine.
+/// Ends statements that run too long or that nobody waits for any more, looking every few thousand
+/// steps of SQLite's machine.
 final class TimeLimit {
     private let milliseconds: Int64
     /// When the running statement is to end, in nanoseconds.

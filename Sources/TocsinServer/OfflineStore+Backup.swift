@@ -3,7 +3,8 @@ package import TocsinSQLite
 import TocsinStore
 
 extension OfflineStore {
-    /// Copies the database beside a running server; only SQLite's, for PostgreSQL has tools of its own.
+    /// Copies the database beside a running server; only SQLite's, for
+    /// PostgreSQL has tools of its own.
     package static func backup(
         _ settings: Settings,
         to path: String,

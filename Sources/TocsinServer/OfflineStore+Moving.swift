@@ -101,7 +101,8 @@ extension OfflineStore {
         try output.finish()
     }
 
-    /// Takes in a dump; answers how many rows of each table it has, or nil when all of it was here before.
+    /// Takes in a dump; answers how many rows of each table it has, or nil when
+    /// all of it was here before.
     package static func `import`(
         _ settings: Settings,
         _ request: ImportRequest,

@@ -2,10 +2,11 @@ import Logging
 import TocsinCore
 import TocsinStore
 
-/// What is done with the data before it is served: nothing of a half import, the schema's indexes, no leases of the dead.
+/// What is done with the data before it is served: nothing of a half import, the schema's
+/// indexes, no leases of the dead.
 ///
-/// A database that other machines run may be away while this starts; then the server listens, says so in `/readyz`, and
-/// goes on trying.
+/// A database that other machines run may be away while this starts; then the server listens, says
+/// so in `/readyz`, and goes on trying.
 struct Preparation: Sendable {
     let store: SQLStore
     let models: [ModelType]

@@ -2,7 +2,8 @@ import Logging
 import Synchronization
 import TocsinCore
 
-/// Looks for tokens and API keys revoked and users disabled by commands beside the server, and tells everybody inside it.
+/// Looks for tokens and API keys revoked and users disabled by commands beside the server, and
+/// tells everybody inside it.
 struct RevocationWatch: Sendable {
     /// Rings when access has ended.
     private final class Alarm: Sendable {
@@ -18,7 +19,8 @@ struct RevocationWatch: Sendable {
     /// Looks that may be left out while nothing was told.
     private let quietLooks: Int
 
-    /// - Parameter isTold: Whether the hub is told of what others end, so that there is something to find only after that.
+    /// - Parameter isTold: Whether the hub is told of what others end, so that there is something
+    ///   to find only after that.
     init(
         store: any Store,
         list: RevocationList,

@@ -2,7 +2,8 @@ import FoundationEssentials
 import GraphQL
 import TocsinAPI
 
-/// Reads the documents that are known before the first request, and refuses the start if one cannot be run.
+/// Reads the documents that are known before the first request, and refuses the
+/// start if one cannot be run.
 struct TrustedDocumentReading {
     private let hash: DocumentHash
     private let executor: ResponseExecutor

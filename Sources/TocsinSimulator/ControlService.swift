@@ -1,6 +1,7 @@
 import JSON
 
-/// The control listener: what was counted, kept and shown, and everything that can be done to the providers.
+/// The control listener: what was counted, kept and shown, and everything that can
+/// be done to the providers.
 struct ControlService: WireService {
     let controls: ProviderControls
     let providerTokens: ProviderTokenRules

@@ -20,7 +20,8 @@ final class ProviderControls: Sendable {
         ports.withLock { $0[provider] = port }
     }
 
-    /// Begins an outage, which ends by itself after `seconds` if they are given, or ends it with `nil`.
+    /// Begins an outage, which ends by itself after `seconds` if they are
+    /// given, or ends it with `nil`.
     func setOutage(_ outage: Outage?, of provider: SimulatedProvider, seconds: Double? = nil) {
         conditions.setOutage(outage, of: provider, seconds: seconds)
         let port = ports.withLock { $0[provider] }

@@ -5,7 +5,8 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Fake APNs, FCM, Google token endpoint and push service of browsers on loopback, that refuse what the real ones refuse.
+/// Fake APNs, FCM, Google token endpoint and push service of browsers on loopback, that refuse
+/// what the real ones refuse.
 package final class PushSimulator: Sendable {
     /// How it was set up.
     package let settings: SimulatorSettings
@@ -84,7 +85,8 @@ package final class PushSimulator: Sendable {
         FakeWebPush(settings: settings, browsers: browsers, conditions: controls.conditions, recorder: recorder)
     }
 
-    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a script, one that meets it.
+    /// A browser's subscription, as `POST /_subscribe` gives it; with the name of a
+    /// script, one that meets it.
     package func makeSubscription(script: String? = nil) throws(SimulatorError) -> JSONValue {
         try browsers.subscribe(script: script, serverKey: nil)
     }
@@ -105,7 +107,8 @@ package final class PushSimulator: Sendable {
     /// Cuts all connections, as a network fault would; the ports stay open.
     package func cutConnections() async { await controls.cutConnections() }
 
-    /// Begins an outage of a provider, which ends by itself after `seconds` if they are given, or ends it with `nil`.
+    /// Begins an outage of a provider, which ends by itself after `seconds` if they are
+    /// given, or ends it with `nil`.
     package func setOutage(_ outage: Outage?, of provider: SimulatedProvider, seconds: Double? = nil) {
         controls.setOutage(outage, of: provider, seconds: seconds)
     }
@@ -124,13 +127,15 @@ package final class PushSimulator: Sendable {
     /// Takes a phone off the net or brings it back, as `POST /_phone` does.
     package func setOnline(_ online: Bool, token: String) { controls.setOnline(online, token: token) }
 
-    /// What a phone shows, as `GET /_screen?token=T` says; `nil` for a phone that was never sent anything.
+    /// What a phone shows, as `GET /_screen?token=T` says; `nil` for a phone that
+    /// was never sent anything.
     package func screen(of token: String) -> JSONValue? { recorder.screen(of: token) }
 
     /// What all phones show, in numbers, as `GET /_screens` says.
     package var screens: JSONValue { recorder.screens }
 
-    /// Forgets pushes, counts, screens and outages, and goes back to the script of the start, as `POST /_reset` does.
+    /// Forgets pushes, counts, screens and outages, and goes back to the script of the
+    /// start, as `POST /_reset` does.
     package func reset() { controls.reset() }
 
     /// The counters, as `GET /_stats` shows them.
@@ -141,7 +146,8 @@ package final class PushSimulator: Sendable {
         recorder.pushes(since: sequence).map(\.json)
     }
 
-    /// A valid APNs provider token, as a sender would sign it; other ids or time make an invalid one.
+    /// A valid APNs provider token, as a sender would sign it; other ids or
+    /// time make an invalid one.
     package func makeProviderToken(
         issuedAtSeconds: Int64? = nil,
         teamID: String? = nil,

@@ -38,7 +38,8 @@ package struct SimulatorSettings: Sendable {
     package var providerTokenUpdateSeconds = 1200
     /// Life of the access tokens given out.
     package var accessTokenSeconds = 3599
-    /// FCM messages the project may send in a minute, a bucket that refills whole; `nil` is no limit.
+    /// FCM messages the project may send in a minute, a bucket that refills
+    /// whole; `nil` is no limit.
     package var fcmMessagesPerMinute: Int?
     /// The same for one device.
     package var fcmDeviceMessagesPerMinute: Int?

@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// Tells the operator about failures in full, each kind at most once a second, and callers only what concerns them.
+/// Tells the operator about failures in full, each kind at most once a second, and callers
+/// only what concerns them.
 struct Diagnostics: Sendable {
     private let sink: @Sendable (StoreError) -> Void
     private let told = Mutexed<[Kind: ContinuousClock.Instant]>([:])

@@ -58,8 +58,8 @@ extension Dialect {
         }
     }
 
-    /// A value as a member takes it: what `memberValue` reads as JSON goes as JSON text, so that a double keeps all its
-    /// digits.
+    /// A value as a member takes it: what `memberValue` reads as JSON goes as JSON text, so that a
+    /// double keeps all its digits.
     func boundMember(_ value: FieldValue, _ kind: ModelField.Kind) -> SQLValue {
         switch value {
         case .bool(let flag): .text(flag ? "true" : "false")
@@ -70,7 +70,8 @@ extension Dialect {
         }
     }
 
-    /// PostgreSQL keeps a JSON number as its digits say: those of a whole number must say it exactly.
+    /// PostgreSQL keeps a JSON number as its digits say: those of a whole
+    /// number must say it exactly.
     private func digits(_ number: Double) -> String {
         guard self == .postgres, let whole = Int64(exactly: number) else { return "\(number)" }
         return "\(whole)"

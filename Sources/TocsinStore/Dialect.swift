@@ -29,7 +29,8 @@ extension Dialect {
         }
     }
 
-    /// Starts a transaction that will write: it waits for its turn here and not at its first statement.
+    /// Starts a transaction that will write: it waits for its turn here and
+    /// not at its first statement.
     ///
     /// It does not insist on writing: an operator may have made the database read-only.
     ///
@@ -62,8 +63,8 @@ extension Dialect {
         }
     }
 
-    /// Waits, inside a writing transaction, for others that do the same by a name, `$1`; nil where there is only one at a
-    /// time.
+    /// Waits, inside a writing transaction, for others that do the same by a name, `$1`; nil where
+    /// there is only one at a time.
     var nameLock: String? {
         switch self {
         case .sqlite: nil
@@ -71,8 +72,8 @@ extension Dialect {
         }
     }
 
-    /// Selects 1 for the one that may remove old messages until its transaction ends, 0 for others; nil where there is only
-    /// one anyway.
+    /// Selects 1 for the one that may remove old messages until its transaction ends, 0 for others;
+    /// nil where there is only one anyway.
     var pruningTurn: String? {
         switch self {
         case .sqlite: nil
@@ -154,7 +155,8 @@ extension Dialect {
         }
     }
 
-    /// Whether selects joined by `UNION ALL` that are each in order are merged without reading them to their ends.
+    /// Whether selects joined by `UNION ALL` that are each in order are merged without
+    /// reading them to their ends.
     var mergesBranches: Bool {
         switch self {
         case .sqlite: true

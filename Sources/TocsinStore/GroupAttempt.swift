@@ -1,12 +1,14 @@
 import TocsinCore
 
-/// How a group of writes is run, and how often it was begun again; its closures leave nothing outside, so that they may.
+/// How a group of writes is run, and how often it was begun again; its closures leave nothing
+/// outside, so that they may.
 struct GroupAttempt {
     /// Each batch in a savepoint: one that fails is undone alone.
     var inSavepoints = false
     /// Begun when no other write was under way, on any node.
     private(set) var isFenced = false
-    /// Waits for no lock for long: one was waited for in vain, and which write needs it is to be found out.
+    /// Waits for no lock for long: one was waited for in vain, and which write
+    /// needs it is to be found out.
     private(set) var isHurried = false
     private var overtaken = 0
     private var losses = 0
@@ -42,9 +44,11 @@ struct GroupAttempt {
     /// Throws the failure of a write when the whole group is to end for it.
     func check(_ error: StoreError, _ connection: any SQLConnection) throws(StoreError) {
         if case .overtaken = error, overtaken < Self.mostOvertaken { throw error }
-        // Waited for by one write after the other, a lock would keep the group longer than anybody waits for an answer.
+        // Waited for by one write after the other, a lock would keep the group longer than
+        // anybody waits for an answer.
         if error.isBlocked, !isHurried { throw error }
-        // Some failures (a full disk) end the whole transaction, and with it the writes before this one.
+        // Some failures (a full disk) end the whole transaction, and with it
+        // the writes before this one.
         guard connection.isInTransaction else { throw error }
     }
 }
@@ -62,7 +66,8 @@ extension StoreError {
 // MARK: What callers are told
 
 extension GroupAttempt {
-    /// The failure of one write; another that was in its way once too often is told as what it did to the statement.
+    /// The failure of one write; another that was in its way once too often is told as what
+    /// it did to the statement.
     static func writeFailure(_ error: StoreError) -> StoreError {
         guard case .overtaken(let isWhole, let code, let message, let sql) = error else { return error }
         return isWhole ? crowded(error) : .statement(code: code, message: message, sql: sql)

@@ -16,8 +16,8 @@ final class Mutexed<Value: Sendable>: Sendable {
 
 /// The store in SQL, once for all databases.
 ///
-/// One thread writes: it takes all waiting writes into one transaction, in which each can fail alone, and answers them after
-/// the commit. A few threads read, each from snapshots of its own.
+/// One thread writes: it takes all waiting writes into one transaction, in which each can fail
+/// alone, and answers them after the commit. A few threads read, each from snapshots of its own.
 package final class SQLStore: Store {
     /// Receives the events of one commit, in order, on the writer's thread; must return at once.
     package typealias CommitObserver = @Sendable ([DomainEvent]) -> Void
@@ -56,7 +56,8 @@ package final class SQLStore: Store {
         closeReads()
     }
 
-    /// Opens the database: claims it (servers), checks its settings, and brings it to this program's level.
+    /// Opens the database: claims it (servers), checks its settings, and brings it
+    /// to this program's level.
     ///
     /// `now` is the time to note with migrations applied. `diagnostics` is told of failed reads and
     /// writes in full, each kind at most once a second, on any thread; it must return at once.
@@ -97,7 +98,8 @@ package final class SQLStore: Store {
         try await reading(for: origin) { reader throws(StoreError) in try body(reader) }
     }
 
-    /// A read whose task is cancelled leaves its queue at once, or is interrupted, and throws `StoreError.stopped`.
+    /// A read whose task is cancelled leaves its queue at once, or is interrupted, and
+    /// throws `StoreError.stopped`.
     func reading<Value: Sendable>(
         for origin: ReadOrigin = .server,
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
@@ -166,7 +168,8 @@ package final class SQLStore: Store {
         }
     }
 
-    /// Commits what waits, refuses what comes, brings the main file up to date and closes; returns when all is done.
+    /// Commits what waits, refuses what comes, brings the main file up to date and closes;
+    /// returns when all is done.
     package func close() async {
         writes.close()
         closeReads()

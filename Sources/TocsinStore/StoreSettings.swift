@@ -6,9 +6,11 @@ package struct StoreSettings: Sendable {
     package var groupSize = 256
     /// Writes waiting for a commit at most; beyond, a write is refused as unavailable.
     package var maximumWaitingWrites = 10_000
-    /// The server's own reads waiting for their thread at most; beyond, a read is refused as unavailable.
+    /// The server's own reads waiting for their thread at most; beyond, a read
+    /// is refused as unavailable.
     package var maximumWaitingReads = 10_000
-    /// Reads of one owner waiting for a thread at most; beyond, that owner's reads are refused as unavailable.
+    /// Reads of one owner waiting for a thread at most; beyond, that owner's reads
+    /// are refused as unavailable.
     package var maximumWaitingReadsOfOwner = 1000
     /// Threads, each with a connection, that read for clients.
     ///
@@ -55,7 +57,8 @@ package struct StoreStatistics: Sendable, Hashable {
     package var waitingWrites = 0
     /// Reads that wait for a thread now.
     package var waitingReads = 0
-    /// Why the last group was refused as a whole, and since when groups are; nil once one is committed.
+    /// Why the last group was refused as a whole, and since when groups are;
+    /// nil once one is committed.
     package var refusal: Refusal?
 
     /// A store that has done nothing yet.

@@ -36,7 +36,8 @@ struct WriterLoop {
         }
     }
 
-    /// One transaction for the group, in which each write can fail alone; throws when the group as a whole has failed.
+    /// One transaction for the group, in which each write can fail alone; throws when the
+    /// group as a whole has failed.
     ///
     /// Savepoints would cost each write a quarter of its time, and failures are rare. So a group
     /// runs without. When a write fails after others, or in a batch, nil is answered, and the group
@@ -134,7 +135,8 @@ struct WriterLoop {
         }
     }
 
-    /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until what fails is one write.
+    /// Runs a batch in a savepoint; one that fails is undone, divided and run again, until
+    /// what fails is one write.
     private func runInSavepoint(
         _ batch: ArraySlice<any QueuedWrite>,
         _ writer: SQLWriter,
@@ -193,7 +195,8 @@ struct WriterLoop {
 // MARK: After the commit
 
 extension WriterLoop {
-    /// Reads the numbers of messages that are stored, where the answers that told them were lost with the connection.
+    /// Reads the numbers of messages that are stored, where the answers that told them were
+    /// lost with the connection.
     private mutating func complete(_ writer: SQLWriter) throws(StoreError) {
         for messages in writer.unnumbered {
             do throws(StoreError) {
@@ -243,7 +246,8 @@ extension WriterLoop {
     mutating func close() {
         guard let connection = session?.connection else { return }
         if thread.role == .server {
-            // The log is complete without a checkpoint: a failure here only leaves it for the next start.
+            // The log is complete without a checkpoint: a failure here only
+            // leaves it for the next start.
             try? connection.checkpoint()
         }
         connection.close()

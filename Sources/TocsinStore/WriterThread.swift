@@ -12,7 +12,8 @@ struct WriterThread: Sendable {
     let statistics: Mutexed<StoreStatistics>
     let opening: Opening
 
-    /// Opens the database, tells so, commits groups until the queue is closed and empty, and closes the database.
+    /// Opens the database, tells so, commits groups until the queue is closed and empty,
+    /// and closes the database.
     func run(opened: @Sendable (Result<Void, StoreError>) -> Void, ended: @Sendable () -> Void) {
         let claim: (any ServerClaim)?
         var session: SQLSession?
@@ -46,7 +47,8 @@ struct WriterThread: Sendable {
         return true
     }
 
-    /// A connection to the database, which is brought to this program's level when that has not been done.
+    /// A connection to the database, which is brought to this program's level
+    /// when that has not been done.
     func connect() throws(StoreError) -> SQLSession {
         do throws(StoreError) {
             try opening.check()
@@ -108,7 +110,8 @@ struct WriterThread: Sendable {
 
 /// Whether the database is open and at this program's level, and if not, why.
 ///
-/// A server that other machines run may be away when this one starts: then the store goes on trying, with each write.
+/// A server that other machines run may be away when this one starts: then the store goes on
+/// trying, with each write.
 struct Opening: Sendable {
     private let failure = Mutexed<StoreError?>(.unavailable(reason: "the database is being opened"))
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Each figure beside its floor or its peers, in one run; `BenchOptions.usage` says what can be asked for.
+/// Each figure beside its floor or its peers, in one run; `BenchOptions.usage`
+/// says what can be asked for.
 @main
 enum Bench {
     static func main() async {

@@ -16,8 +16,8 @@ extension Process {
 
     /// Starts it with no signal blocked.
     ///
-    /// A child begins with the signal mask of the thread that starts it, and threads of the concurrency runtime block nearly
-    /// all signals: a peer in C or Python would never see SIGTERM.
+    /// A child begins with the signal mask of the thread that starts it, and threads of the
+    /// concurrency runtime block nearly all signals: a peer in C or Python would never see SIGTERM.
     func start() throws {
         var (none, own) = (sigset_t(), sigset_t())
         sigemptyset(&none)

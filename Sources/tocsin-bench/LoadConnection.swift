@@ -1,7 +1,7 @@
 import Glibc
 
-/// One blocking keep-alive HTTP connection with one request under way, as plain as it can be, so that the load generator
-/// costs little.
+/// One blocking keep-alive HTTP connection with one request under way, as plain as it can be, so
+/// that the load generator costs little.
 final class LoadConnection {
     let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 16_384)

@@ -1,6 +1,7 @@
 import JSON
 
-/// A cached query of 20 messages over HTTP, beside the same server's `/healthz`: what the query costs above HTTP alone.
+/// A cached query of 20 messages over HTTP, beside the same server's `/healthz`: what the
+/// query costs above HTTP alone.
 struct QueryBenchmark {
     let options: BenchOptions
     private static let connections = 16

@@ -10,7 +10,8 @@ final class ServerProcess {
     private let isFirst: Bool
     private static let startSeconds = 60.0
 
-    /// A server of its own, or one more node beside `first`: with its key, its user's token and its database.
+    /// A server of its own, or one more node beside `first`: with its key, its
+    /// user's token and its database.
     init(environment: [String: String] = [:], beside first: ServerProcess? = nil) throws {
         isFirst = first == nil
         directory = try first?.directory ?? .makeTemporaryFolder("bench")

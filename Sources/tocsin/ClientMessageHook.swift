@@ -12,7 +12,8 @@ struct MessageHook {
     /// One variable of an environment holds at most 128 KiB on Linux.
     private static let maximumVariableBytes = 100_000
 
-    /// Runs the command to its end and returns its exit status; a signal counts as 128 and its number.
+    /// Runs the command to its end and returns its exit status; a signal
+    /// counts as 128 and its number.
     func run(_ message: FeedMessage) async throws -> Int32 {
         let environment = ProcessInfo.processInfo.environment.merging(Self.variables(of: message)) { $1 }
         let input = try Self.input(message)
@@ -25,8 +26,9 @@ struct MessageHook {
 
     /// Starts the command in a process group of its own, with no signal blocked or ignored.
     ///
-    /// A child inherits the signal mask of the thread that starts it, and threads of the concurrency runtime block
-    /// nearly all signals: then neither the command nor what it starts could be ended by SIGTERM.
+    /// A child inherits the signal mask of the thread that starts it, and threads of the
+    /// concurrency runtime block nearly all signals: then neither the command nor what it starts
+    /// could be ended by SIGTERM.
     private func start(_ environment: [String: String], reading input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -86,7 +88,8 @@ struct MessageHook {
         return String(text[..<end])
     }
 
-    /// The message as a file without a name: unlike a pipe it never waits for a command that does not read.
+    /// The message as a file without a name: unlike a pipe it never waits for a
+    /// command that does not read.
     private static func input(_ message: FeedMessage) throws(CommandFailure) -> Int32 {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         var name = Array("\(folder)/tocsin-XXXXXX".utf8CString)

@@ -35,7 +35,8 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// Where client commands write: results to standard output, at once; what people should know to standard error.
+/// Where client commands write: results to standard output, at once; what people
+/// should know to standard error.
 enum Terminal {
     /// Writes a line of the result.
     static func print(_ line: String) {

@@ -1,6 +1,7 @@
 /// What one call of the GraphQL tool was asked to do.
 ///
-/// Read by hand and not by the argument parser, because with `--stdin-lines` each line brings its own.
+/// Read by hand and not by the argument parser, because with `--stdin-lines`
+/// each line brings its own.
 struct GraphQLArguments {
     enum Action: String {
         case parse
@@ -69,7 +70,8 @@ struct GraphQLArguments {
             return value
         }
         switch parts[0] {
-        // Both kinds of documents share one grammar, so the flag asks for nothing that is not done anyway.
+        // Both kinds of documents share one grammar, so the flag asks for nothing
+        // that is not done anyway.
         case "--sdl": break
         case "--schema": schema = try value()
         case "--root-value": rootValue = try value()

@@ -1,7 +1,8 @@
 import GraphQL
 import JSON
 
-/// Executes operations against a JSON value: fields are its members, `__typename` names the type where it is open.
+/// Executes operations against a JSON value: fields are its members, `__typename` names
+/// the type where it is open.
 struct RootValueRequest: Sendable {
     var root: JSONValue
     var variables: JSONObject
@@ -50,7 +51,8 @@ struct RootValueRequest: Sendable {
         return map
     }
 
-    /// Objects as deep in lists as their field's type; what is no list where one belongs is for the engine to refuse.
+    /// Objects as deep in lists as their field's type; what is no list where one belongs is
+    /// for the engine to refuse.
     private static func objects(_ value: JSONValue, _ type: TypeReference?) -> ResolvedValue<JSONValue> {
         switch value {
         case .null: .null

@@ -3,7 +3,8 @@ import GraphQL
 import JSON
 import TocsinServer
 
-/// Answers calls of the GraphQL tool; keeps the schemas of the calls before, which suites use again and again.
+/// Answers calls of the GraphQL tool; keeps the schemas of the calls before, which
+/// suites use again and again.
 struct GraphQLTool {
     /// What a call prints, and its exit code.
     struct Answer {

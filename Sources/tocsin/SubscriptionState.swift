@@ -5,8 +5,8 @@ import TocsinServer
 
 /// The file in which `tocsin subscribe --state` keeps where it stands.
 ///
-/// It is replaced as a whole: written beside, synchronised with the disk and renamed, so that whatever is killed, the file
-/// holds a point that was true.
+/// It is replaced as a whole: written beside, synchronised with the disk and renamed, so that
+/// whatever is killed, the file holds a point that was true.
 struct SubscriptionState {
     let path: String
     /// The topic as the user named it.

@@ -1,7 +1,8 @@
 /// What each target may import: the arrows of the map in `Sources/ARCHITECTURE.md`.
 ///
-/// SwiftPM lets a target import what its dependencies depend on, so the compiler does not hold the map; this table does.
-/// `Synchronization`, a part of the standard library, is allowed everywhere and not listed.
+/// SwiftPM lets a target import what its dependencies depend on, so the compiler does not hold
+/// the map; this table does. `Synchronization`, a part of the standard library, is allowed
+/// everywhere and not listed.
 enum AllowedImports {
     static let table: [String: Set<String>] = [
         // Kernel
@@ -60,7 +61,8 @@ enum AllowedImports {
 
     private static let nio: Set<String> = ["NIOCore", "NIOPosix"]
 
-    /// Targets that may use `FoundationEssentials`, each with its reason; those with `Foundation` above need none.
+    /// Targets that may use `FoundationEssentials`, each with its reason; those with
+    /// `Foundation` above need none.
     ///
     /// What `tocsin` links has no `Foundation`, which brings 34 MB of Unicode tables.
     static let essentials = [
@@ -68,7 +70,8 @@ enum AllowedImports {
         "tocsin": "the environment, and absolute paths of the simulator's folder",
     ]
 
-    /// What may be written only with a reason in the comment above, and how often in all of Sources and Tests.
+    /// What may be written only with a reason in the comment above, and how often in
+    /// all of Sources and Tests.
     ///
     /// A higher number is changed here, in the commit that needs it.
     static let counted: [String: Int] = [

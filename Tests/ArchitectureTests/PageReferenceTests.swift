@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Who reads the repository has the repository alone, so nothing in it may rest on a page that is elsewhere.
+/// Who reads the repository has the repository alone, so nothing in it may rest on
+/// a page that is elsewhere.
 @Suite("References to pages")
 struct PageReferenceTests {
     /// This suite's own folder spells what it looks for.
@@ -55,7 +56,8 @@ private struct TextFile {
         Array(zip(1..., text.split(separator: "\n", omittingEmptySubsequences: false)))
     }
 
-    /// Whether a path in this file is that of a file: from the package's folder, this file's own, or `docs`.
+    /// Whether a path in this file is that of a file: from the package's folder,
+    /// this file's own, or `docs`.
     func leads(to page: String) -> Bool {
         let own = (path as NSString).deletingLastPathComponent
         return ["", own, "docs"].contains { folder in

@@ -3,8 +3,8 @@ import Foundation
 import GraphQL
 import JSON
 
-// What libFuzzer calls with every input it makes up. The environment's FUZZ_TARGET names the part of the engine that
-// gets it: language, schema, validation or execution.
+// What libFuzzer calls with every input it makes up. The environment's FUZZ_TARGET names the part
+// of the engine that gets it: language, schema, validation or execution.
 
 private let target = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? "language"
 
@@ -51,7 +51,8 @@ private func tree(_ bytes: [UInt8]) -> JSONValue? {
     return (try? JSONParser.parse(text, limits: limits)).map(withoutLocations)
 }
 
-/// Without locations, and without the difference between block strings and others, which printing may change.
+/// Without locations, and without the difference between block strings and others,
+/// which printing may change.
 private func withoutLocations(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let values): return .array(values.map(withoutLocations))
@@ -86,7 +87,8 @@ private func fuzzValidation(_ bytes: [UInt8]) {
 
 // MARK: Execution
 
-/// Executes what is valid with data and variables that depend on the input alone, some of them wrong.
+/// Executes what is valid with data and variables that depend on the input
+/// alone, some of them wrong.
 private func fuzzExecution(_ bytes: [UInt8]) {
     guard let schema = fuzzedSchema, let document = try? parse(bytes), !document.operations.isEmpty,
         validate(document, against: schema, limits: .specification).isEmpty

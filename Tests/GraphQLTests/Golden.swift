@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Compares text with a file of `Golden/`; with `UPDATE_GOLDEN=1` in the environment it rewrites the file instead.
+/// Compares text with a file of `Golden/`; with `UPDATE_GOLDEN=1` in the environment it
+/// rewrites the file instead.
 func expectGolden(
     _ text: String,
     _ name: String,

@@ -49,7 +49,8 @@ struct DeliveryTests {
             let expected = Phone.ofAda.flatMap { [[$0, "By curl", "One"], [$0, "By command", "Two"]] }
             #expect(Set(seen) == Set(expected))
             #expect(seen.count == expected.count, "\(pushes)")
-            // Bob's own message comes after ada's in the server's order: when it is there, hers would be.
+            // Bob's own message comes after ada's in the server's order: when it
+            // is there, hers would be.
             _ = try await bobsClient.publish(topic: .id(bobsTopic), title: "Bob's own")
             try await eventually("bob's own message on his socket") { !bobs.events.isEmpty }
             #expect(bobs.events == [["title": "Bob's own"]])
@@ -83,7 +84,8 @@ struct DeliveryTests {
             let pushes = try await scene.untilDelivered(3)
             for phone in Phone.ofAda {
                 let titles = pushes.filter { $0.token == phone }.map(\.title)
-                // A push may be doubled when the server died between the provider's answer and our record of it.
+                // A push may be doubled when the server died between the provider's
+                // answer and our record of it.
                 #expect(Set(titles) == ["Round 1", "Round 2", "Round 3"], "\(phone): \(titles)")
                 #expect(titles.count <= 6)
             }

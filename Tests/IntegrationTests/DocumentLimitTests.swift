@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Limits of documents, as set", .timeLimit(.minutes(5)))
 struct DocumentLimitTests {
-    /// A setting, the value it gets, and a request that the value refuses, with words of the refusal.
+    /// A setting, the value it gets, and a request that the value refuses,
+    /// with words of the refusal.
     private struct Case {
         let key: String
         let value: Int

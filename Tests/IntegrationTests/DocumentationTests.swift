@@ -4,7 +4,8 @@ import TestDatabases
 import Testing
 import TocsinClient
 
-/// Runs the blocks marked `sh` of the README and of the pages in `docs`, each page's in their order, by one shell.
+/// Runs the blocks marked `sh` of the README and of the pages in `docs`, each page's in
+/// their order, by one shell.
 @Suite("Pages, as they are tried", .serialized, .timeLimit(.minutes(15)))
 struct DocumentationTests {
     @Test("every block marked sh runs to its end, without an error of GraphQL", arguments: TriedPage.all)
@@ -28,7 +29,8 @@ struct DocumentationTests {
         }
     }
 
-    /// The page's commands find `tocsin`, and ports of their own in place of those that the page names.
+    /// The page's commands find `tocsin`, and ports of their own in place of
+    /// those that the page names.
     private static func run(_ page: TriedPage, in folder: String, _ variables: [String: String]) async throws {
         let (port, control) = try (freePort(), freePort())
         var script = "set -eu -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\ncd '\(folder)'\n"

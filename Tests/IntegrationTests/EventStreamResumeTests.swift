@@ -25,7 +25,8 @@ struct EventStreamResumeTests {
             )
         }
 
-        /// Every event so far, its id and its response; each is a chunk of its own, so that its lines are whole.
+        /// Every event so far, its id and its response; each is a chunk of its own, so
+        /// that its lines are whole.
         func events() throws -> [(id: String?, response: JSONValue)] {
             connection.look()
             let text = String(decoding: connection.received, as: UTF8.self).replacing("\r\n", with: "\n")

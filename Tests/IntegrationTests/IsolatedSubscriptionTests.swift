@@ -18,7 +18,8 @@ struct IsolatedSubscriptionTests {
             for listener in listeners { try await listener.untilSettled() }
 
             let adasIDs = try await stir(installation, token: scene.ada, topicID: scene.topicID)
-            // Bob's own events come after ada's in the server's order: when they are there, hers would be.
+            // Bob's own events come after ada's in the server's order: when they
+            // are there, hers would be.
             let bobsTopic = try await client.makeTopic(named: "bobs")
             let bobsIDs = try await stir(installation, token: scene.bob, topicID: bobsTopic)
             for field in ["onCreateTopic", "onUpdateTopic", "onDeleteTopic", "onCreateMessage"] {

@@ -9,9 +9,11 @@ import TocsinStore
 struct KillDuringFanoutTests {
     private static let phones = 20_000
     private static let kills = 3
-    /// `TOCSIN_PUSH_IN_FLIGHT`: what may have been accepted and not yet recorded when the server dies.
+    /// `TOCSIN_PUSH_IN_FLIGHT`: what may have been accepted and not yet
+    /// recorded when the server dies.
     private static let inFlight = 1000
-    /// Each push is answered late, so that the server always dies with many accepted and not recorded.
+    /// Each push is answered late, so that the server always dies with many
+    /// accepted and not recorded.
     private static let simulator = [
         "--quiet", "--streams", "300", "--late-seconds", "0.2", "--rate", "apns:slow=1", "--records", "0",
     ]

@@ -5,7 +5,8 @@ import TocsinClient
 import TocsinSQLite
 import TocsinStore
 
-/// `tocsin backup`, `export` and `import` as people use them, and what is kept by the settings of retention.
+/// `tocsin backup`, `export` and `import` as people use them, and what is kept by
+/// the settings of retention.
 @Suite("Backup, moving and retention", .timeLimit(.minutes(5)))
 struct MovingCommandTests {
     /// Numbers and titles of a topic's messages, by number.

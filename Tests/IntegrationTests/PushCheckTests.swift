@@ -182,7 +182,8 @@ struct PushCheckTests {
             try await eventually("it was tried") { try await scene.stat("apns", "refused", "ServiceUnavailable") >= 1 }
             try await scene.untilStatuses(id, ["EXPIRED": 1])
             try await simulator.post("/_outage?provider=apns&kind=none")
-            // A later message goes out when the provider is asked again; the stale one would have gone before it.
+            // A later message goes out when the provider is asked again; the stale one
+            // would have gone before it.
             try await scene.untilStatuses(try await scene.publish("Fresh"), ["ACCEPTED": 1])
             let screen = try await simulator.get("/_screen?token=\(PushScene.phone("a1"))")
             #expect(screen["shown"]?.arrayValue?.map { $0["title"] } == ["Fresh"])

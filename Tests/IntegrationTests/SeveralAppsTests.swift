@@ -82,7 +82,8 @@ struct SeveralAppsTests {
         )
     }
 
-    /// The key for the other side is refused: that side alone is paused, and the explanation says why.
+    /// The key for the other side is refused: that side alone is paused, and
+    /// the explanation says why.
     private func pausedSide(_ installation: Installation, _ client: TocsinClient, _ ada: String) async throws {
         _ = try await client.registerPushToken(
             Self.device(String(repeating: "c3", count: 32), "production", app: Self.second)

@@ -86,7 +86,8 @@ struct SharingByNameTests {
             #expect(try await Self.notes(bob, installation) == ["for bob", "for bob's id"])
             #expect(try await Self.notes(carol, installation) == ["for carol's id", "for carol's id and name"])
             for (subject, name) in [
-                // Bob's name, then ids of others, as subject and as name, with and without the other half.
+                // Bob's name, then ids of others, as subject and as name, with
+                // and without the other half.
                 ("bob", "mallory"), ("bob", nil), ("mallory", bobsID), ("mallory", Self.carolsID),
                 ("6f9619ff-8b86-4011-b42d-00c04fc964fe", Self.carolsID),
             ] {

@@ -88,7 +88,8 @@ struct SlowReaderTests {
         }
     }
 
-    /// It wakes up: what it gets has no hole, then the cursor to go on from, then 1013; the rest comes with the cursor.
+    /// It wakes up: what it gets has no hole, then the cursor to go on from, then 1013; the
+    /// rest comes with the cursor.
     private static func expectResumable(
         _ socket: RawSocket,
         _ installation: Installation,
@@ -128,7 +129,8 @@ struct SlowReaderTests {
         }
     }
 
-    /// Lets this process and its children have so many connections each way; answers how many there may be.
+    /// Lets this process and its children have so many connections each way;
+    /// answers how many there may be.
     private static func raiseFileLimit(to count: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

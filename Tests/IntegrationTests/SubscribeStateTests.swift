@@ -48,7 +48,8 @@ struct SubscribeStateTests {
                 process.signal(SIGKILL)
                 try await process.untilExit()
                 let run = numbers(process)
-                // What the last run had handled and could not keep any more comes again, and nothing else.
+                // What the last run had handled and could not keep any more comes
+                // again, and nothing else.
                 let again = run.first == handled.last && !handled.isEmpty
                 handled += again ? Array(run.dropFirst()) : run
             }

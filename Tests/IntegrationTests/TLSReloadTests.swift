@@ -69,7 +69,8 @@ struct TLSReloadTests {
         #expect(seen.output.replacing(" ", with: "").contains("subject=CN=\(name)"), "\(seen)")
     }
 
-    /// Sends SIGHUP and waits for the line that it leads to, which is the server's next one of this text.
+    /// Sends SIGHUP and waits for the line that it leads to, which is the
+    /// server's next one of this text.
     private static func hangUp(_ installation: Installation, until text: String) async throws {
         let lines = { installation.log.split(separator: "\n").filter { $0.contains(text) }.count }
         let before = lines()

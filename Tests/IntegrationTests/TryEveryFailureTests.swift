@@ -4,7 +4,8 @@ import Testing
 import TocsinClient
 import TocsinSimulator
 
-/// `docs/try-every-failure.md` says what the ledger shows for each token prefix; these tests try all of them.
+/// `docs/try-every-failure.md` says what the ledger shows for each token prefix;
+/// these tests try all of them.
 ///
 /// `UPDATE_GOLDEN=1` writes what was seen into the page instead.
 @Suite("The page that says how to try every failure", .serialized, .timeLimit(.minutes(15)))
@@ -94,7 +95,8 @@ enum FailurePage {
             .deletingLastPathComponent().appendingPathComponent("docs/try-every-failure.md").path
     }
 
-    /// The rows of the table for a provider: prefix, answer, what the server does, what the ledger shows.
+    /// The rows of the table for a provider: prefix, answer, what the server
+    /// does, what the ledger shows.
     static func rows(provider: String) throws -> [Row] {
         var section = ""
         var rows: [Row] = []

@@ -5,7 +5,8 @@ import TocsinClient
 
 /// Browsers on the built server; the simulator is their push service and decrypts for them.
 ///
-/// No real browser: one that runs without a network cannot subscribe, because its vendor's push service makes subscriptions.
+/// No real browser: one that runs without a network cannot subscribe, because its vendor's push
+/// service makes subscriptions.
 @Suite("Pushes to browsers, on the built server", .timeLimit(.minutes(3)))
 struct WebPushTests {
     private static let register = """

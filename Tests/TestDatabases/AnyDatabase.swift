@@ -2,7 +2,8 @@ import Glibc
 import TocsinSQLite
 package import TocsinStore
 
-/// The database for suites that run on one at a time: SQLite, or PostgreSQL where `TOCSIN_TEST_DATABASE=postgres` says so.
+/// The database for suites that run on one at a time: SQLite, or PostgreSQL where
+/// `TOCSIN_TEST_DATABASE=postgres` says so.
 package enum AnyDatabase {
     package static let variable = "TOCSIN_TEST_DATABASE"
 

@@ -1,7 +1,8 @@
 package import TocsinStore
 
 extension SQLDatabase {
-    /// Waits until so many sessions of this database, on PostgreSQL, wait for another's row or lock.
+    /// Waits until so many sessions of this database, on PostgreSQL, wait
+    /// for another's row or lock.
     package func waitForWaiters(_ count: Int64 = 1) async throws {
         let watcher = try connect(.reader)
         defer { watcher.close() }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Passes bytes between clients and a PostgreSQL server on this machine, until it is told to cut, to stall, or to lead
-/// elsewhere.
+/// Passes bytes between clients and a PostgreSQL server on this machine, until it is told to cut,
+/// to stall, or to lead elsewhere.
 package final class PostgresProxy: Sendable {
     private struct Orders {
         var word: String?
@@ -205,8 +205,9 @@ extension PostgresProxy {
         return isListening ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    /// A port that was free a moment ago, of those that the system gives to nobody who asks for any: until a server has been
-    /// prepared for it, a connection that somebody opens does not take it.
+    /// A port that was free a moment ago, of those that the system gives to nobody who
+    /// asks for any: until a server has been prepared for it, a connection that
+    /// somebody opens does not take it.
     package static func freePort() -> UInt16? {
         for _ in 0..<100 {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -3,7 +3,8 @@ package import TocsinPostgres
 package import TocsinStore
 
 extension TransactionMark {
-    /// The mark of what a session commits next, whose number is not told; nil where the server does not know the session.
+    /// The mark of what a session commits next, whose number is not told; nil where the server
+    /// does not know the session.
     package static func unnumbered(
         of connection: any SQLConnection,
         proof: TransactionProof

@@ -77,7 +77,8 @@ struct AllTopicsFeedTests {
         let heard = await sink.takeResponses(1)
         #expect(heard.map(\.cursor) == [nil])
         let inTopic = await named.takeResponses(1)
-        // The reader's cursor names the topic alone: how many messages the owner has elsewhere is the owner's.
+        // The reader's cursor names the topic alone: how many messages the owner has
+        // elsewhere is the owner's.
         let (again, _) = await scene.follow(topic, after: inTopic.first?.cursor, as: FeedScene.staff)
         try await scene.publish(["3"], to: [topic])
         #expect(titles(try await again.take(1)) == ["3"])

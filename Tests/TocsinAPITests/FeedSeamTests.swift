@@ -9,7 +9,8 @@ import TocsinStore
 struct FeedSeamTests {
     private let titles = { FeedScene.titles($0) }
 
-    /// 450 messages, and a subscriber behind the first, who has the first page and takes no more yet.
+    /// 450 messages, and a subscriber behind the first, who has the first
+    /// page and takes no more yet.
     private func stalled(_ scene: FeedScene, namesTopic: Bool) async throws -> (topic: String, sink: CollectingSink) {
         let topic = try await scene.api.makeTopic()
         let cursors = try await scene.publish((1...450).map(String.init), to: [topic])
@@ -92,7 +93,8 @@ struct FeedSeamTests {
         try await scene.publish(["1", "2"], to: [topic])
         let name = namesTopic ? topic : nil
         let (sink, _) = await scene.follow(name, after: nil)
-        // What was committed before anybody listened does not wait; of these at least one is dropped.
+        // What was committed before anybody listened does not wait; of these
+        // at least one is dropped.
         let titles = (3...10).map(String.init)
         try await scene.publish(titles, to: [topic])
         #expect(try await sink.take(1).isEmpty)

@@ -113,7 +113,8 @@ struct FeedTruthTests {
 struct RestoredFeedTests {
     private let titles = { FeedScene.titles($0) }
 
-    /// As after a restore from a backup that ends with the third message, and as many new ones as were lost, and more.
+    /// As after a restore from a backup that ends with the third message, and as many new
+    /// ones as were lost, and more.
     private func restore(_ scene: FeedScene, _ topic: String) async throws {
         try scene.change("DELETE FROM messages WHERE number > 3", [])
         try scene.change("UPDATE topics SET last_number = 3", [])

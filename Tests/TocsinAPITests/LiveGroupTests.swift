@@ -6,7 +6,8 @@ import TocsinCore
 
 @Suite("Groups of equal subscribers", .timeLimit(.minutes(2)))
 struct LiveGroupTests {
-    /// Two listeners to new persons, whose `salary` is for admins, and whether they get the same bytes.
+    /// Two listeners to new persons, whose `salary` is for admins, and whether
+    /// they get the same bytes.
     struct Pair: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var one: Identity

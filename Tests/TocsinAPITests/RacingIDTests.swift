@@ -4,7 +4,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// Two nodes store a message under one name at the same moment, each having found that nobody has it.
+/// Two nodes store a message under one name at the same moment, each having
+/// found that nobody has it.
 @Suite("The same id at two nodes at once", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
 struct RacingIDTests {
     private struct Order: Sendable {
@@ -33,8 +34,8 @@ struct RacingIDTests {
 
     /// What two orders under one name are answered, each by a node of its own.
     ///
-    /// A message's id and key are looked for before its topic's row is locked: where both wait for that, neither has seen
-    /// the other.
+    /// A message's id and key are looked for before its topic's row is locked: where both wait for
+    /// that, neither has seen the other.
     private func race(_ first: Order, _ second: Order, by name: String, on nodes: Nodes) async throws -> [JSONValue] {
         let blocker = try nodes.database.connect(.tool)
         defer { blocker.close() }

@@ -2,7 +2,8 @@ import GraphQL
 import Testing
 import TocsinAPI
 
-/// What Amplify's apps may have in their schema and Tocsin does not take: each is told with its line and what to write.
+/// What Amplify's apps may have in their schema and Tocsin does not take: each is told with
+/// its line and what to write.
 @Suite("What a model file cannot say")
 struct SchemaRefusalTests {
     private static let shipped = """

@@ -1,7 +1,8 @@
 import Testing
 import TocsinAPI
 
-/// Mistakes that would change who may do what, or come to light only when a client asks: told at the start, with line and advice.
+/// Mistakes that would change who may do what, or come to light only when a client asks: told at
+/// the start, with line and advice.
 @Suite("What a model file must not say in silence")
 struct SchemaStrictnessTests {
     private static let shipped = """

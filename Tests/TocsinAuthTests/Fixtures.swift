@@ -1,4 +1,5 @@
-/// Keys and tokens made once with Python's `cryptography` and `joserfc`, so that another implementation has the first word.
+/// Keys and tokens made once with Python's `cryptography` and `joserfc`, so that another
+/// implementation has the first word.
 enum Fixtures {
     static let ecPKCS8 = """
         -----BEGIN PRIVATE KEY-----
@@ -145,7 +146,8 @@ enum Fixtures {
         ","kid":"secret","k":"c2VjcmV0"}]}
         """
 
-    /// Issuer `https://id.example`, audience `app-1`, sub `0f9d`, user `alice`, from 1 800 000 000 for an hour.
+    /// Issuer `https://id.example`, audience `app-1`, sub `0f9d`, user `alice`, from 1
+    /// 800 000 000 for an hour.
     static let ecToken = """
         eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiIsImtpZCI6ImVjLTEifQ.eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUiLCJhdWQiO\
         iJhcHAtMSIsInN1YiI6IjBmOWQiLCJjb2duaXRvOnVzZXJuYW1lIjoiYWxpY2UiLCJ0b2tlbl91c2UiOiJpZCIsImlhdCI6MTgwM\

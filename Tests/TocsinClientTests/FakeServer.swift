@@ -4,7 +4,8 @@ import Synchronization
 import TocsinClient
 import TocsinHTTP
 
-/// The product's own front on a free port, serving a fake topic; it can be stopped and started again where it was.
+/// The product's own front on a free port, serving a fake topic; it can be stopped and
+/// started again where it was.
 final class FakeServer: Sendable {
     let topic: FakeTopic
     private let server: Mutex<HTTPServer<FakeTopic>?> = Mutex(nil)

@@ -18,7 +18,8 @@ struct Bench {
     private static let folderPath = FileManager.default.temporaryDirectory
         .appendingPathComponent("tocsin-wire-\(UUID().uuidString)").path
 
-    /// One folder of keys for all tests: they are the same for every simulator, and making them takes time.
+    /// One folder of keys for all tests: they are the same for every simulator,
+    /// and making them takes time.
     private static let folder: Result<String, SimulatorError> = {
         atexit { try? FileManager.default.removeItem(atPath: Bench.folderPath) }
         return Result { () throws(SimulatorError) in

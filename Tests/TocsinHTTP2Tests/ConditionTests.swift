@@ -20,7 +20,8 @@ struct ConditionTests {
                 #expect(await bench.send(bench.apnsBatch(tokens)).allSatisfy { $0.status == 200 })
             }
             #expect((2...20).contains(bench.stat("apns", "streamsPeak") ?? 0))
-            // Lowered while pushes are on their way: those too many are refused unprocessed, none is lost.
+            // Lowered while pushes are on their way: those too many are refused
+            // unprocessed, none is lost.
             bench.simulator.apply(try script(#"{"apns":{"streams":2}}"#))
             let answers = await bench.send(bench.apnsBatch(tokens))
             #expect(answers.allSatisfy { $0.status == 200 || $0.kind == "notProcessed" })

@@ -10,7 +10,8 @@ import TocsinHTTP2
 import TocsinPush
 import TocsinSimulator
 
-/// The provider, the transport and the fake push service, which refuses what real ones refuse and decrypts the rest.
+/// The provider, the transport and the fake push service, which refuses what real ones
+/// refuse and decrypts the rest.
 @Suite("Web Push over HTTP/2", .timeLimit(.minutes(2)))
 struct FakeWebPushTests {
     /// Time that goes on by itself.

@@ -87,7 +87,8 @@ struct RawPeerTests {
             var batch = batch
             batch.timeoutSeconds = 2
             #expect(await send(transport, batch).map(\.kind) == ["unknown"])
-            // While the PING is unanswered nothing more is sent on that connection. Busy cores need time to connect anew.
+            // While the PING is unanswered nothing more is sent on that connection. Busy cores
+            // need time to connect anew.
             batch.timeoutSeconds = 6
             #expect(await send(transport, batch).map(\.kind) == ["unknown"])
             #expect(peer.connections.withLock { $0 } == 2)

@@ -120,7 +120,8 @@ struct TransportFaultTests {
     @Test("a provider that cannot be reached is said so, and tried again only after a pause")
     func unreachable() async throws {
         try await Bench.with(transport: { $0.firstBackoffSeconds = 60 }) { bench in
-            // No test's server is ever given this port, as it might the port of one that has stopped.
+            // No test's server is ever given this port, as it might the port
+            // of one that has stopped.
             var batch = bench.apnsBatch([deviceToken("aa")])
             batch.pool.origin = "https://localhost:1"
             let first = await bench.send(batch)

@@ -213,7 +213,8 @@ struct EventStreamTests {
 
     @Test("a replay far larger than the queue arrives whole when it waits for room")
     func replay() async throws {
-        // The echo replays before it answers that it is live: a busy machine may take its time for that.
+        // The echo replays before it answers that it is live: a busy machine
+        // may take its time for that.
         try await TestServer.with(settings: { $0.answerMilliseconds = 60_000 }) { server in
             let client = try await server.connect()
             client.send(get("subscription replay"))

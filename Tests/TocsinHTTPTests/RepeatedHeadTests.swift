@@ -137,7 +137,8 @@ struct RepeatedHeadTests {
                     let sample = Sample.random(number, mayBeChunked: connection % 3 == 0, &random)
                     bytes += Array(sample.request.utf8)
                     expected.append(sample.answer)
-                    // Those of every second connection wait for their answers, as those of most clients do.
+                    // Those of every second connection wait for their answers, as
+                    // those of most clients do.
                     if connection % 2 == 0 || Bool.random(using: &random) {
                         try await client.sendInPieces(bytes, by: witness, &random)
                         bytes = []
@@ -201,7 +202,8 @@ struct RepeatedHeadTests {
 }
 
 extension RawClient {
-    /// Sends bytes in up to three pieces, each of which the server has read before the next is sent.
+    /// Sends bytes in up to three pieces, each of which the server has read
+    /// before the next is sent.
     fileprivate func sendInPieces(
         _ bytes: [UInt8],
         by witness: RawClient,
@@ -212,7 +214,8 @@ extension RawClient {
             let cut = Int.random(in: rest.startIndex...rest.endIndex, using: &random)
             send(Array(rest[..<cut]))
             rest = rest[cut...]
-            // On the same loop: when the second is answered, what came before the first has been read.
+            // On the same loop: when the second is answered, what came before
+            // the first has been read.
             for _ in 1...2 {
                 witness.post("q")
                 _ = try await witness.response()

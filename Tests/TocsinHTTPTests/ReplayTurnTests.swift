@@ -7,7 +7,8 @@ struct ReplayTurnTests {
     /// Pages of a replay of the echo's, and how many of them it hands over in a turn.
     private static let (pages, pagesOfTurn) = (40, 4)
 
-    /// A server whose bound is less than one page; the echo replays before it answers that it is live.
+    /// A server whose bound is less than one page; the echo replays before it
+    /// answers that it is live.
     private func withServer(_ body: (TestServer) async throws -> Void) async throws {
         let change = { (settings: inout HTTPServerSettings) in
             settings.answerMilliseconds = 120_000

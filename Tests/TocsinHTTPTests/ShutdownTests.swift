@@ -21,7 +21,8 @@ struct ShutdownTests {
 
     @Test("idle connections are closed, sockets are told with 1001, and nobody can connect")
     func idle() async throws {
-        // An address that no other test has: its servers might be given the port as soon as it is free.
+        // An address that no other test has: its servers might be given the
+        // port as soon as it is free.
         try await TestServer.with(settings: { $0.host = "127.0.0.2" }) { server in
             let idle = try await server.connect()
             idle.post("a")
@@ -32,7 +33,8 @@ struct ShutdownTests {
             #expect(await idle.readToEnd() == "")
             #expect(try await socket.closeFrame().closeCode == 1001)
             await stopped
-            // A process that another suite forks may hold the socket for a moment more; nobody answers on it.
+            // A process that another suite forks may hold the socket for a moment
+            // more; nobody answers on it.
             let late = try await server.connectIfListening()
             late?.post("a")
             #expect(await late?.readToEnd() ?? "" == "")

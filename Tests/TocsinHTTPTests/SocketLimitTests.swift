@@ -14,7 +14,8 @@ struct SocketLimitTests {
         let change = { (settings: inout HTTPServerSettings) in
             settings.messagesPerSecond = 0.001
             settings.messageBurst = 4
-            // So long that a server that waits for the peer's goodbye is found out by the suite's limit.
+            // So long that a server that waits for the peer's goodbye is found
+            // out by the suite's limit.
             settings.lingerMilliseconds = 3_600_000
         }
         try await TestServer.with(settings: change) { server in
@@ -136,7 +137,8 @@ struct SocketLimitTests {
                 try await client.openSession()
                 clients.append(client)
             }
-            // Nine tenths of the time have gone: nobody's is over. Then eleven tenths: everybody's is.
+            // Nine tenths of the time have gone: nobody's is over. Then
+            // eleven tenths: everybody's is.
             clock.advance(milliseconds: 899)
             for client in clients {
                 client.sendText(Self.ping)

@@ -53,7 +53,8 @@ struct NATSDoorbellTests {
         alone.doorbell.ring()
         #expect(try await isHeard(listeners[1], ringing: listeners[2]))
         #expect(alone.doorbell.state.sent == sent + 1)
-        // The other's rings are heard, the own one is not: no more than those that came from elsewhere.
+        // The other's rings are heard, the own one is not: no more than those
+        // that came from elsewhere.
         #expect(alone.doorbell.state.heard - heard <= listeners[2].doorbell.state.sent)
         for listener in listeners { await listener.end() }
     }

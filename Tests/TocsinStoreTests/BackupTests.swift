@@ -8,7 +8,8 @@ import TocsinStore
 struct BackupTests {
     private let models = TestModels()
 
-    /// Runs the body with an open store, its file and a path for the backup, all in a folder that goes.
+    /// Runs the body with an open store, its file and a path for the backup,
+    /// all in a folder that goes.
     private func withStore(_ body: (SQLStore, _ source: String, _ copy: String) async throws -> Void) async throws {
         let folder = NSTemporaryDirectory() + "tocsin-backup-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -36,7 +37,8 @@ struct BackupTests {
         }
     }
 
-    /// Publishes five at a time until it is told that this is enough, and at least twenty times; answers how often.
+    /// Publishes five at a time until it is told that this is enough, and at least twenty
+    /// times; answers how often.
     private func publishing(to store: SQLStore, until isEnough: @Sendable () -> Bool) async throws -> Int {
         var rounds = 0
         while !isEnough() || rounds < 20 {

@@ -6,7 +6,8 @@ import TocsinStore
 struct ExaminedPageTests {
     private let models = TestModels()
 
-    /// Messages 1 to `count` of the topic `t1`, with so long bodies; every tenth has the title `hit`.
+    /// Messages 1 to `count` of the topic `t1`, with so long bodies; every
+    /// tenth has the title `hit`.
     private func messages(_ count: Int, bodyBytes: Int = 10) -> [Record] {
         (1...count).map { number in
             var message = models.message("m\(number)", topic: "t1", number: Int64(number))

@@ -100,7 +100,8 @@ struct JournalRingTests {
             flag.isUp.store(true, ordering: .releasing)
             node.reader.ring()
             for number in 7...9 { try await node.publish("m\(number)", to: "t", models) }
-            // Nothing of its own signals is told a second time, though the row is read as another node's is.
+            // Nothing of its own signals is told a second time, though the row is
+            // read as another node's is.
             _ = try await node.awaitEvents(6)
             await node.reader.looked()
             #expect(node.numbers(of: "t") == Array(4...9))

@@ -206,7 +206,8 @@ struct JournalTests {
                         """
                     )
                 }
-                // A writer that was cut may not have written; the same message again is then a new one.
+                // A writer that was cut may not have written; the same message
+                // again is then a new one.
                 try? await nodes[0].publish("m\(index)", to: "t", models)
             }
             let stored = try await nodes[0].store.read { reader throws(StoreError) in

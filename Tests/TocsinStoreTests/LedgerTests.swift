@@ -48,7 +48,8 @@ struct LedgerTests {
                 let late = Membership(topicID: topic, userID: UserID("dee"), push: true, createdAt: moment(11))
                 try writer.save(late)
                 #expect(try writer.membersWithoutDevice(of: fanout).map(\.text) == ["cy"])
-                // A phone registered afterwards was not there; one removed since was, and has its own outcome.
+                // A phone registered afterwards was not there; one removed since was,
+                // and has its own outcome.
                 var phone = Device.test("c1", user: "cy")
                 phone.registeredAt = moment(11)
                 try writer.save(phone)

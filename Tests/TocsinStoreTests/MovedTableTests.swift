@@ -2,7 +2,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// A migration that adds a table or changes a key fails here until `MovedTable.all` says what becomes of it.
+/// A migration that adds a table or changes a key fails here until `MovedTable.all`
+/// says what becomes of it.
 @Suite("Moved tables")
 struct MovedTableTests {
     private static func migrated(_ database: any SQLDatabase) throws -> any SQLConnection {

@@ -2,8 +2,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// One row for many deliveries that were never sent, as older versions wrote it: whoever reads deliveries sees them as if each
-/// had a row of its own.
+/// One row for many deliveries that were never sent, as older versions wrote it: whoever reads
+/// deliveries sees them as if each had a row of its own.
 @Suite("Runs of messages to members without devices, of older versions")
 struct OlderRunTests {
     private let models = TestModels()

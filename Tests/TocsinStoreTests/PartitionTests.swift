@@ -56,7 +56,8 @@ struct PartitionTests {
         return try await DeliveryReaper(store: store, time: clock, keptSeconds: 7 * 86_400).runOnce()
     }
 
-    /// A message made on a day, by the server or with an id of a client's, and a delivery of that day.
+    /// A message made on a day, by the server or with an id of a client's,
+    /// and a delivery of that day.
     private func deliver(_ id: String?, on day: Int64, _ status: DeliveryStatus, to store: SQLStore) async throws
         -> String
     {

@@ -2,7 +2,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// The two meanings of `Predicate`, in memory and in SQL, compared on generated rows and conditions.
+/// The two meanings of `Predicate`, in memory and in SQL, compared on
+/// generated rows and conditions.
 @Suite("Predicates in SQL")
 struct PredicateMeaningTests {
     private let models = TestModels()

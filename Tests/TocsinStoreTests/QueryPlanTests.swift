@@ -3,7 +3,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// The queries that the shipped schema makes must walk an index in order: never a whole table, never a sort.
+/// The queries that the shipped schema makes must walk an index in order: never a
+/// whole table, never a sort.
 @Suite("Query plans")
 struct QueryPlanTests {
     private let models = TestModels()

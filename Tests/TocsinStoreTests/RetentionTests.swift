@@ -2,7 +2,8 @@ import Testing
 import TocsinCore
 import TocsinStore
 
-/// What is kept is always the last numbers of a topic, and the bounds of topics and feeds say from where.
+/// What is kept is always the last numbers of a topic, and the bounds of topics
+/// and feeds say from where.
 @Suite("Retention of messages")
 struct RetentionTests {
     private let models = TestModels()
@@ -22,7 +23,8 @@ struct RetentionTests {
         )
     }
 
-    /// Publishes to these topics in turn, a message a second from second 1 on; ids are `topic-number`.
+    /// Publishes to these topics in turn, a message a second from second 1
+    /// on; ids are `topic-number`.
     private func publish(
         _ topics: [String],
         times: Int,
@@ -80,7 +82,8 @@ struct RetentionTests {
         try await database.withStore { store in
             try await store.insert([models.topic("a")])
             try await publish(["a"], times: 9, to: store)
-            // Made at second 1 to 9; at second 10 those of second 7 and later are no older than 3 s.
+            // Made at second 1 to 9; at second 10 those of second 7 and
+            // later are no older than 3 s.
             #expect(try await reaper(store, now: 10_000, keptSeconds: 3).runOnce() == 6)
             #expect(try await kept(store) == ["a-7", "a-8", "a-9"])
             #expect(try await bounds(store) == (7, 7))

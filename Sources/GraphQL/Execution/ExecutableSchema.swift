@@ -2,7 +2,8 @@ public import JSON
 
 /// A schema and the resolvers of all its fields, checked against each other at start.
 public struct ExecutableSchema<Object: Sendable, Context: Sendable>: Sendable {
-    /// The schema to validate and plan against; it knows how custom scalars check what clients send.
+    /// The schema to validate and plan against; it knows how custom scalars
+    /// check what clients send.
     public var schema: Schema { core.schema }
     @usableFromInline let core: ExecutionCore
 
@@ -32,8 +33,8 @@ public struct SchemaBindingErrors: Error, Sendable, CustomStringConvertible {
 extension ExecutableSchema {
     /// Answers a query or mutation (GraphQL §6.2).
     ///
-    /// Stays on the caller's executor, but for the root fields of a query that wait for something at the same time. A
-    /// task that is cancelled stops between two levels.
+    /// Stays on the caller's executor, but for the root fields of a query that wait for something
+    /// at the same time. A task that is cancelled stops between two levels.
     @inlinable
     public func execute(
         _ plan: ExecutionPlan,
@@ -66,7 +67,8 @@ extension ExecutableSchema {
 
     /// Answers one event of a subscription (GraphQL §6.2.3.2).
     ///
-    /// The event is the value of the root field, or its parent where that field has a resolver of its own.
+    /// The event is the value of the root field, or its parent where that field
+    /// has a resolver of its own.
     @inlinable
     public func executeEvent(
         _ plan: ExecutionPlan,

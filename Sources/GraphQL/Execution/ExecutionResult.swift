@@ -6,11 +6,13 @@ public struct ExecutionOptions: Sendable {
     public var errorEncoding: @Sendable (GraphQLError, inout JSONWriter) -> Void
     /// How many errors a response tells; further ones are counted in nothing and told nowhere.
     public var maximumErrors: Int
-    /// How many bytes a response has at most, about; a longer one is refused with `RequestErrors` of kind `size`.
+    /// How many bytes a response has at most, about; a longer one is refused with
+    /// `RequestErrors` of kind `size`.
     public var maximumBytes = 16 * 1024 * 1024
     /// Whether errors about unknown names in variables end in similar names of the schema.
     public var suggests = true
-    /// Asked before each level is resolved; when it says no, the request ends with an error instead of data.
+    /// Asked before each level is resolved; when it says no, the request ends with
+    /// an error instead of data.
     ///
     /// Resolvers that wait must watch the time themselves, or be cancelled.
     public var hasTimeLeft: (@Sendable () -> Bool)?
@@ -27,7 +29,8 @@ public struct ExecutionOptions: Sendable {
 
 /// The answer to a request (GraphQL §7).
 public struct ExecutionResult: Sendable {
-    /// The complete response object as JSON: `{"data":…,"errors":[…]}`, or `{"errors":[…]}` for a request error.
+    /// The complete response object as JSON: `{"data":…,"errors":[…]}`, or
+    /// `{"errors":[…]}` for a request error.
     public let bytes: [UInt8]
     /// The errors of the response.
     public let errors: [GraphQLError]

@@ -1,6 +1,7 @@
 // The one file that handles objects; compiled for the application's own type.
 extension ExecutionState {
-    /// Puts the values of a column into its cells, and their objects among the parents of the next level.
+    /// Puts the values of a column into its cells, and their objects among the
+    /// parents of the next level.
     @inlinable
     mutating func store<Object: Sendable>(_ values: consuming [ResolvedValue<Object>], of call: FieldCall) {
         let first = reserveColumn(values.count)
@@ -17,7 +18,8 @@ extension ExecutionState {
 
     /// Objects of one type are put into their group together: `target` says where the first goes.
     ///
-    /// They are moved out of the values, because a copy retains, and later releases, every string an object holds.
+    /// They are moved out of the values, because a copy retains, and later releases,
+    /// every string an object holds.
     @inlinable
     mutating func store<Object: Sendable>(
         _ values: consuming [ResolvedValue<Object>],

@@ -38,8 +38,9 @@ struct ExecutionState: ~Copyable {
     private(set) var cells = Arena<Cell>(capacity: 8)
     private(set) var values: [JSONValue] = []
     private(set) var failures: [GraphQLError] = []
-    /// First, by the selection's number, the group of the level being gathered, below zero where there is none; then the
-    /// first cell of each column of each group, below zero where the field is no column or was not resolved.
+    /// First, by the selection's number, the group of the level being gathered, below zero where
+    /// there is none; then the first cell of each column of each group, below zero where the field
+    /// is no column or was not resolved.
     private var offsets: Arena<Int>
     private let steps: PlanSteps
     private var firstOfLevel = 0

@@ -1,6 +1,7 @@
 public import JSON
 
-/// Takes the value of one leaf from its resolver, and writes it straight into the response where it fits its type.
+/// Takes the value of one leaf from its resolver, and writes it straight into the
+/// response where it fits its type.
 ///
 /// A resolver calls one of its functions once; what it writes after that is ignored.
 public struct LeafWriter: ~Copyable {
@@ -17,7 +18,8 @@ public struct LeafWriter: ~Copyable {
         case nothing
         case written
         case null
-        /// It gave a value the executor must complete, because it is a list or needs a check: `pending`.
+        /// It gave a value the executor must complete, because it is a list or
+        /// needs a check: `pending`.
         case pending
         /// It gave an error: `failure`.
         case failed
@@ -130,8 +132,8 @@ public struct LeafWriter: ~Copyable {
     }
 }
 
-/// The bytes of a response being written: memory lent by the array that will hold them, or memory of its own once they
-/// have outgrown it.
+/// The bytes of a response being written: memory lent by the array that will hold them, or memory
+/// of its own once they have outgrown it.
 ///
 /// Noncopyable, so that writing needs no look at who else holds it.
 struct ResponseBuffer: ~Copyable {
@@ -143,7 +145,8 @@ struct ResponseBuffer: ~Copyable {
     /// Whether more was written than the limit allows: then what is here is worthless.
     private(set) var isOverflown = false
 
-    /// How many bytes are kept free behind the cursor, so that short things are written without asking.
+    /// How many bytes are kept free behind the cursor, so that short things
+    /// are written without asking.
     static let slack = 32
 
     /// A buffer over memory that must outlive its use and is longer than the slack.

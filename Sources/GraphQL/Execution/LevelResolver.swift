@@ -1,4 +1,5 @@
-/// The first half of execution: resolves level by level, each field once for all its parents (GraphQL §6.3).
+/// The first half of execution: resolves level by level, each field once for all
+/// its parents (GraphQL §6.3).
 ///
 /// It never waits: `next` gives the field that must be waited for, `store` takes what came of it. A
 /// class, because a task that waits keeps what it holds itself in memory that is dearer.
@@ -50,7 +51,8 @@ final class LevelResolver {
         nextLevel = 1
     }
 
-    /// Makes ready to resolve everything below the one root field of an event, whose value is the event itself.
+    /// Makes ready to resolve everything below the one root field of an event, whose
+    /// value is the event itself.
     func begin(event: ResolvedColumn, root: any RowOwner) {
         addRoot(root)
         nextLevel = 1
@@ -69,7 +71,8 @@ final class LevelResolver {
         state.fill(target.group, with: root)
     }
 
-    /// Goes on until a field must be waited for, and gives that; `nil` when all is resolved, or nothing more is to be.
+    /// Goes on until a field must be waited for, and gives that; `nil` when all is resolved,
+    /// or nothing more is to be.
     ///
     /// Stops between levels when the task is cancelled or its time is over.
     func next() -> WaitingField? {
@@ -93,7 +96,8 @@ final class LevelResolver {
         if !level.isEmpty {
             groupsLeft = level
         } else if let root = rootsLeft.popFirst() {
-            // GraphQL §6.3.1: the next root field of a mutation begins when all below the one before is done.
+            // GraphQL §6.3.1: the next root field of a mutation begins when all
+            // below the one before is done.
             (group, stepsLeft) = (0, root..<root + 1)
         } else {
             return false

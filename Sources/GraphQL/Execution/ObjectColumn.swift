@@ -17,9 +17,9 @@ protocol RowOwner: AnyObject, Sendable {
 
 /// Objects that share a selection, one row each.
 ///
-/// Only code that is compiled where the application registers its resolvers knows the type; the engine itself is not
-/// generic, because another module's generic code runs unspecialised and looks up metadata for every value, which was
-/// a third of the time of a small response.
+/// Only code that is compiled where the application registers its resolvers knows the type; the
+/// engine itself is not generic, because another module's generic code runs unspecialised and looks
+/// up metadata for every value, which was a third of the time of a small response.
 @usableFromInline
 final class ObjectColumn<Object: Sendable>: RowOwner {
     @usableFromInline let objects: [Object]
@@ -48,8 +48,8 @@ struct Rows {
 
     @inlinable
     init<Object: Sendable>(_ column: ObjectColumn<Object>) {
-        // The pointer outlives the closure: an array's elements stay where they are while it is alive and unchanged,
-        // and the column is neither changed nor let go before these rows.
+        // The pointer outlives the closure: an array's elements stay where they are while it is
+        // alive and unchanged, and the column is neither changed nor let go before these rows.
         let base = column.objects.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
         self.init(
             base: base ?? UnsafeRawPointer(Unmanaged.passUnretained(column).toOpaque()),
@@ -68,8 +68,9 @@ struct Rows {
 
 /// One row, seen in its place.
 ///
-/// Noncopyable, so that a leaf borrows the object instead of copying it, which would retain and release every string
-/// it holds. It has the layout of the object, its one member, so that a column's memory can be read as rows.
+/// Noncopyable, so that a leaf borrows the object instead of copying it, which would retain and
+/// release every string it holds. It has the layout of the object, its one member, so that a
+/// column's memory can be read as rows.
 @usableFromInline
 struct Row<Object: Sendable>: ~Copyable {
     @usableFromInline let object: Object

@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// Noncopyable, so that walking over the steps of every row retains nothing.
 struct Step: ~Copyable {
-    /// `,"key":`, in memory that can be read in steps of sixteen bytes; for a constant with its value behind it.
+    /// `,"key":`, in memory that can be read in steps of sixteen bytes; for a constant
+    /// with its value behind it.
     let key: UnsafeRawPointer
     let keyLength: Int
     let kind: Kind
@@ -65,7 +66,8 @@ struct Step: ~Copyable {
 
 /// The steps of all selections of a plan, for the fields that a request includes.
 ///
-/// Unchecked, because the memory it owns is written by the initializer alone and read until it is gone.
+/// Unchecked, because the memory it owns is written by the initializer alone
+/// and read until it is gone.
 final class PlanSteps: @unchecked Sendable {
     let bindings: Bindings
     /// Where the steps of each selection stand.
@@ -132,7 +134,8 @@ final class PlanSteps: @unchecked Sendable {
 final class StepCache: Sendable {
     private let state = Mutex(State())
     private static let maximumVariants = 16
-    /// How many steps all variants together may have; a plan of many fields keeps fewer variants, or none.
+    /// How many steps all variants together may have; a plan of many fields keeps
+    /// fewer variants, or none.
     private static let maximumSteps = 4096
 
     private struct State {
@@ -143,7 +146,8 @@ final class StepCache: Sendable {
 
     init() {}
 
-    /// How many steps may come to be held of a plan with so many fields and so many variables that decide about them.
+    /// How many steps may come to be held of a plan with so many fields and so many
+    /// variables that decide about them.
     static func capacity(fields: Int, switches: Int) -> Int {
         let variants = min(1 << min(switches, 32), maximumVariants)
         return variants == 1 ? fields : min(fields * variants, maximumSteps)

@@ -2,8 +2,9 @@ public import JSON
 
 /// Resolvers by schema coordinate (`Type.field`).
 ///
-/// A resolver registered for a field of an interface serves all object types that implement it and have none of their
-/// own. Registration is inlinable, so that what handles objects is compiled for the application's own type.
+/// A resolver registered for a field of an interface serves all object types that implement it and
+/// have none of their own. Registration is inlinable, so that what handles objects is compiled for
+/// the application's own type.
 public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
     /// Writes a leaf of one parent: a plain call, without arguments, on the hot path.
     public typealias Leaf = @Sendable (_ parent: Object, _ out: inout LeafWriter) -> Void
@@ -60,7 +61,8 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
         erased.resolvers[coordinate] = .value(Self.erase(resolve))
     }
 
-    /// Registers a field that is resolved once for all parents of a level; at the root the parents are the root alone.
+    /// Registers a field that is resolved once for all parents of a level; at the root the
+    /// parents are the root alone.
     ///
     /// Root fields of a query that are registered so run at the same time.
     @inlinable
@@ -110,7 +112,8 @@ public struct ResolverMap<Object: Sendable, Context: Sendable>: Sendable {
         erased.serializations[scalar] = convert
     }
 
-    /// Registers how a custom scalar's values are checked or converted on their way in, from variables and documents.
+    /// Registers how a custom scalar's values are checked or converted on their way in, from
+    /// variables and documents.
     public mutating func coerce(
         scalar: String,
         _ check: @escaping @Sendable (JSONValue) throws(CoercionError) -> JSONValue

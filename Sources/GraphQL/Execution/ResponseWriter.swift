@@ -1,6 +1,7 @@
 import JSON
 
-/// The second half of execution: writes what was resolved, depth first, into one buffer (GraphQL §6.4.3, §6.4.4).
+/// The second half of execution: writes what was resolved, depth first, into one buffer
+/// (GraphQL §6.4.3, §6.4.4).
 ///
 /// A function that writes a value returns `false` when a null stands where none may. What it has
 /// written is worthless then: the nearest field that takes a null cuts the buffer back and writes
@@ -15,7 +16,8 @@ struct ResponseWriter: ~Copyable {
     var errors: [GraphQLError] = []
     var path: [PathStep] = []
 
-    /// One step of the path to what is being written, turned into words only when there is an error.
+    /// One step of the path to what is being written, turned into words
+    /// only when there is an error.
     enum PathStep {
         case field(Int)
         case index(Int)

@@ -1,7 +1,7 @@
 /// The events of a subscription (GraphQL §6.2.3.1).
 ///
-/// Each event is the value of the subscription's root field; where that field has a resolver of its own, the event is
-/// the resolver's parent instead.
+/// Each event is the value of the subscription's root field; where that field has a resolver of its
+/// own, the event is the resolver's parent instead.
 public final class SourceStream<Object: Sendable>: Sendable {
     /// Gives the next event, `nil` after the last.
     public typealias Next = @Sendable () async throws(GraphQLError) -> Object?
@@ -18,7 +18,8 @@ public final class SourceStream<Object: Sendable>: Sendable {
     /// A stream of the events of an asynchronous stream.
     public convenience init(_ events: AsyncStream<Object>) {
         self.init { () async throws(GraphQLError) in
-            // Iterators of one stream share its buffer, so that a new one goes on where the last one stopped.
+            // Iterators of one stream share its buffer, so that a new one goes on
+            // where the last one stopped.
             var iterator = events.makeAsyncIterator()
             return await iterator.next()
         }
@@ -27,8 +28,8 @@ public final class SourceStream<Object: Sendable>: Sendable {
 
 /// The responses of a subscription, one for each event (GraphQL §6.2.3.2 MapSourceToResponseEvent).
 ///
-/// It ends when its source ends or its task is cancelled, and throws what the source throws. It is to be walked through
-/// once.
+/// It ends when its source ends or its task is cancelled, and throws what the source throws. It is
+/// to be walked through once.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// One response.
     public typealias Element = ExecutionResult

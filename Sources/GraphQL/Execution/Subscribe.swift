@@ -1,7 +1,8 @@
 public import JSON
 
 extension ExecutableSchema {
-    /// Finds the events of a subscription through its registered source (GraphQL §6.2.3.1 CreateSourceEventStream).
+    /// Finds the events of a subscription through its registered source (GraphQL §6.2.3.1
+    /// CreateSourceEventStream).
     ///
     /// Throws what is wrong with the request, or the error of the source with its location.
     @inlinable

@@ -1,8 +1,8 @@
 public import JSON
 
 extension ExecutableSchema {
-    /// What a subscription's root field was asked for; for applications that find the events themselves, and answer
-    /// each with `executeEvent`.
+    /// What a subscription's root field was asked for; for applications that find the events
+    /// themselves, and answer each with `executeEvent`.
     public func subscription(
         _ plan: ExecutionPlan,
         variables: JSONObject = [:],

@@ -12,7 +12,8 @@ enum ByteClass {
     /// A literal, because its address is a constant: no array to retain or check.
     static var table: UnsafePointer<UInt8> { letters.utf8Start }
 
-    /// White space and commas, punctuators, quotes, comments, digits, the spread, and `x` for what begins nothing.
+    /// White space and commas, punctuators, quotes, comments, digits, the spread, and `x`
+    /// for what begins nothing.
     private static let letters: StaticString = """
         xxxxxxxxxwwxxwxxxxxxxxxxxxxxxxxx\
         wpqcpxpxppxxwdsxddddddddddpxxpxx\
@@ -63,14 +64,16 @@ extension UnsafeBufferPointer<UInt8> {
         let high = ones << 7
         let low = word & ~high
         let lowercase = low | ones * 0x20
-        // Adding carries into a byte's high bit exactly when the byte is at least so large; no byte reaches the next.
+        // Adding carries into a byte's high bit exactly when the byte is at least so large;
+        // no byte reaches the next.
         let letters = (lowercase + ones * (0x80 - 0x61)) & ~(lowercase + ones * (0x80 - 0x7B))
         let digits = (low + ones * (0x80 - 0x30)) & ~(low + ones * (0x80 - 0x3A))
         let underscores = ~((low ^ ones * 0x5F) + ones * 0x7F)
         return (~(letters | digits | underscores) | word) & high
     }
 
-    /// The first byte from here on that is no white space (GraphQL §2.1.2, §2.1.3, §2.1.5), indentation at a leap.
+    /// The first byte from here on that is no white space
+    /// (GraphQL §2.1.2, §2.1.3, §2.1.5), indentation at a leap.
     @inline(__always)
     func endOfBlanks(from start: Int) -> Int {
         var position = start

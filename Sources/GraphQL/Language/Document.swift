@@ -1,7 +1,7 @@
 /// What was written in one text: operations and fragments, or the definitions of a type system.
 ///
-/// The text and its flat syntax tree. Validation and planning read the tree; the definitions as values are made when
-/// they are asked for.
+/// The text and its flat syntax tree. Validation and planning read the tree; the definitions as
+/// values are made when they are asked for.
 public struct Document: Sendable {
     let tree: SyntaxTree
 

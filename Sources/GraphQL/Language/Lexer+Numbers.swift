@@ -1,5 +1,6 @@
 extension Lexer {
-    /// GraphQL §2.10.1, §2.10.2: IntValue and FloatValue, not followed by a digit, a dot or a letter.
+    /// GraphQL §2.10.1, §2.10.2: IntValue and FloatValue, not followed by a
+    /// digit, a dot or a letter.
     mutating func readNumber() throws(SyntaxError) -> Token {
         var token = Token.int
         var position = start

@@ -1,5 +1,6 @@
 extension Lexer {
-    /// GraphQL §2.10.4: StringValue, from the opening quote on; only checked, decoded when someone asks.
+    /// GraphQL §2.10.4: StringValue, from the opening quote on; only checked,
+    /// decoded when someone asks.
     mutating func readString() throws(SyntaxError) -> Token {
         if peek(start + 1) == UInt8(ascii: "\""), peek(start + 2) == UInt8(ascii: "\"") {
             try readBlockString()

@@ -3,7 +3,8 @@
 /// A token is a kind and an offset. Its text stays in the source, and lines are counted only when
 /// an error needs them.
 struct Lexer {
-    // Unsafe, because this loop sees every byte: the parser keeps the buffer alive for as long as the lexer.
+    // Unsafe, because this loop sees every byte: the parser keeps the buffer alive
+    // for as long as the lexer.
     let bytes: UnsafeBufferPointer<UInt8>
     /// The kind of the token under view.
     private(set) var token = Token.startOfFile
@@ -29,7 +30,8 @@ struct Lexer {
     mutating func advance() throws(SyntaxError) {
         previousEnd = end
         var position = end
-        // Two tests that are mostly foreseen instead of a jump by class that is not: a third of the time of parsing.
+        // Two tests that are mostly foreseen instead of a jump by class that is not: a
+        // third of the time of parsing.
         if position < bytes.count, classes[Int(bytes[unchecked: position])] == ByteClass.blank {
             position = bytes.endOfBlanks(from: position + 1)
         }

@@ -1,6 +1,7 @@
 /// A name where it stands in a source, compared byte by byte.
 struct NameSlice: Hashable {
-    // Unsafe, because names are compared more often than anything else: valid as long as the source it is a slice of.
+    // Unsafe, because names are compared more often than anything else: valid as long as the
+    // source it is a slice of.
     let start: UnsafePointer<UInt8>
     let length: Int
 
@@ -33,7 +34,8 @@ struct NameSlice: Hashable {
         hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
     }
 
-    /// A number of 64 bits made of the name and a seed, for tables whose names the schema's author chose.
+    /// A number of 64 bits made of the name and a seed, for tables whose names
+    /// the schema's author chose.
     func mixed(seed: UInt64) -> UInt64 {
         var mix = seed &+ UInt64(truncatingIfNeeded: length)
         var position = 0

@@ -1,4 +1,5 @@
-/// Makes the values of `Document.definitions` from the syntax tree, for whoever would rather hold values than views.
+/// Makes the values of `Document.definitions` from the syntax tree, for whoever would
+/// rather hold values than views.
 struct NodeBuilder {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var lines = SourceLines()
@@ -156,7 +157,8 @@ extension NodeView {
         return self
     }
 
-    /// The value after the equals sign of a variable or input value: the one child that is neither text nor type.
+    /// The value after the equals sign of a variable or input value: the one child that
+    /// is neither text nor type.
     var defaultValue: NodeView? {
         for child in children {
             switch child.kind {

@@ -1,4 +1,5 @@
-/// A node of a syntax tree as the passes over a document see it: a few words on the stack, nothing to retain.
+/// A node of a syntax tree as the passes over a document see it: a few words on the
+/// stack, nothing to retain.
 struct NodeView {
     // It is unsafe because validation and planning read millions of nodes a second. It is valid
     // inside `withRoot` alone. Each step is safe there, because the parser promises that `next`
@@ -102,7 +103,8 @@ extension NodeView {
         NameSlice(start: source + start, length: bytes.endOfName(from: start) - start)
     }
 
-    /// Whether a value is a variable or has one inside; those that hold values come first, what they hold follows them.
+    /// Whether a value is a variable or has one inside; those that hold values come first,
+    /// what they hold follows them.
     var containsVariable: Bool {
         for number in index..<next where self[number].kind == .variable { return true }
         return false

@@ -1,12 +1,14 @@
 /// What a document from outside may ask of the parser.
 public struct ParseLimits: Sendable, Hashable {
-    /// The longest document accepted, in bytes; never more than four thousand million, whatever this says.
+    /// The longest document accepted, in bytes; never more than four thousand
+    /// million, whatever this says.
     public var maximumBytes: Int {
         didSet { maximumBytes = min(maximumBytes, Self.addressableBytes) }
     }
     /// How many tokens a document may have.
     public var maximumTokens: Int
-    /// How deep selection sets, lists and objects may nest; never more than 200, whatever this says.
+    /// How deep selection sets, lists and objects may nest; never more than
+    /// 200, whatever this says.
     public var maximumDepth: Int
 
     /// The indices of nodes are numbers of 32 bits.

@@ -6,7 +6,8 @@ extension Parser {
         finish(operation)
     }
 
-    /// `OperationDefinition : Description? OperationType Name? VariablesDefinition? Directives? SelectionSet`.
+    /// `OperationDefinition : Description? OperationType Name? VariablesDefinition?
+    /// Directives? SelectionSet`.
     mutating func readOperation(_ operation: Int) throws(SyntaxError) {
         add(SyntaxNode.Flags(try readOperationKind()), to: operation)
         if lexer.token == .name { try readName(of: operation) }
@@ -79,7 +80,8 @@ extension Parser {
         try readFragment()
     }
 
-    /// `FragmentSpread : ... FragmentName Directives?`, `InlineFragment : ... TypeCondition? Directives? SelectionSet`.
+    /// `FragmentSpread : ... FragmentName Directives?`, `InlineFragment : ... TypeCondition?
+    /// Directives? SelectionSet`.
     private mutating func readFragment() throws(SyntaxError) {
         let node = begin(.fragmentSpread)
         try lexer.advance()
@@ -96,7 +98,8 @@ extension Parser {
         finish(node)
     }
 
-    /// `FragmentDefinition : Description? fragment FragmentName TypeCondition Directives? SelectionSet`.
+    /// `FragmentDefinition : Description? fragment FragmentName TypeCondition
+    /// Directives? SelectionSet`.
     mutating func readFragmentDefinition(_ fragment: Int) throws(SyntaxError) {
         set(fragment, .fragmentDefinition)
         try lexer.advance()

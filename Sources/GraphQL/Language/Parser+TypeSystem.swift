@@ -1,5 +1,6 @@
 extension Parser {
-    /// `TypeSystemDefinition`, or what follows the word `extend`; `false` when the word begins neither (GraphQL §3).
+    /// `TypeSystemDefinition`, or what follows the word `extend`; `false` when the word
+    /// begins neither (GraphQL §3).
     mutating func readTypeSystemDefinition(_ definition: Int) throws(SyntaxError) -> Bool {
         let before = nodes.count
         let isExtension = nodes[definition].flags.contains(.isExtension)
@@ -29,7 +30,8 @@ extension Parser {
         return true
     }
 
-    /// `SchemaDefinition : Description? schema Directives[Const]? { RootOperationTypeDefinition+ }`.
+    /// `SchemaDefinition : Description? schema Directives[Const]? {
+    /// RootOperationTypeDefinition+ }`.
     private mutating func readSchema(_ schema: Int, isExtension: Bool) throws(SyntaxError) {
         set(schema, .schema)
         try readDirectives(isConstant: true)
@@ -44,8 +46,8 @@ extension Parser {
         } while try !take(.closeBrace)
     }
 
-    /// `ObjectTypeDefinition : Description? type Name ImplementsInterfaces? Directives[Const]? FieldsDefinition?`, and
-    /// the same for `interface`.
+    /// `ObjectTypeDefinition : Description? type Name ImplementsInterfaces? Directives[Const]?
+    /// FieldsDefinition?`, and the same for `interface`.
     private mutating func readFields(of type: Int, _ kind: SyntaxNode.Kind) throws(SyntaxError) {
         set(type, kind)
         try readName(of: type)
@@ -73,7 +75,8 @@ extension Parser {
         finish(field)
     }
 
-    /// `InputValueDefinition : Description? Name : Type DefaultValue? Directives[Const]?`, between brackets or not there.
+    /// `InputValueDefinition : Description? Name : Type DefaultValue? Directives[Const]?`,
+    /// between brackets or not there.
     private mutating func readInputValues(_ open: Token, _ close: Token) throws(SyntaxError) {
         guard try take(open) else { return }
         repeat {
@@ -88,7 +91,8 @@ extension Parser {
         } while try !take(close)
     }
 
-    /// `UnionTypeDefinition : Description? union Name Directives[Const]? (= |? NamedType (| NamedType)*)?`.
+    /// `UnionTypeDefinition : Description? union Name Directives[Const]? (= |?
+    /// NamedType (| NamedType)*)?`.
     private mutating func readUnion(_ union: Int) throws(SyntaxError) {
         set(union, .unionType)
         try readName(of: union)
@@ -115,7 +119,8 @@ extension Parser {
         } while try !take(.closeBrace)
     }
 
-    /// `InputObjectTypeDefinition : Description? input Name Directives[Const]? { InputValueDefinition+ }?`.
+    /// `InputObjectTypeDefinition : Description? input Name Directives[Const]? {
+    /// InputValueDefinition+ }?`.
     private mutating func readInput(_ type: Int) throws(SyntaxError) {
         set(type, .inputObjectType)
         try readName(of: type)
@@ -123,7 +128,8 @@ extension Parser {
         try readInputValues(.openBrace, .closeBrace)
     }
 
-    /// `DirectiveDefinition : Description? directive @ Name ArgumentsDefinition? repeatable? on DirectiveLocations`.
+    /// `DirectiveDefinition : Description? directive @ Name ArgumentsDefinition?
+    /// repeatable? on DirectiveLocations`.
     private mutating func readDirectiveDefinition(_ directive: Int) throws(SyntaxError) {
         set(directive, .directiveDefinition)
         try expect(.at)

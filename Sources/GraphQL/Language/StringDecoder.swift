@@ -1,4 +1,5 @@
-/// Turns what stands between a string's quotes into its text (GraphQL §2.10.4); the lexer has checked it.
+/// Turns what stands between a string's quotes into its text (GraphQL §2.10.4);
+/// the lexer has checked it.
 enum StringDecoder {
     /// The text of a quoted string with escapes.
     static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -18,7 +19,8 @@ enum StringDecoder {
         return text + String(decoding: bytes[plain...], as: UTF8.self)
     }
 
-    /// BlockStringValue: common indentation goes, and blank lines at both ends; `\"""` stands for three quotes.
+    /// BlockStringValue: common indentation goes, and blank lines at both ends; `\"""`
+    /// stands for three quotes.
     static func dedented(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let lines = lines(bytes)
         let indents = lines.map { line in line.prefix { $0 == 0x20 || $0 == 0x09 }.count }

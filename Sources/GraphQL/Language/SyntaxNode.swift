@@ -1,7 +1,7 @@
 /// One node of a syntax tree: 24 bytes, no references.
 ///
-/// Nodes stand in the order in which they begin in the source, so a node's first child follows it, and its next sibling
-/// follows its whole subtree.
+/// Nodes stand in the order in which they begin in the source, so a node's first child follows it,
+/// and its next sibling follows its whole subtree.
 struct SyntaxNode: Sendable {
     var kind: Kind
     var flags: Flags
@@ -17,7 +17,8 @@ struct SyntaxNode: Sendable {
 
     /// What a node is, by the grammar's productions.
     ///
-    /// Names are the text of what they name, aliases the start of their field, and a non-null mark is a flag of its type.
+    /// Names are the text of what they name, aliases the start of their field, and a non-null
+    /// mark is a flag of its type.
     enum Kind: UInt8, Sendable {
         case document
         /// Of a definition; the first child.

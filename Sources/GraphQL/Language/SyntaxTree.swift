@@ -1,4 +1,5 @@
-/// All nodes of a document in two allocations: the source, which names and values are slices of, and the nodes.
+/// All nodes of a document in two allocations: the source, which names and values are
+/// slices of, and the nodes.
 struct SyntaxTree: Sendable {
     let source: [UInt8]
     let nodes: [SyntaxNode]
@@ -15,7 +16,8 @@ struct SyntaxTree: Sendable {
     ) throws(Failure) -> Result {
         try source.withUnsafeBufferPointer { (bytes) throws(Failure) -> Result in
             try nodes.withUnsafeBufferPointer { (nodes) throws(Failure) -> Result in
-                // The parser made a root of at least one byte; the empty tree has its root and one byte, too.
+                // The parser made a root of at least one byte; the empty tree has
+                // its root and one byte, too.
                 guard let base = nodes.baseAddress, let source = bytes.baseAddress else {
                     preconditionFailure("A syntax tree has no node.")
                 }

@@ -1,10 +1,10 @@
 import JSON
 
-/// The document as JSON in the shape of graphql-js's tree: every node with its `kind` and its `loc`, whose `start` and
-/// `end` count UTF-16 code units.
+/// The document as JSON in the shape of graphql-js's tree: every node with its `kind` and its
+/// `loc`, whose `start` and `end` count UTF-16 code units.
 ///
-/// For tools that compare or show documents. An optional member that was not written is left out; a list is there even
-/// when it is empty; numbers are text, as written.
+/// For tools that compare or show documents. An optional member that was not written is left out; a
+/// list is there even when it is empty; numbers are text, as written.
 public func syntaxTree(of source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> [UInt8] {
     let tree = try Parser.parse(checking: source, limits: limits)
     return tree.withRoot { root in
@@ -35,7 +35,8 @@ struct UTF16Offsets {
     }
 }
 
-/// Writes a document in the shape of graphql-js's tree; one function a node, its members in the order they are read.
+/// Writes a document in the shape of graphql-js's tree; one function a node, its members in
+/// the order they are read.
 struct TreeWriter {
     private(set) var json: JSONWriter
     private let offsets: UTF16Offsets

@@ -87,7 +87,8 @@ extension Value {
 
     /// The value as JSON without regard to a type, with values for its variables.
     ///
-    /// An absent variable is left out of objects, is `null` in lists, and gives `nil` when it is the whole value.
+    /// An absent variable is left out of objects, is `null` in lists, and gives `nil`
+    /// when it is the whole value.
     func json(replacing variable: (String) -> JSONValue?) -> JSONValue? {
         switch kind {
         case .variable(let name): return variable(name)

@@ -2,8 +2,9 @@ public import JSON
 
 /// A list of documents as the tools that build clients write it.
 ///
-/// Read are Apollo's persisted query manifest (`{"format": "apollo-persisted-query-manifest", "version": 1,
-/// "operations": [{"id", "body", "name", "type"}]}`) and Relay's (an object of texts by hash).
+/// Read are Apollo's persisted query manifest (`{"format":
+/// "apollo-persisted-query-manifest", "version": 1, "operations": [{"id", "body", "name",
+/// "type"}]}`) and Relay's (an object of texts by hash).
 public struct DocumentManifest: Sendable, Hashable {
     /// One document.
     public struct Entry: Sendable, Hashable {

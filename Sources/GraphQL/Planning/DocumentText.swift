@@ -1,7 +1,8 @@
 /// A document's text as the key of caches, compared byte by byte.
 ///
-/// Unlike a string it tells two spellings of the same character apart, because what clients see of constants does. It is
-/// hashed where a table asks for it, by a key made anew in each process, as Swift's own.
+/// Unlike a string it tells two spellings of the same character apart, because what clients see
+/// of constants does. It is hashed where a table asks for it, by a key made anew in each
+/// process, as Swift's own.
 public struct DocumentText: Sendable, Hashable {
     /// The text.
     public let text: String

@@ -1,13 +1,16 @@
-/// An operation made ready: fields merged, response keys as bytes, constant arguments coerced, types looked up.
+/// An operation made ready: fields merged, response keys as bytes, constant arguments
+/// coerced, types looked up.
 ///
-/// A plan is made once for a document and an operation name and serves any number of requests. It belongs to the
-/// schema it was made for, and to the copy of it that an `ExecutableSchema` holds. A class, because requests share it.
+/// A plan is made once for a document and an operation name and serves any number of requests. It
+/// belongs to the schema it was made for, and to the copy of it that an `ExecutableSchema` holds. A
+/// class, because requests share it.
 public final class ExecutionPlan: Sendable {
     /// What the operation does.
     public let operationKind: OperationKind
     /// The operation's name, if it has one.
     public let operationName: String?
-    /// What each request costs, for operations that variables can make too expensive; checked before executing.
+    /// What each request costs, for operations that variables can make too expensive;
+    /// checked before executing.
     public let variableCost: VariableCost?
     let tree: PlanTree
 

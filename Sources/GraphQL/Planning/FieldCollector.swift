@@ -32,7 +32,8 @@ struct FieldGroup {
         fields.append(field)
     }
 
-    /// The selection sets below, with what must still hold for each once the field itself is included.
+    /// The selection sets below, with what must still hold for each once the
+    /// field itself is included.
     var subselections: [(set: NodeView, conditions: [Condition])] {
         let isUniform = fields.allSatisfy { $0.conditions == fields[0].conditions }
         return fields.compactMap { field in
@@ -41,7 +42,8 @@ struct FieldGroup {
     }
 }
 
-/// GraphQL §6.3.2 CollectFields, for one object type, with conditions on variables kept instead of decided.
+/// GraphQL §6.3.2 CollectFields, for one object type, with conditions on variables
+/// kept instead of decided.
 struct FieldCollector {
     private let index: SchemaIndex
     private let fragments: FragmentTable
@@ -98,7 +100,8 @@ struct FieldCollector {
         return condition == type || index.isPossible(type, for: condition)
     }
 
-    /// Whether a fragment brings anything new; one that stood here unconditionally has brought all it can.
+    /// Whether a fragment brings anything new; one that stood here
+    /// unconditionally has brought all it can.
     private mutating func isFirst(_ number: Int, _ conditions: [Condition]) -> Bool {
         if visited.contains(VisitedFragment(number: number, conditions: [])) { return false }
         return visited.insert(VisitedFragment(number: number, conditions: conditions)).inserted

@@ -1,6 +1,7 @@
 /// Values by key within a number of entries and of bytes; those used least recently go first.
 ///
-/// Looking up, adding and dropping an entry each take a constant number of steps, however full it is.
+/// Looking up, adding and dropping an entry each take a constant number of
+/// steps, however full it is.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What is held under a key; a class, so that looking at it copies one reference.
     final class Entry: Sendable {

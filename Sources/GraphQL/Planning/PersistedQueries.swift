@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Documents that clients have sent once with their hash and may name by it from then on (automatic persisted queries).
+/// Documents that clients have sent once with their hash and may name by it from then on
+/// (automatic persisted queries).
 ///
-/// It is told only of documents that parsed and validated. It is bounded by entries and bytes, and so is what one owner
-/// put there: whoever floods it displaces documents of its own first.
+/// It is told only of documents that parsed and validated. It is bounded by entries and bytes, and
+/// so is what one owner put there: whoever floods it displaces documents of its own first.
 public final class PersistedQueries: Sendable {
     private struct Stored {
         let document: DocumentText
@@ -26,7 +27,8 @@ public final class PersistedQueries: Sendable {
     private let shareBytes: Int
     private let state: Mutex<State>
 
-    /// At most so many documents of together so many bytes, and for each owner one of so many parts of both.
+    /// At most so many documents of together so many bytes, and for each owner one
+    /// of so many parts of both.
     public init(maximumEntries: Int = 1000, maximumBytes: Int = 8_000_000, ownerParts: Int = 4) {
         shareEntries = max(1, maximumEntries / max(1, ownerParts))
         shareBytes = maximumBytes / max(1, ownerParts)

@@ -1,8 +1,10 @@
 import Synchronization
 
-/// Plans of one schema by document text and operation name; those used least recently go when there are too many.
+/// Plans of one schema by document text and operation name; those used least recently go
+/// when there are too many.
 ///
-/// An entry is never stale: the plan depends on the text, the name and the schema alone. Variables are no part of it.
+/// An entry is never stale: the plan depends on the text, the name and the schema alone.
+/// Variables are no part of it.
 public final class PlanCache: Sendable {
     private let schema: Schema
     private let parseLimits: ParseLimits
@@ -14,7 +16,8 @@ public final class PlanCache: Sendable {
         let document: DocumentText
         let operationName: String?
 
-        /// The name is left to comparison: a document has few operations, and only those it has are held.
+        /// The name is left to comparison: a document has few operations, and
+        /// only those it has are held.
         func hash(into hasher: inout Hasher) { hasher.combine(document) }
     }
 

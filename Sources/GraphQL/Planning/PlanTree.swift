@@ -57,7 +57,8 @@ final class PlannedField: Sendable {
     let arguments: ArgumentPlan
     let shape: TypeShape
     let kind: Kind
-    /// The ways in which it can be included, in the order of the document; each field of the document once.
+    /// The ways in which it can be included, in the order of the document; each
+    /// field of the document once.
     let occurrences: [Occurrence]
     /// What the engine must do with the field's value.
     enum Kind: Sendable {

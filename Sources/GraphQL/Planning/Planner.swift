@@ -2,8 +2,8 @@ import JSON
 
 /// Turns an operation into selections by number.
 ///
-/// The same fields on the same type are planned once, wherever they stand, so that a plan grows with the document and
-/// not with the number of ways through it.
+/// The same fields on the same type are planned once, wherever they stand, so that a plan grows
+/// with the document and not with the number of ways through it.
 struct Planner {
     private let schema: Schema
     private let index: SchemaIndex

@@ -1,17 +1,19 @@
 public import JSON
 
-/// The cost of an operation whose pages have sizes from variables, ready to be computed for each request.
+/// The cost of an operation whose pages have sizes from variables, ready to be
+/// computed for each request.
 ///
-/// It counts as validation does, on the merged fields of the plan: each costs one, times the pages it stands in. Each
-/// selection's cost is a fixed part and a part for each row of the page it inherits, so that each is looked at once
-/// however often it is used.
+/// It counts as validation does, on the merged fields of the plan: each costs one, times the pages
+/// it stands in. Each selection's cost is a fixed part and a part for each row of the page it
+/// inherits, so that each is looked at once however often it is used.
 public struct VariableCost: Sendable {
     /// How large a page is.
     enum PageSize: Sendable {
         /// The field does not say.
         case inherited
         case constant(Int)
-        /// Read from the request; this when it is not given, and as if the field did not say when that is nothing.
+        /// Read from the request; this when it is not given, and as if the field did not
+        /// say when that is nothing.
         case variable(String, otherwise: Int?)
     }
 

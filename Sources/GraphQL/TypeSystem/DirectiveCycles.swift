@@ -1,4 +1,5 @@
-/// Finds directives whose definitions use themselves (GraphQL §3.13), in time that grows with the definitions alone.
+/// Finds directives whose definitions use themselves (GraphQL §3.13), in time that grows
+/// with the definitions alone.
 struct DirectiveCycles {
     private let schema: Schema
     /// Directives, in the schema's order, then the input types they lead to.
@@ -19,7 +20,8 @@ struct DirectiveCycles {
         }
     }
 
-    /// The first directive of each group that refer to each other, and the way from it back to itself, as names.
+    /// The first directive of each group that refer to each other, and the way from it
+    /// back to itself, as names.
     func found() -> [(directive: DirectiveDefinition, way: String)] {
         let groups = groups()
         var told: Set<Int> = []

@@ -1,8 +1,8 @@
 extension Schema {
     /// A type with a name (GraphQL §3.4).
     ///
-    /// A class, because every field, plan and error that speaks of a type shares the one there is. What a kind does not
-    /// have is empty.
+    /// A class, because every field, plan and error that speaks of a type shares the one there is.
+    /// What a kind does not have is empty.
     public final class NamedType: Sendable {
         /// Its name.
         public let name: String

@@ -1,4 +1,5 @@
-// Directives that are applied: they exist, may stand where they stand, as often as they do, and have their arguments.
+// Directives that are applied: they exist, may stand where they stand, as often as they do,
+// and have their arguments.
 extension SDLValidator {
     /// Directives of one location; those of a type and of its extensions share an `owner`.
     mutating func validate(_ directives: [Directive], at location: DirectiveLocation, owner: String? = nil) {

@@ -25,7 +25,8 @@ extension Schema {
         let draft = SchemaDraft(definitions)
         let types = Self.types(of: draft)
         let root = draft.rootTypeName(.query).flatMap { name in types.first { $0.name == name } }
-        // Without a type for queries any other stands in, so that everything else can be checked too.
+        // Without a type for queries any other stands in, so that everything
+        // else can be checked too.
         guard let queryType = root ?? types.first else { throw SchemaErrors(errors: definitionRules.errors) }
         let fieldCount = types.reduce(0) { $0 + $1.fields.count }
         self.init(parts: Parts(draft, types: types, queryType: queryType, fieldCount: fieldCount))

@@ -2,8 +2,8 @@ import JSON
 
 /// A type system: what may be asked, and of which shape the answers are (GraphQL §3.3).
 ///
-/// Built from SDL, checked, and never changed afterwards. Types, fields and values keep the directives that were
-/// applied to them, with their arguments.
+/// Built from SDL, checked, and never changed afterwards. Types, fields and values keep the
+/// directives that were applied to them, with their arguments.
 public final class Schema: Sendable {
     /// What its author says about it.
     public let description: String?
@@ -66,8 +66,8 @@ public final class Schema: Sendable {
         parts.directivesByName[name]
     }
 
-    /// The object types a value of this type can have: itself, the members of a union, or an interface's
-    /// implementations.
+    /// The object types a value of this type can have: itself, the members of a union, or an
+    /// interface's implementations.
     public func possibleTypes(of type: NamedType) -> [NamedType] {
         type.kind == .object ? [type] : parts.possibleTypes[type.name] ?? []
     }
@@ -82,7 +82,8 @@ public final class Schema: Sendable {
         Printer.definitions(parts.definitions) + "\n"
     }
 
-    /// What the copies of one schema share; a class, so that plans can ask whether they belong to it.
+    /// What the copies of one schema share; a class, so that plans can ask
+    /// whether they belong to it.
     final class Parts: Sendable {
         let definition: SchemaDefinition
         let definitions: [Definition]

@@ -26,7 +26,8 @@ struct SchemaDraft {
         schema.rootTypes.first { $0.kind == kind }?.type
     }
 
-    /// What the schema prints: its own definitions, the schema definition only where convention does not say it.
+    /// What the schema prints: its own definitions, the schema definition only where
+    /// convention does not say it.
     var printedDefinitions: [Definition] {
         let isConventional = OperationKind.allCases.allSatisfy { kind in
             let name = Self.conventionalName(kind)
@@ -57,7 +58,8 @@ struct SchemaDraft {
         types.append(draft)
     }
 
-    /// Adds what is built in and was not defined by hand; of the scalars those that are used (GraphQL §3.5).
+    /// Adds what is built in and was not defined by hand; of the scalars those that
+    /// are used (GraphQL §3.5).
     private mutating func addBuiltIns(usedBy definitions: [Definition]) {
         let used = Self.namesUsed(by: definitions + BuiltIns.definitions)
         for definition in BuiltIns.definitions {

@@ -109,7 +109,8 @@ final class SchemaIndex: Sendable {
 
 // Names.
 extension SchemaIndex {
-    /// The scopes of the table of names: types, directives, then a scope for each that has names inside.
+    /// The scopes of the table of names: types, directives, then a scope for
+    /// each that has names inside.
     enum Scope {
         static let types = 0
         static let directives = 1

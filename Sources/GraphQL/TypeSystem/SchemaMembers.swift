@@ -19,7 +19,8 @@ extension Schema {
         public let deprecationReason: String?
         /// Where it was defined.
         public let location: SourceLocation
-        /// Its number among all fields of the schema, for looking things up by field without hashing.
+        /// Its number among all fields of the schema, for looking things up
+        /// by field without hashing.
         let index: Int
 
         /// `Type.field` (GraphQL §3.14 (schema coordinates)).
@@ -46,7 +47,8 @@ extension Schema {
         }
     }
 
-    /// An argument of a field or directive, or a field of an input object type (GraphQL §3.6.1, §3.10).
+    /// An argument of a field or directive, or a field of an input object type
+    /// (GraphQL §3.6.1, §3.10).
     public struct InputValue: Sendable {
         /// Its name.
         public let name: String
@@ -62,7 +64,8 @@ extension Schema {
         public let deprecationReason: String?
         /// Where it was defined.
         public let location: SourceLocation
-        /// The built-in scalar that is its type, non-null or not: known without looking the name up.
+        /// The built-in scalar that is its type, non-null or not: known
+        /// without looking the name up.
         let builtInScalar: BuiltInScalar?
 
         /// Whether a value must be given.

@@ -1,10 +1,12 @@
-/// The numbers by which hot passes speak of a schema's parts: nothing to retain, and an index into `SchemaIndex`.
+/// The numbers by which hot passes speak of a schema's parts: nothing to retain, and an
+/// index into `SchemaIndex`.
 struct TypeNumber: Hashable, Sendable {
     let value: Int32
     init(_ value: Int) { self.value = Int32(truncatingIfNeeded: value) }
 }
 
-/// The number of a field: `Schema.Field.index`, and behind the last of these the engine's own fields.
+/// The number of a field: `Schema.Field.index`, and behind the last of these
+/// the engine's own fields.
 struct FieldNumber: Hashable, Sendable {
     let value: Int32
     init(_ value: Int) { self.value = Int32(truncatingIfNeeded: value) }

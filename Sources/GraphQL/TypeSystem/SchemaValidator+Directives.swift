@@ -13,7 +13,8 @@ extension SchemaValidator {
         }
     }
 
-    /// The arguments directives are applied with, in as far as their types tell without knowing custom scalars.
+    /// The arguments directives are applied with, in as far as their types tell
+    /// without knowing custom scalars.
     mutating func validateValues(of directives: [Directive]) {
         for directive in directives {
             let definition = schema.directive(named: directive.name)
@@ -29,8 +30,8 @@ extension SchemaValidator {
         }
     }
 
-    /// Whether a constant can be coerced to a type (GraphQL §3.10 "Input Coercion" and its likes); anything is a
-    /// custom scalar.
+    /// Whether a constant can be coerced to a type (GraphQL §3.10 "Input Coercion" and its likes);
+    /// anything is a custom scalar.
     ///
     /// What is not given is not looked at: default values are checked where they are defined.
     func fits(_ value: Value, _ type: TypeReference) -> Bool {

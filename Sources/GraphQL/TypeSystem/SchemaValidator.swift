@@ -1,6 +1,7 @@
 /// Whether a schema keeps the rules of GraphQL §3 ("Type Validation" of each kind of type).
 ///
-/// That names exist and are defined once is for `SDLValidator` to say; what does not exist is passed over here.
+/// That names exist and are defined once is for `SDLValidator` to say; what does not
+/// exist is passed over here.
 struct SchemaValidator {
     let schema: Schema
     private(set) var errors: [GraphQLError] = []

@@ -1,4 +1,5 @@
-/// The ending `Did you mean "a", "b", or "c"?` of messages about unknown names, as the reference words it.
+/// The ending `Did you mean "a", "b", or "c"?` of messages about unknown names,
+/// as the reference words it.
 struct Suggestions {
     /// Whether anything is suggested; names of the schema are not for everybody.
     let isOn: Bool

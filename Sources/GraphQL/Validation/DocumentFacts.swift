@@ -1,4 +1,5 @@
-/// What a document uses, found in one walk with the types in hand, so that each rule is a loop over a list.
+/// What a document uses, found in one walk with the types in hand, so that each
+/// rule is a loop over a list.
 struct DocumentFacts {
     /// An operation or a fragment, with what it uses: parts of the lists below.
     struct Definition {

@@ -159,7 +159,8 @@ extension DocumentWalk {
                 )
             )
         case .list:
-            // Where no list belongs, its items stand in the place of the list, as for custom scalars.
+            // Where no list belongs, its items stand in the place of the
+            // list, as for custom scalars.
             let element = type.flatMap { index[$0].element }
             for item in value.children {
                 walk(item, type: element ?? type, isNullable: element == nil, hasDefault: false)

@@ -101,7 +101,8 @@ struct MergeCheck {
         }
     }
 
-    /// FieldsInSetCanMerge's rule that fields with a parent in common are one field with one set of arguments.
+    /// FieldsInSetCanMerge's rule that fields with a parent in common are one field
+    /// with one set of arguments.
     private mutating func checkIdentity(_ fields: [Int], _ context: inout ValidationContext) {
         guard fields.count > 0, identitiesSeen.insert(fields.map { entries[$0].field }).inserted else { return }
         for group in grouped(fields) {
@@ -181,7 +182,8 @@ extension MergeCheck {
         }
     }
 
-    /// A field's arguments as text in which order does not matter, written once however often they are compared.
+    /// A field's arguments as text in which order does not matter, written once however
+    /// often they are compared.
     ///
     /// As bytes, because a `String` is equal to others that look the same.
     private mutating func arguments(of field: Int) -> [UInt8] {

@@ -1,6 +1,8 @@
-/// Every mistake in a document by the rules of GraphQL §5, in the order of the document; none when it may be executed.
+/// Every mistake in a document by the rules of GraphQL §5, in the order of the document; none
+/// when it may be executed.
 ///
-/// With `suggests`, messages about unknown names end in similar names of the schema, which are not for everybody.
+/// With `suggests`, messages about unknown names end in similar names of the schema,
+/// which are not for everybody.
 public func validate(
     _ document: Document,
     against schema: Schema,

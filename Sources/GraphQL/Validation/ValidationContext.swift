@@ -9,8 +9,8 @@ struct ValidationContext {
     let suggestions: Suggestions
     let facts: DocumentFacts
     private(set) var errors: [GraphQLError] = []
-    /// Whether no fragments spread each other in a circle and no operation is larger than allowed; other documents must
-    /// not be unfolded.
+    /// Whether no fragments spread each other in a circle and no operation is larger than allowed;
+    /// other documents must not be unfolded.
     var isUnfoldable = true
     /// Kept, because it knows where the lines of the document begin.
     private var builder: NodeBuilder

@@ -22,10 +22,12 @@ public struct ValidationLimits: Sendable, Hashable {
     public var maximumOperations = 10
     /// How deep lists of the introspection system may nest, the list of all types counted.
     public var maximumIntrospectionLists = 3
-    /// The highest cost of an operation: its fields, each times the sizes of the pages it stands in.
+    /// The highest cost of an operation: its fields, each times the sizes
+    /// of the pages it stands in.
     ///
-    /// A page's size is the argument `limit`, `first` or `last` of the list itself or of the object that holds it; one
-    /// that is a variable counts as one row, until `VariableCost` counts the request's own.
+    /// A page's size is the argument `limit`, `first` or `last` of the list itself or of the
+    /// object that holds it; one that is a variable counts as one row, until `VariableCost`
+    /// counts the request's own.
     public var maximumCost = 50_000
     /// The size of a page that names none.
     public var defaultPageSize = 100
@@ -35,8 +37,8 @@ public struct ValidationLimits: Sendable, Hashable {
     /// Limits for one request.
     public static let standard = ValidationLimits()
 
-    /// Nearly the specification alone: beyond it only what keeps the process alive is refused, and introspection whose
-    /// lists nest too deep, as by the reference.
+    /// Nearly the specification alone: beyond it only what keeps the process alive is refused, and
+    /// introspection whose lists nest too deep, as by the reference.
     public static let specification = {
         var limits = ValidationLimits(maximumDepth: 200, maximumFields: 100_000)
         limits.maximumIntrospectionDepth = 200

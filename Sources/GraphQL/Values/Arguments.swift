@@ -2,7 +2,8 @@
 // members. The attribute has no other spelling yet.
 @_exported public import JSON
 
-/// The coerced arguments of a field: defaults applied, enum values as strings, input objects in their type's order.
+/// The coerced arguments of a field: defaults applied, enum values as strings, input
+/// objects in their type's order.
 public struct Arguments: Sendable, Hashable {
     /// All arguments that have a value.
     public let object: JSONObject

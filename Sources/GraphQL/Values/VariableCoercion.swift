@@ -1,6 +1,7 @@
 import JSON
 
-/// GraphQL §6.1.2 CoerceVariableValues: what clients sent, as the operation declared it, or every mistake in it.
+/// GraphQL §6.1.2 CoerceVariableValues: what clients sent, as the operation declared
+/// it, or every mistake in it.
 ///
 /// A variable that was not given and has no default has no member in the result.
 func coerceVariableValues(

@@ -9,7 +9,8 @@ public enum AppSyncHandshake: Sendable, Hashable {
     /// The client did not offer the subprotocol.
     case noProtocol
 
-    /// The first form that is there: the parameter `header`, a subprotocol `header-…`, plain fields.
+    /// The first form that is there: the parameter `header`, a subprotocol
+    /// `header-…`, plain fields.
     ///
     /// `upgrade` came as plain fields; `offered` are the subprotocols, in the client's order.
     public static func read(queryString: String, offered: [String], upgrade: Credentials) -> AppSyncHandshake {
@@ -40,7 +41,8 @@ public enum AppSyncHandshake: Sendable, Hashable {
 }
 
 extension Credentials {
-    /// The members of AppSync's authorization object, whatever the case of their names; `nil` when one is no string.
+    /// The members of AppSync's authorization object, whatever the case of their names;
+    /// `nil` when one is no string.
     ///
     /// `host` and others are informative and not looked at.
     init?(appSync object: JSONObject) {

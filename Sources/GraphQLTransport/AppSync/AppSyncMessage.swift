@@ -1,6 +1,7 @@
 import JSON
 
-/// The messages of AppSync's real-time protocol, spelled once (AppSync: building a real-time WebSocket client).
+/// The messages of AppSync's real-time protocol, spelled once (AppSync: building a
+/// real-time WebSocket client).
 enum AppSyncMessage {
     /// The subprotocol's name; the messages are AppSync's own.
     static let subprotocol = "graphql-ws"
@@ -65,7 +66,8 @@ enum AppSyncMessage {
         error(id: id, [["errorType": .string(fault.rawValue), "message": .string(message)]])
     }
 
-    /// The refusal or the end of one operation, with errors as the service writes them: a JSON array.
+    /// The refusal or the end of one operation, with errors as the service
+    /// writes them: a JSON array.
     static func error(id: String, errors: [UInt8]) -> SocketMessage {
         guard case .array(let errors)? = ErrorBody.parsed(errors), !errors.isEmpty else {
             return error(id: id, .unavailable, "The subscription could not be served.")

@@ -6,7 +6,8 @@ extension AppSyncSession {
         guard let json = try? JSONParser.parse(bytes, limits: limits.request.json), case .object(let message) = json
         else { return close(.badRequest, "Invalid message: it must be a JSON object") }
         if case .authenticating(var waiting, let size) = phase {
-            // Clients that do not wait for the acknowledgement begin at once; nobody is known yet, so not much is kept.
+            // Clients that do not wait for the acknowledgement begin at once; nobody is known
+            // yet, so not much is kept.
             guard waiting.count <= limits.maximumOperations, size + bytes.count <= Self.mostWaitingBytes else {
                 return close(.badRequest, "Too many messages before the acknowledgement")
             }
@@ -73,7 +74,8 @@ extension AppSyncSession {
         }
     }
 
-    /// `payload.data` is a text of JSON with the request; `payload.extensions.authorization` says who asks.
+    /// `payload.data` is a text of JSON with the request;
+    /// `payload.extensions.authorization` says who asks.
     private func operation(of message: JSONObject) throws(RequestFault) -> OperationStart {
         guard case .object(let payload)? = message["payload"], case .string(let data)? = payload["data"] else {
             throw RequestFault("\"payload.data\" must be a string with the request as JSON")
@@ -94,7 +96,8 @@ extension AppSyncSession {
         return operation
     }
 
-    /// Some clients fail when they hear of an operation they have forgotten: an unknown id gets no answer.
+    /// Some clients fail when they hear of an operation they have forgotten: an
+    /// unknown id gets no answer.
     private mutating func stop(_ message: JSONObject) -> [SessionAction] {
         guard let id = message["id"]?.stringValue, let operation = slots.operation(named: id) else { return [] }
         return [.cancel(operation.number)] + finish(operation.number, .completed) + closeIfOver()

@@ -3,8 +3,9 @@ import JSON
 
 /// The server's side of AppSync's real-time protocol as a pure state machine.
 ///
-/// Credentials come with the upgrade and again with each subscription. A refusal is told on the open socket, because
-/// browsers show nothing of a refused upgrade and their clients would try for ever.
+/// Credentials come with the upgrade and again with each subscription. A refusal is told
+/// on the open socket, because browsers show nothing of a refused upgrade and their
+/// clients would try for ever.
 public struct AppSyncSession: SocketSession {
     /// The subprotocol's name.
     public static let subprotocol = AppSyncMessage.subprotocol
@@ -26,7 +27,8 @@ public struct AppSyncSession: SocketSession {
     var slots: OperationSlots
     /// Whether the client has shown that it is there, and gets signs of life.
     var isIntroduced = false
-    /// The token the connection was opened with has ended; only subscriptions with tokens of their own go on.
+    /// The token the connection was opened with has ended; only subscriptions with
+    /// tokens of their own go on.
     var connectionHasEnded = false
 
     /// A session that has not begun.
@@ -170,7 +172,8 @@ extension AppSyncSession {
         case .ended(let number, .completed): return finish(number, .completed) + closeIfOver()
         case .ended(let number, .failed(let errors)), .refused(let number, let errors):
             return finish(number, .errors(errors)) + closeIfOver()
-        // Whoever loses access loses all that runs by the connection's credentials, and the connection.
+        // Whoever loses access loses all that runs by the connection's
+        // credentials, and the connection.
         case .ended(let number, .unauthorized) where slots[number]?.hasOwnCredentials == false: return tokenEnded()
         case .ended(let number, .unauthorized): return finish(number, .tokenEnded) + closeIfOver()
         case .ended(_, .shuttingDown): return close(.goingAway, "The server is stopping")

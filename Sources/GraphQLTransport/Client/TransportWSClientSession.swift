@@ -13,7 +13,8 @@ public struct TransportWSClientSession: Sendable {
         case text([UInt8])
         /// A whole binary message came.
         case binary
-        /// The application wants to run an operation under an id of its own that no running operation has.
+        /// The application wants to run an operation under an id of its own that
+        /// no running operation has.
         case subscribe(id: String, GraphQLRequest)
         /// The application no longer wants an operation.
         case complete(id: String)
@@ -37,7 +38,8 @@ public struct TransportWSClientSession: Sendable {
         case failed(id: String, errors: [JSONValue])
         /// Tell the application that its operation has ended.
         case completed(id: String)
-        /// Tell the application that its operation ended because the socket did; it may be run again.
+        /// Tell the application that its operation ended because the socket
+        /// did; it may be run again.
         case interrupted(id: String)
         /// Tell the application that the server answered a ping.
         case alive

@@ -1,7 +1,8 @@
 import GraphQL
 import JSON
 
-/// One operation over server-sent events (GraphQL over SSE, distinct connections mode; HTML §9.2) as a pure state machine.
+/// One operation over server-sent events (GraphQL over SSE, distinct connections mode; HTML §9.2)
+/// as a pure state machine.
 ///
 /// What it sends are whole pieces of the stream. The caller is known before it begins.
 public struct EventStreamSession: SocketSession {
@@ -41,7 +42,8 @@ public struct EventStreamSession: SocketSession {
         case .ended(_, .shuttingDown), .shutdown: return leave(.goingAway, "The server is stopping")
         case .lifetimeEnded: return leave(.goingAway, SessionGoodbye.lifetime)
         case .overflowed(let lastCursors):
-            // Without a cursor of its own: it is no event of the stream, whose last one the client names when it comes.
+            // Without a cursor of its own: it is no event of the stream, whose last one the
+            // client names when it comes.
             let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursors[Self.number]))
             return [.send(Self.next(last))] + leave(.tryAgainLater, SessionGoodbye.tooSlow)
         case .subscribed: return [.send(SocketMessage(prefix: Self.live))]

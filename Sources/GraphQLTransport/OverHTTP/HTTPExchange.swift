@@ -44,8 +44,8 @@ public struct HTTPExchange: Sendable {
 
     /// Where to read the request and how to answer, or the refusal.
     ///
-    /// A `POST` must say that it is JSON: what an HTML form can send is refused, so that no page can act for its
-    /// reader.
+    /// A `POST` must say that it is JSON: what an HTML form can send is refused, so that no
+    /// page can act for its reader.
     public func negotiated() -> Result<Agreement, HTTPRefusal> {
         let accepted = AcceptedTypes(accept)
         // To those who read only events, a refusal is a status; its body is for people.

@@ -38,7 +38,8 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
         HTTPRefusal(.methodNotAllowed, message, .badRequest, mediaType, allow: "GET, POST")
     }
 
-    /// The operation's kind is not served with this method, or not as the client wants to be answered; `nil` when it is.
+    /// The operation's kind is not served with this method, or not as the client wants to be
+    /// answered; `nil` when it is.
     public static func refusal(of kind: OperationKind, _ agreement: HTTPExchange.Agreement) -> HTTPRefusal? {
         let mediaType = agreement.mediaType
         switch (kind, agreement.source) {
@@ -63,7 +64,8 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
 }
 
 extension GraphQLReply {
-    /// The status this reply travels with (GraphQL over HTTP §6.4, as its published audits read it).
+    /// The status this reply travels with (GraphQL over HTTP §6.4, as its
+    /// published audits read it).
     public func status(for mediaType: ResponseMediaType) -> HTTPResponse.Status {
         switch (kind, mediaType) {
         case (.executed, _): .ok

@@ -1,4 +1,5 @@
-/// The closed list of `extensions.code` (schema/errors.md), each with the error types AppSync's clients know.
+/// The closed list of `extensions.code` (schema/errors.md), each with the error
+/// types AppSync's clients know.
 public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// An argument or a variable has a value that makes no sense.
     case badUserInput = "BAD_USER_INPUT"
@@ -59,7 +60,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// AppSync's `errorType` of an HTTP request that never reached GraphQL.
     public var httpErrorType: String { self == .badRequest ? "MalformedHttpRequestException" : errorType }
 
-    /// AppSync's `errorType` in real-time messages, where every fault of a document is a bad request.
+    /// AppSync's `errorType` in real-time messages, where every fault of a
+    /// document is a bad request.
     public var realtimeErrorType: String {
         switch self {
         case .parseFailed, .operationFailed, .validationFailed, .persistedQueryNotFound,

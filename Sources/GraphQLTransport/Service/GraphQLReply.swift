@@ -6,7 +6,8 @@ public struct GraphQLReply: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// It ran: the response has data, and maybe errors of fields.
         case executed
-        /// It did not parse, validate, name its operation or give proper variables: the response has no data.
+        /// It did not parse, validate, name its operation or give proper variables:
+        /// the response has no data.
         case requestError
         /// It could not be served now.
         case unavailable
@@ -33,6 +34,7 @@ public struct GraphQLReply: Sendable, Hashable {
 public enum ResponseStyle: Sendable, Hashable {
     /// As AppSync's clients read it: `application/json`.
     case appSync
-    /// As the specification says: `application/graphql-response+json` and the sockets of `graphql-transport-ws`.
+    /// As the specification says: `application/graphql-response+json` and the sockets
+    /// of `graphql-transport-ws`.
     case standard
 }

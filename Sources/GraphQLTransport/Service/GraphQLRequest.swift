@@ -1,6 +1,7 @@
 public import JSON
 
-/// What a client asks to run; a class, because everything that has to do with it shares the one there is.
+/// What a client asks to run; a class, because everything that has to do with it
+/// shares the one there is.
 public final class GraphQLRequest: Sendable {
     /// The document's text; empty when the request names a document instead.
     public let query: String
@@ -10,7 +11,8 @@ public final class GraphQLRequest: Sendable {
     public let operationName: String?
     /// Whatever else the client sent.
     public let extensions: JSONObject
-    /// The name of a document that the server knows (GraphQL over HTTP, appendix "Persisted Documents").
+    /// The name of a document that the server knows (GraphQL over HTTP,
+    /// appendix "Persisted Documents").
     public let documentID: String?
 
     /// A request of these parts.
@@ -115,9 +117,11 @@ extension GraphQLRequest {
         return request
     }
 
-    /// Reads the members `query`, `documentId`, `variables`, `operationName` and `extensions`; others are ignored.
+    /// Reads the members `query`, `documentId`, `variables`, `operationName` and
+    /// `extensions`; others are ignored.
     ///
-    /// `query` may be left out where `documentId` or `extensions.persistedQuery` names the document.
+    /// `query` may be left out where `documentId` or
+    /// `extensions.persistedQuery` names the document.
     public static func parse(
         _ object: JSONObject,
         limits: GraphQLRequestLimits = GraphQLRequestLimits()
@@ -203,7 +207,8 @@ extension GraphQLRequest {
 }
 
 extension GraphQLRequest {
-    /// Reads the parameters of a `GET` (GraphQL over HTTP §5.3): the part of the target after the question mark.
+    /// Reads the parameters of a `GET` (GraphQL over HTTP §5.3): the part of the target
+    /// after the question mark.
     public static func parse(
         queryString: some StringProtocol,
         limits: GraphQLRequestLimits = GraphQLRequestLimits()

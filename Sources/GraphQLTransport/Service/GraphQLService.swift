@@ -1,6 +1,7 @@
 public import GraphQL
 
-/// What a transport serves: it authenticates once, then executes requests to bytes or to a stream of bytes.
+/// What a transport serves: it authenticates once, then executes requests to bytes
+/// or to a stream of bytes.
 ///
 /// The transports know nothing of the schema behind it; the service knows nothing of sockets.
 public protocol GraphQLService: Sendable {
@@ -9,15 +10,19 @@ public protocol GraphQLService: Sendable {
 
     /// Who sent these credentials.
     ///
-    /// Over HTTP this is asked for every request whose sender `recognize` does not know, also when it carries no credentials.
+    /// Over HTTP this is asked for every request whose sender `recognize` does not know, also when
+    /// it carries no credentials.
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller>
 
-    /// What stands for these credentials when a caller is looked up again; it tells nothing of their text.
+    /// What stands for these credentials when a caller is looked up again; it
+    /// tells nothing of their text.
     ///
-    /// A connection keeps it for as long as it is shown the same credentials. Empty where there is nothing to look up.
+    /// A connection keeps it for as long as it is shown the same credentials. Empty where
+    /// there is nothing to look up.
     func fingerprint(of credentials: Credentials) -> [UInt8]
 
-    /// Who sent the credentials of this fingerprint, where that was found out a short while ago and still holds.
+    /// Who sent the credentials of this fingerprint, where that was found out a short
+    /// while ago and still holds.
     ///
     /// It does not wait. Asked for every request over HTTP; what it does not know is authenticated.
     func recognize(_ fingerprint: [UInt8]) -> Caller?
@@ -32,18 +37,21 @@ public protocol GraphQLService: Sendable {
     /// Asked when access of anybody has ended; sockets of the caller are closed then.
     func hasLostAccess(_ caller: Caller) -> Bool
 
-    /// Whose sockets and event streams are counted together, for the limit on those of one owner; `nil` counts none.
+    /// Whose sockets and event streams are counted together, for the limit on those of one
+    /// owner; `nil` counts none.
     func socketGroup(of caller: Caller) -> String?
 
     /// Whether both callers are one user, who may then show a newer token on a connection.
     func isSameUser(_ caller: Caller, as other: Caller) -> Bool
 
-    /// The stream's caller has shown a newer token: the stream goes on by it, or is ended if it gives other rights.
+    /// The stream's caller has shown a newer token: the stream goes on by it, or is ended
+    /// if it gives other rights.
     func renew(_ stream: any StreamHandle, caller: Caller)
 
     /// What the request would run, and how, without running it.
     ///
-    /// It does not wait: parsing and planning are synchronous and their result is expected to be cached.
+    /// It does not wait: parsing and planning are synchronous and their result
+    /// is expected to be cached.
     func operation(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup
 
     /// Runs a query or a mutation to its complete response.
@@ -53,8 +61,9 @@ public protocol GraphQLService: Sendable {
 
     /// Starts a subscription, whose responses go to `sink`.
     ///
-    /// The subscription is registered when this returns; responses may reach the sink before. A stream that was
-    /// returned is always either ended by the service or cancelled by the transport.
+    /// The subscription is registered when this returns; responses may reach the sink
+    /// before. A stream that was returned is always either ended by the service or
+    /// cancelled by the transport.
     func subscribe(
         _ request: GraphQLRequest,
         caller: Caller,
@@ -104,9 +113,11 @@ public enum AuthenticationOutcome<Caller: Sendable>: Sendable {
 
 /// What a request would run.
 ///
-/// Its kinds are cases of its own, so that transports can tell them apart without importing the engine.
+/// Its kinds are cases of its own, so that transports can tell them apart
+/// without importing the engine.
 public enum OperationLookup: Sendable {
-    /// Runs the operation to its complete response; its task is cancelled when the connection that asked has gone.
+    /// Runs the operation to its complete response; its task is cancelled when the
+    /// connection that asked has gone.
     public typealias Run = @Sendable () async -> GraphQLReply
 
     /// It reads.
@@ -133,7 +144,8 @@ public enum OperationLookup: Sendable {
 public struct SubscribeOptions: Sendable, Hashable {
     /// How responses and errors are written.
     public var style: ResponseStyle
-    /// The cursor of the last response the client has seen, where its transport says so (`Last-Event-ID`).
+    /// The cursor of the last response the client has seen, where its transport
+    /// says so (`Last-Event-ID`).
     public var resumeAfter: String?
 
     /// Options of these parts.

@@ -5,10 +5,12 @@ public import JSON
 public struct PersistedQueryReference: Sendable, Hashable {
     /// The version of the protocol the client speaks; there is only 1.
     public let version: Int64
-    /// The SHA-256 of the document's text; `nil` when the version is not 1, whose hash has no meaning here.
+    /// The SHA-256 of the document's text; `nil` when the version is not 1, whose
+    /// hash has no meaning here.
     public let digest: DocumentDigest?
 
-    /// Reads `{"persistedQuery": {"version": 1, "sha256Hash": "<64 hexadecimal digits>"}}`; `nil` when it is not there.
+    /// Reads `{"persistedQuery": {"version": 1, "sha256Hash": "<64 hexadecimal digits>"}}`;
+    /// `nil` when it is not there.
     public init?(extensions: JSONObject) throws(RequestFault) {
         guard let value = extensions["persistedQuery"], !value.isNull else { return nil }
         guard case .object(let members) = value, let version = members["version"]?.intValue else {

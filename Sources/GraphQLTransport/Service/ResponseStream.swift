@@ -18,13 +18,15 @@ public protocol ResponseSink: AnyObject, Sendable {
     func turn(_ body: () async -> Bool) async -> Bool
     /// Waits, in a turn, until this stored response may be handed over next, or nobody wants more.
     ///
-    /// What was let in so never counts as too much; live responses do not wait and do. Returns at once when the calling
-    /// task is cancelled.
+    /// What was let in so never counts as too much; live responses do not wait and do. Returns at
+    /// once when the calling task is cancelled.
     func room(for response: SharedResponse) async
-    /// Waits, in a turn, until the system has taken all that was handed over in turns, or nobody wants more.
+    /// Waits, in a turn, until the system has taken all that was handed over in
+    /// turns, or nobody wants more.
     ///
-    /// A service that waits so before it reads on keeps nothing more for a peer that does not read. It does not return
-    /// earlier when the calling task is cancelled: what was handed over is there still.
+    /// A service that waits so before it reads on keeps nothing more for a peer that does
+    /// not read. It does not return earlier when the calling task is cancelled: what was
+    /// handed over is there still.
     func allTaken() async
     /// Who reaches this sink together with others; `nil` when nobody does. It never changes.
     var courier: (any ResponseCourier)? { get }
@@ -41,13 +43,15 @@ extension ResponseSink {
     public var courier: (any ResponseCourier)? { nil }
 }
 
-/// Carries responses to many sinks at once, so that a response to thousands costs one hop to their thread and not thousands.
+/// Carries responses to many sinks at once, so that a response to thousands costs one hop to their
+/// thread and not thousands.
 public protocol ResponseCourier: AnyObject, Sendable {
     /// Hands the responses in their order to each of these sinks of its own.
     ///
     /// What one sink gets keeps its order, whichever way it was handed over.
     func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink])
-    /// Whether responses for these sinks would soon be on their way; if not, it calls `wake` once when they would.
+    /// Whether responses for these sinks would soon be on their way; if not, it calls
+    /// `wake` once when they would.
     ///
     /// A service that waits for room gives later responses together, which costs less.
     func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool

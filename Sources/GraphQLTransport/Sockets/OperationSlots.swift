@@ -1,4 +1,5 @@
-/// The running operations of one connection, and the pongs that wait for their registration; the same for every protocol.
+/// The running operations of one connection, and the pongs that wait for their registration; the
+/// same for every protocol.
 struct OperationSlots: Sendable {
     struct Operation {
         let number: Int
@@ -80,8 +81,8 @@ struct OperationSlots: Sendable {
         return operations[number] != nil
     }
 
-    /// Sends a pong now, or holds it while subscriptions asked for before are registering, so that a client can wait
-    /// for "it is live".
+    /// Sends a pong now, or holds it while subscriptions asked for before are registering, so that
+    /// a client can wait for "it is live".
     mutating func answer(_ pong: Pong) -> [SessionAction] {
         guard heldPongs.isEmpty, !operations.values.contains(where: \.isRegistering) else {
             // Whoever sends more pings than this without waiting loses the oldest answers.

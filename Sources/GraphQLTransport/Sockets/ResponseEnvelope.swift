@@ -1,4 +1,5 @@
-/// What comes around the responses of an operation on its connection; equal envelopes make equal bytes of a response.
+/// What comes around the responses of an operation on its connection; equal envelopes make
+/// equal bytes of a response.
 public enum ResponseEnvelope: Sendable, Hashable {
     /// A JSON message: this head, the response and a brace.
     case message(head: [UInt8])
@@ -19,7 +20,8 @@ public enum ResponseEnvelope: Sendable, Hashable {
         var head = Array("event: next\n".utf8)
         if let cursor = response.cursor, !cursor.utf8.contains(where: isBreak) { head += Array("id: \(cursor)\n".utf8) }
         head += Array("data: ".utf8)
-        // Between the tokens of JSON a line break means nothing; inside a string it is written otherwise.
+        // Between the tokens of JSON a line break means nothing; inside a string
+        // it is written otherwise.
         let hasBreaks = response.body.contains(where: isBreak)
         let oneLine = hasBreaks ? response.body.map { isBreak($0) ? UInt8(ascii: " ") : $0 } : response.body
         return SocketMessage(prefix: head, shared: oneLine, suffix: Array("\n\n".utf8))

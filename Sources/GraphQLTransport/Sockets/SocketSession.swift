@@ -3,15 +3,17 @@ import JSON
 
 /// One protocol spoken over a WebSocket or an event stream: events in, actions out, nothing done.
 ///
-/// Every protocol is driven by the same performer and keeps its operations in the same slots, so that a limit or a fix in
-/// one is a limit or a fix in all. An operation is known to the performer by a number that is never used twice on one connection, whatever the client
-/// calls it.
+/// Every protocol is driven by the same performer and keeps its operations in the same slots, so
+/// that a limit or a fix in one is a limit or a fix in all. An operation is known to the performer
+/// by a number that is never used twice on one connection, whatever the client calls it.
 public protocol SocketSession: Sendable {
     /// Takes what happened and says what to do, in order.
     mutating func handle(_ event: SessionEvent) -> [SessionAction]
-    /// What comes around all responses of this operation as long as it runs; `nil` when it gets none.
+    /// What comes around all responses of this operation as long as it runs;
+    /// `nil` when it gets none.
     ///
-    /// A performer that has responses for many sessions asks for this once instead of telling each of them `next`.
+    /// A performer that has responses for many sessions asks for this once instead of
+    /// telling each of them `next`.
     func envelope(of number: Int) -> ResponseEnvelope?
 }
 
@@ -52,8 +54,9 @@ public enum SessionEvent: Sendable, Hashable {
     case tokenEnded
     /// The performer has judged the credentials of the last `reauthenticate`.
     case reauthenticated(SessionReauthentication)
-    /// More waits to be read than may: what has been sent so far is all that operations bring. Where in the streams of
-    /// the operations with these numbers the last response that was sent stands.
+    /// More waits to be read than may: what has been sent so far is all that operations
+    /// bring. Where in the streams of the operations with these numbers the last
+    /// response that was sent stands.
     case overflowed(lastCursors: [Int: String])
     /// The connection has lived as long as one may.
     case lifetimeEnded
@@ -73,8 +76,8 @@ public enum SessionAction: Sendable, Hashable {
     case close(code: UInt16, reason: String)
     /// Find out who this is, then tell `authenticated`.
     case authenticate(Credentials)
-    /// Find out whether these are newer credentials of the same user and let everything go on by them, then tell
-    /// `reauthenticated`.
+    /// Find out whether these are newer credentials of the same user and let everything go on by
+    /// them, then tell `reauthenticated`.
     case reauthenticate(Credentials)
     /// Run the operation, then tell `replied`, or `subscribed` or `refused`; or why not.
     case start(Int, OperationStart)

@@ -12,9 +12,11 @@ public struct SocketSessionLimits: Sendable, Hashable {
     public var keepAliveMilliseconds = 60_000
     /// What AppSync's clients are told: after this long without a sign of life they come again.
     public var connectionTimeoutMilliseconds = 300_000
-    /// An event stream without events gets a comment this often, so that nothing between takes it for dead.
+    /// An event stream without events gets a comment this often, so that nothing
+    /// between takes it for dead.
     public var commentMilliseconds = 15_000
-    /// A client of AppSync's protocol that was refused may read why for this long before it is closed.
+    /// A client of AppSync's protocol that was refused may read why for this
+    /// long before it is closed.
     public var farewellMilliseconds = 2_000
 
     /// Limits with their defaults.

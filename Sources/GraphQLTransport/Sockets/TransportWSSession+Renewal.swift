@@ -2,8 +2,8 @@ import JSON
 
 // Pings, and newer credentials that come with them.
 extension TransportWSSession {
-    /// Answers a ping; one that brings credentials asks for them to stand in place of those before, and its pong says
-    /// whether they do.
+    /// Answers a ping; one that brings credentials asks for them to stand in place of those before,
+    /// and its pong says whether they do.
     mutating func ping(_ payload: JSONObject?) -> [SessionAction] {
         let credentials: Credentials
         do throws(RequestFault) {

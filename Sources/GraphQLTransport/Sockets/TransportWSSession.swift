@@ -3,8 +3,8 @@ import JSON
 
 /// The server's side of `graphql-transport-ws` as a pure state machine.
 ///
-/// A pong is sent only when every subscription asked for before the ping is registered or refused, so that a client
-/// can wait for "it is live".
+/// A pong is sent only when every subscription asked for before the ping is registered or refused,
+/// so that a client can wait for "it is live".
 public struct TransportWSSession: SocketSession {
     /// The subprotocol's name.
     public static let subprotocol = TransportWSMessage.subprotocol
@@ -29,7 +29,8 @@ public struct TransportWSSession: SocketSession {
 
     /// A session that has not begun.
     ///
-    /// `upgradeCredentials` came with the upgrade request; they count when `connection_init` brings none.
+    /// `upgradeCredentials` came with the upgrade request; they count when
+    /// `connection_init` brings none.
     public init(limits: SocketSessionLimits, upgradeCredentials: Credentials) {
         self.limits = limits
         self.upgradeCredentials = upgradeCredentials

@@ -8,7 +8,8 @@ enum DocumentReference: Hashable {
     /// A name that an operator gave it.
     case identifier(String)
 
-    /// Reads `extensions.persistedQuery` (Apollo) and `documentId` (GraphQL over HTTP, appendix "Persisted Documents").
+    /// Reads `extensions.persistedQuery` (Apollo) and `documentId` (GraphQL over HTTP,
+    /// appendix "Persisted Documents").
     init?(_ request: GraphQLRequest) throws(RequestErrors) {
         let persisted: PersistedQueryReference?
         do {

@@ -64,7 +64,8 @@ struct AppSyncErrorEncoding: Sendable {
     }
 }
 
-/// Error objects of the specification (GraphQL §7.1.2), with only what clients may see in `extensions`.
+/// Error objects of the specification (GraphQL §7.1.2), with only what clients
+/// may see in `extensions`.
 enum StandardErrorEncoding {
     @Sendable
     static func write(_ error: GraphQLError, to writer: inout JSONWriter) {

@@ -104,7 +104,8 @@ enum AppSyncWording {
         return error
     }
 
-    /// A null where none may be comes first: clients drop the record instead of trying again for ever.
+    /// A null where none may be comes first: clients drop the record instead
+    /// of trying again for ever.
     private static func variable(_ message: String) -> String {
         let null = "has coerced Null value for NonNull type"
         guard let subject = EngineWords(message, "Variable \"$", "\" got invalid value ") else {

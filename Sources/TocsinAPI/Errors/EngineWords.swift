@@ -5,8 +5,8 @@ struct EngineWords {
     /// More of a message is not looked at: what a client sent may stand in it at length.
     static let maximumBytes = 4096
 
-    /// Nil unless the message begins with the first part and has the others in their order; what follows the last is
-    /// ignored.
+    /// Nil unless the message begins with the first part and has the others in their order; what
+    /// follows the last is ignored.
     init?(_ whole: String, _ parts: String...) {
         let isLong = whole.utf8.count > Self.maximumBytes
         let message = isLong ? String(decoding: whole.utf8.prefix(Self.maximumBytes), as: UTF8.self) : whole
@@ -22,7 +22,8 @@ struct EngineWords {
         self.values = values
     }
 
-    /// The text before the first occurrence of a part; the last part may be a full stop, which ends the message.
+    /// The text before the first occurrence of a part; the last part may be a full
+    /// stop, which ends the message.
     private static func split(_ text: Substring, before part: String, isLast: Bool) -> (Substring, Substring)? {
         if isLast, part == ".", text.hasSuffix(part) { return (text.dropLast(), "") }
         var start = text.startIndex

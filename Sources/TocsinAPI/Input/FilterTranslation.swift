@@ -112,7 +112,8 @@ struct FilterTranslation {
         return try protected(joined, field: position)
     }
 
-    /// A field with rules of its own is compared only where the caller may read it: a filter must not tell what is in it.
+    /// A field with rules of its own is compared only where the caller may read it: a filter
+    /// must not tell what is in it.
     private func protected(_ predicate: Predicate, field position: Int) throws(ServiceError) -> Predicate {
         switch AccessPolicy.decision(.list, onField: position, of: model, for: caller) {
         case nil: return predicate

@@ -1,7 +1,8 @@
 import JSON
 import TocsinCore
 
-/// The condition on the sort fields of an index: one operator on one field, or on several as if they were one text.
+/// The condition on the sort fields of an index: one operator on one field, or on several
+/// as if they were one text.
 struct KeyCondition {
     let model: ModelType
     let fields: [String]

@@ -58,7 +58,8 @@ enum PushInputCheck {
         }
     }
 
-    /// Whether `data` is a map of strings: FCM takes nothing else, and a phone cannot ask what was meant.
+    /// Whether `data` is a map of strings: FCM takes nothing else, and a phone
+    /// cannot ask what was meant.
     ///
     /// Keys that FCM keeps for itself are refused here, where somebody can still rename them.
     static func check(data input: RecordInput) throws(ServiceError) {

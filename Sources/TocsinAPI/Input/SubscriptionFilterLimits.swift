@@ -31,7 +31,8 @@ enum SubscriptionFilterLimits {
         }
     }
 
-    /// The fields of each of the filters that the object comes to: any of these must hold, each with all its fields.
+    /// The fields of each of the filters that the object comes to: any of these must hold,
+    /// each with all its fields.
     private static func alternatives(of object: JSONObject) throws(ServiceError) -> [[String]] {
         var result: [[String]] = [[]]
         for member in object where !member.value.isNull {

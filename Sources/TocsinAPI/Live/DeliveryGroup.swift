@@ -4,7 +4,8 @@ import JSON
 import Synchronization
 import TocsinCore
 
-/// Subscribers to deliveries that get the same bytes; one plan runs once per delivery for all of them.
+/// Subscribers to deliveries that get the same bytes; one plan runs once per
+/// delivery for all of them.
 final class DeliveryGroup: Sendable {
     let key: GroupKey
     /// The one message they listen to; nil: all that they may inspect.

@@ -16,7 +16,8 @@ struct FeedOpening {
     let services: Services
     let caller: Identity
 
-    /// The start in the feed of the topic named, or of all the caller's topics; nil where there is no one feed of these.
+    /// The start in the feed of the topic named, or of all the caller's topics; nil where there
+    /// is no one feed of these.
     ///
     /// A cursor that cannot be honoured is refused, together with the oldest one that can be. So a
     /// client misses what lies between only if it decides to. An empty cursor stands before the
@@ -47,7 +48,8 @@ struct FeedOpening {
         return FeedStart(scope: scope, after: offset, mark: cursor.mark, replays: true)
     }
 
-    /// Whether the caller was given the cursor with a message of theirs: then they may know that its topic was there.
+    /// Whether the caller was given the cursor with a message of theirs: then they may know
+    /// that its topic was there.
     private func wasOwn(_ cursor: MessageCursor) -> Bool {
         if case .owner(let owner)? = services.feeds.ownFeed(of: caller) { cursor.belongs(to: owner) } else { false }
     }

@@ -5,13 +5,15 @@ import TocsinCore
 /// Owners take turns, and so do the groups of one owner. So an owner with thousands of groups, or
 /// with slow filters, keeps nobody else waiting.
 ///
-/// An event waits once for an owner until it was judged for which groups it is, then once for each of these.
+/// An event waits once for an owner until it was judged for which groups it is,
+/// then once for each of these.
 package struct LiveBacklog {
     /// How much may wait for one owner.
     package struct Bound: Sendable {
         /// Events, those of all the owner's groups together.
         package var events: Int
-        /// Bytes of their records, of which each is kept once however many groups are to hear of it.
+        /// Bytes of their records, of which each is kept once however many
+        /// groups are to hear of it.
         package var bytes: Int
 
         /// What is ample for any who read.
@@ -71,7 +73,8 @@ package struct LiveBacklog {
     private var line = Line<String>()
     private var busyOwners = 0
     private let maximum: Bound
-    /// More owners do not have their turns at the same time: one that waits for the database keeps no other waiting.
+    /// More owners do not have their turns at the same time: one that waits for the
+    /// database keeps no other waiting.
     private static let maximumBusyOwners = 8
 
     /// Nothing waits; for one owner no more will than this, but for the last event's bytes.
@@ -145,8 +148,8 @@ package struct LiveBacklog {
         return nil
     }
 
-    /// Takes the group's next events: so many at most, and none behind the one with which their records come to so many
-    /// bytes.
+    /// Takes the group's next events: so many at most, and none behind the one with which their
+    /// records come to so many bytes.
     mutating func take(_ count: Int, bytes: Int, for group: LiveGroup) -> [LiveEvent] {
         let id = ObjectIdentifier(group)
         var left = bytes

@@ -18,7 +18,8 @@ extension LiveFeed {
         }
     }
 
-    /// Ends all subscriptions, to resume by their cursors: what other nodes committed may have been missed.
+    /// Ends all subscriptions, to resume by their cursors: what other nodes
+    /// committed may have been missed.
     package func loseTrack() { failAll(Self.lostTrack) }
 
     private static let lostTrack = GraphQLError(

@@ -4,10 +4,12 @@ import TocsinCore
 
 // Stored messages for those who named a cursor, until they can go live.
 extension LiveFeed {
-    /// Sends stored messages after the cursor page by page, at the sink's pace, until the member can go live.
+    /// Sends stored messages after the cursor page by page, at the sink's pace,
+    /// until the member can go live.
     func replay(_ start: FeedStart, to member: LiveMember, in group: LiveGroup) async {
         var progress = ReplayProgress(last: start.after)
-        // A page is read in the turn in which it is sent, so that one is kept for a connection, however many replays it has.
+        // A page is read in the turn in which it is sent, so that one is kept for a connection,
+        // however many replays it has.
         while await member.sink.turn({
             await replays.turn(of: group.owner) {
                 let goesOn = await sendPage(&progress, of: start.scope, to: member, in: group)
@@ -79,7 +81,8 @@ extension LiveFeed {
     )
 }
 
-/// How far a replay is, and how much it reads next: about a quarter of a megabyte, which of small messages is some hundred.
+/// How far a replay is, and how much it reads next: about a quarter of a megabyte, which of small
+/// messages is some hundred.
 struct ReplayProgress {
     /// The offset of the message read last.
     private(set) var last: Int64

@@ -5,7 +5,8 @@ import TocsinCore
 
 // A subscription that names a topic lasts as long as its caller may read the topic.
 extension LiveFeed {
-    /// Ends the subscriptions of those who may no longer read the topic that was changed or deleted.
+    /// Ends the subscriptions of those who may no longer read the topic
+    /// that was changed or deleted.
     ///
     /// Members of a deleted topic first hear what was committed before: the end waits for its turn.
     /// A member who may not read the topic any more hears nothing more.

@@ -3,7 +3,8 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-// From a commit to the couriers: events find their owners, owners take turns, in which events find groups and these theirs.
+// From a commit to the couriers: events find their owners, owners take turns, in which events find
+// groups and these theirs.
 extension LiveFeed {
     /// Bytes of responses that are handed over at once, at most.
     private static let turnBytes = 262_144
@@ -15,7 +16,8 @@ extension LiveFeed {
     /// get their answers first.
     private static let largeGroup = 32
 
-    /// Finds the owners whom the event may concern and lets it wait for their turns: cheap, so that commits never pile up.
+    /// Finds the owners whom the event may concern and lets it wait for their turns: cheap, so
+    /// that commits never pile up.
     func sort(_ event: DomainEvent, ofCommit commit: Int) {
         if case .accessEnded(let user, let token) = event {
             let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
@@ -62,7 +64,8 @@ extension LiveFeed {
         }
     }
 
-    /// Finds the groups that want the owner's next events and lets them wait for their turns, as far as the owner's own goes.
+    /// Finds the groups that want the owner's next events and lets them wait for their turns, as
+    /// far as the owner's own goes.
     private func judge(for owner: String) {
         var effort = judging.bytesOfTurn
         while effort > 0, var begun = nextJudging(of: owner) {

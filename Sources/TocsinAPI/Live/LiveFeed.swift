@@ -4,7 +4,8 @@ import JSON
 import Synchronization
 package import TocsinCore
 
-/// The live feed: events in order of commit to groups of equal subscribers, each group's plan run once per event.
+/// The live feed: events in order of commit to groups of equal subscribers, each group's
+/// plan run once per event.
 package final class LiveFeed: Sendable {
     /// How much may wait to be sorted, which takes microseconds an event.
     ///
@@ -69,13 +70,15 @@ package final class LiveFeed: Sendable {
     /// How long a large group rests before each of its turns.
     let restTime: Duration
     let state: Mutex<State>
-    /// Whether there are groups: read without the lock, for while there are none a commit is nothing to wait for.
+    /// Whether there are groups: read without the lock, for while there are none a
+    /// commit is nothing to wait for.
     private let listening = Atomic(false)
 
     /// A feed of what the hub tells.
     ///
     /// - Parameters:
-    ///   - waiting: how much may wait for the groups of one owner; beyond it that owner's are ended.
+    ///   - waiting: how much may wait for the groups of one owner; beyond
+    ///     it that owner's are ended.
     ///   - judging: how much text the filters of one owner may search.
     package init(
         executor: ResponseExecutor,
@@ -102,7 +105,8 @@ package final class LiveFeed: Sendable {
     /// Whether anybody listens to records.
     package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
 
-    /// Calls the closure each time that somebody listens and nobody did before, once events reach them.
+    /// Calls the closure each time that somebody listens and nobody did
+    /// before, once events reach them.
     package func whenListenedTo(_ onFirst: @escaping @Sendable () -> Void) { state.withLock { $0.onFirst = onFirst } }
 
     /// Lets a commit wait to be sorted; never waits itself.

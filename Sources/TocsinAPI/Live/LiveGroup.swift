@@ -4,7 +4,8 @@ import JSON
 import Synchronization
 import TocsinCore
 
-/// Subscribers that get the same bytes: equal in document, variables that matter, visibility and error style.
+/// Subscribers that get the same bytes: equal in document, variables that matter,
+/// visibility and error style.
 struct GroupKey: Hashable, Sendable {
     var query: String
     var operationName: String?

@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// Whom an event may concern, found by its model, change, owner and topic alone: no filter of a subscriber's is judged.
+/// Whom an event may concern, found by its model, change, owner and topic alone: no filter of
+/// a subscriber's is judged.
 struct LiveIndex {
     /// Groups with one filter.
     private struct Listeners {

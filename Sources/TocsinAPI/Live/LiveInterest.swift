@@ -14,7 +14,8 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How events find the groups that may want them: cost depends on the groups matched, not on all subscribers.
+/// How events find the groups that may want them: cost depends on the groups
+/// matched, not on all subscribers.
 struct InterestKey: Hashable, Sendable {
     var model: String
     var change: RecordChange

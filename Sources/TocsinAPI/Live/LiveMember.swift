@@ -79,8 +79,8 @@ final class LiveMember: RenewableListener, Sendable {
 
     /// Which of these events it is to hear now, as bits, the first event's the lowest.
     ///
-    /// Not what was committed before it joined, nor what it has had, nor what stored messages come before. Whoever asks hands
-    /// the rest over before the group's order is given up.
+    /// Not what was committed before it joined, nor what it has had, nor what stored messages come
+    /// before. Whoever asks hands the rest over before the group's order is given up.
     func wants(_ events: ArraySlice<LiveEvent>) -> UInt64 {
         state.withLock { state in
             var wanted: UInt64 = 0
@@ -105,8 +105,8 @@ final class LiveMember: RenewableListener, Sendable {
         }
     }
 
-    /// Hands over a stored message, or passes over one that the subscriber does not want; false when nothing more is
-    /// wanted.
+    /// Hands over a stored message, or passes over one that the subscriber does not want; false
+    /// when nothing more is wanted.
     func replay(_ response: SharedResponse?, at offset: Int64, _ mark: MessageMark) -> Bool {
         state.withLock { state in
             guard case .catchingUp = state.stage else { return false }
@@ -157,7 +157,8 @@ final class LiveMember: RenewableListener, Sendable {
     }
 }
 
-/// The order in which a group's members are told things: while a delivery to all is under way none of them is ended.
+/// The order in which a group's members are told things: while a delivery to all is under
+/// way none of them is ended.
 final class LiveOrder: Sendable {
     private let mutex = Mutex(())
 

@@ -52,7 +52,8 @@ struct LiveRoster: Sendable {
 
     var count: Int { members.count }
 
-    /// Whether responses for all would soon be on their way; if not, `wake` is called once when they would.
+    /// Whether responses for all would soon be on their way; if not, `wake` is
+    /// called once when they would.
     func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
         courier?.hasRoom(for: sinks, orCall: wake) ?? true
     }

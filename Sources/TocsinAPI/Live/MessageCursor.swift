@@ -89,7 +89,8 @@ package struct MessageCursor: Hashable {
     /// Whether it was made of a message, or of the feed, of this owner.
     func belongs(to owner: String) -> Bool { inOwnFeed?.ownerMark == Self.mark(of: owner) }
 
-    /// It need not be hard to find another text with this mark, which would only lead into the finder's own feed.
+    /// It need not be hard to find another text with this mark, which would only lead
+    /// into the finder's own feed.
     private static func mark(of owner: String) -> String {
         String(FNV.hash(owner.utf8), radix: 36)
     }

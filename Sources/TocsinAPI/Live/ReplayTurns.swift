@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Which replays may have a page under way: so many of each owner, others when one of these has been taken by its peer.
+/// Which replays may have a page under way: so many of each owner, others when one of these
+/// has been taken by its peer.
 ///
 /// What an owner's replays keep in memory is bounded so, however many connections do not read.
 final class ReplayTurns: Sendable {
@@ -23,7 +24,8 @@ final class ReplayTurns: Sendable {
     /// Gives turns to this many replays of one owner at the same time.
     init(maximum: Int = 16) { self.maximum = maximum }
 
-    /// Runs `body` when it is the turn of one of the owner's; false, without running it, when the task is cancelled before.
+    /// Runs `body` when it is the turn of one of the owner's; false, without running it, when the
+    /// task is cancelled before.
     func turn(of owner: String, _ body: () async -> Bool) async -> Bool {
         guard await begin(owner) else { return false }
         defer { end(owner) }

@@ -30,7 +30,8 @@ extension TocsinGraphQL {
         for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
             let owner = field.arguments[rule.field]?.stringValue ?? ""
             guard !owner.isEmpty, !caller.isMeant(by: owner, claim: rule.claim) else { continue }
-            // Who may hear of everybody's records may choose whose; others name nobody but themselves.
+            // Who may hear of everybody's records may choose whose; others
+            // name nobody but themselves.
             guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
             let isOwner: Comparison = model.fields[position].isList ? .contains(owner) : .equal(.text(owner))
             interest.filter = interest.filter.and(.field(position, isOwner))

@@ -20,13 +20,15 @@ extension TocsinGraphQL {
             return listener.end(.failed(errors: executor.errorList([Self.otherRights], style: .standard)))
         }
         listener.renew(caller)
-        // Whoever was told that the newer token has ended did not know yet that this subscription goes by it.
+        // Whoever was told that the newer token has ended did not know yet that this
+        // subscription goes by it.
         if revoked.covers(caller) { listener.end(.unauthorized) }
     }
 
     /// What of a caller decides what a subscription shows.
     func rights(of caller: Identity) -> CallerRights {
-        // Relations lead to other models, whose rules ask the caller too. A claim such as a session's id makes no group.
+        // Relations lead to other models, whose rules ask the caller too. A claim such as a
+        // session's id makes no group.
         let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
         return CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
     }
@@ -41,7 +43,8 @@ extension TocsinGraphQL {
 struct CallerRights: Hashable, Sendable {
     var owner: String
     var scope: Identity.Scope
-    /// What the schema's rules ask of the caller beside the owner; what else a token says makes no difference.
+    /// What the schema's rules ask of the caller beside the owner; what else a token
+    /// says makes no difference.
     var claims: [String: [String]]
     var provider: Identity.Provider
 }

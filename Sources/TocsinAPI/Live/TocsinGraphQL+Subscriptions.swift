@@ -76,7 +76,8 @@ extension TocsinGraphQL {
         return .stream(member)
     }
 
-    /// A variable that the document uses as `after` alone does not matter to what an event looks like.
+    /// A variable that the document uses as `after` alone does not matter to
+    /// what an event looks like.
     private func groupKey(
         _ request: GraphQLRequest,
         _ field: SubscriptionSource,

@@ -41,7 +41,8 @@ struct DirectPushResolvers {
         let user = arguments["userId"]?.stringValue
         try PushInputCheck.check(arguments["push"])
         var push = arguments["push"]?.objectValue ?? [:]
-        // Kept with the message, so that the same key for somebody else is a conflict and not a repeat.
+        // Kept with the message, so that the same key for somebody else is a
+        // conflict and not a repeat.
         push["recipients"] = .string(digest(user: user, tokens: tokens, platforms: platforms))
         var fields = arguments
         fields["push"] = .object(push)

@@ -98,8 +98,8 @@ struct ModelPages {
         return .object(.page(PageResult(page, token: token)))
     }
 
-    /// Positions of the fields that are asked for of the items; nil where others may be looked at, as by relations and rules
-    /// of single fields.
+    /// Positions of the fields that are asked for of the items; nil where others may be looked at,
+    /// as by relations and rules of single fields.
     private var selectedFields: Set<Int>? {
         var positions: Set<Int> = []
         for name in invocation.selection["items"]?.names ?? [] where name != "__typename" {

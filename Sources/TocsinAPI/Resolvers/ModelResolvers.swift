@@ -54,7 +54,8 @@ struct ModelResolvers {
 
     // MARK: Writing
 
-    /// Creates are the hot path: what never waits is done in functions that cannot, whose memory is not the task's.
+    /// Creates are the hot path: what never waits is done in functions that cannot, whose
+    /// memory is not the task's.
     private func registerCreate(
         _ model: ModelType,
         at coordinate: String,

@@ -2,7 +2,8 @@ import GraphQL
 import JSON
 import TocsinCore
 
-/// Fields that lead to other models: one statement for all parents of a level; what the caller may not read is as absent.
+/// Fields that lead to other models: one statement for all parents of a level; what the caller
+/// may not read is as absent.
 struct RelationResolvers {
     let schema: APISchema
 
@@ -74,11 +75,13 @@ struct RelationResolvers {
     }
 }
 
-/// The rules that a relation field has of its own, and those of the fields whose values it leads along.
+/// The rules that a relation field has of its own, and those of the fields
+/// whose values it leads along.
 private struct RelationGuard: Sendable {
     let relation: ModelRelation
     let model: ModelType
-    /// The fields of the parent that say where the relation leads, so that what it leads to tells them.
+    /// The fields of the parent that say where the relation leads, so that
+    /// what it leads to tells them.
     private let leading: [Int]
 
     init(_ relation: ModelRelation, of model: ModelType) {
@@ -92,7 +95,8 @@ private struct RelationGuard: Sendable {
         leading = names.compactMap { model.position(of: $0) }
     }
 
-    /// The values, with a refusal in place of those whose parent's relation the caller may not follow.
+    /// The values, with a refusal in place of those whose parent's relation
+    /// the caller may not follow.
     func guarded(
         _ values: [ResolvedValue<APIObject>],
         of parents: some Sequence<APIObject>,

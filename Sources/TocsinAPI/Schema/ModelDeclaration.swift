@@ -83,7 +83,8 @@ package struct ModelDeclaration: Sendable {
     /// The declared field of this name; nil: there is none.
     package func field(_ name: String) -> Field? { fields.first { $0.name == name } }
 
-    /// Owner fields that the rules name and the model does not declare: the server alone writes them.
+    /// Owner fields that the rules name and the model does not declare: the
+    /// server alone writes them.
     package var implicitOwners: [String] {
         var names: [String] = []
         for rule in rules {

@@ -1,7 +1,8 @@
 import GraphQL
 import TocsinCore
 
-/// What would otherwise be read past in silence: things said twice, values of the wrong kind, names that cannot stand.
+/// What would otherwise be read past in silence: things said twice, values of the wrong kind,
+/// names that cannot stand.
 extension ModelReader {
     /// A directive stands once, but `@index`; so does an argument in it.
     mutating func checkRepeats(_ directives: [Directive], on name: String) {
@@ -45,7 +46,8 @@ extension ModelReader {
         return text.utf8.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// Names of declared types meet neither each other, nor GraphQL's, nor those that are made of models.
+    /// Names of declared types meet neither each other, nor GraphQL's, nor those
+    /// that are made of models.
     mutating func checkTypeNames(_ declared: [(name: String, location: SourceLocation)]) {
         var made = Set(embeddedNames.map { "\($0)Input" })
         for name in modelNames.map(\.capitalizedFirst) {

@@ -1,7 +1,8 @@
 import GraphQL
 import TocsinCore
 
-/// The arguments of `@model`: names of root fields, null for what is not wanted, defaults for what is not named.
+/// The arguments of `@model`: names of root fields, null for what is not wanted,
+/// defaults for what is not named.
 extension ModelReader {
     mutating func operationNames(_ directive: Directive, of model: String, plural: String) -> OperationNames {
         var names = OperationNames(model: model, plural: plural)

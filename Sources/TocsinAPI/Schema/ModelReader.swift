@@ -1,7 +1,8 @@
 import GraphQL
 import TocsinCore
 
-/// Reads `schema/model.graphql`: every unknown or unsupported use is a problem with its line and what to write instead.
+/// Reads `schema/model.graphql`: every unknown or unsupported use is a problem with its line
+/// and what to write instead.
 struct ModelReader {
     typealias Models = (models: [ModelDeclaration], enums: [EnumTypeDefinition], embedded: [EmbeddedType])
 
@@ -127,7 +128,8 @@ struct ModelReader {
         return declaration
     }
 
-    /// Names of `@model(queries: …)` and of indexes must be names, and must not meet each other's or Tocsin's own.
+    /// Names of `@model(queries: …)` and of indexes must be names, and must not meet each
+    /// other's or Tocsin's own.
     private mutating func checkRootFields(of models: [ModelDeclaration]) {
         var owners: [String: String] = [:]
         for name in ["Query", "Mutation", "Subscription"].flatMap(own.names(of:)) { owners[name] = "Tocsin" }
@@ -224,7 +226,8 @@ extension Value {
     /// The text of a string or an enum value.
     var text: String? { stringValue ?? enumValue }
 
-    /// The texts of a list, or of a single value (GraphQL §3.11: a single value stands for a list of one).
+    /// The texts of a list, or of a single value (GraphQL §3.11: a single value
+    /// stands for a list of one).
     var texts: [String] { (listValue ?? [self]).compactMap(\.text) }
 }
 

@@ -49,7 +49,8 @@ struct OwnFields {
     }
 }
 
-/// Makes the stored model of a declaration: declared fields, generated ones, and ours that have a column.
+/// Makes the stored model of a declaration: declared fields, generated ones, and
+/// ours that have a column.
 struct ModelTypeFactory {
     private let declaration: ModelDeclaration
     private let own: OwnFields
@@ -111,7 +112,8 @@ struct ModelTypeFactory {
             .map { name, type, isRequired in field(name, type, isRequired: isRequired, .generated) }
     }
 
-    /// Fields that our schema adds and the table has a column for; those in the create input are the client's.
+    /// Fields that our schema adds and the table has a column for; those in the
+    /// create input are the client's.
     private var ownFields: [ModelField] {
         let inputs = own.inputFields[declaration.name] ?? []
         let shown = own.typeFields[declaration.name] ?? []

@@ -1,4 +1,5 @@
-/// The names of a model's root fields, as `@model`'s arguments have them; nil for those that are switched off.
+/// The names of a model's root fields, as `@model`'s arguments have them; nil for
+/// those that are switched off.
 package struct OperationNames: Sendable {
     /// The query for one record, `getTopic`.
     package var get: String?

@@ -33,7 +33,8 @@ enum OperatorTypes {
         enum ModelAttributeTypes { binary binarySet bool list map number numberSet string stringSet _null }
         """
 
-    /// The key conditions that the SDL of models uses, beside that of `String`, which is always there.
+    /// The key conditions that the SDL of models uses, beside that of
+    /// `String`, which is always there.
     static func keyConditions(usedIn sdl: String) -> String {
         ["ID", "Int", "Float"].filter { sdl.contains(": Model\($0)KeyConditionInput") }.map(keyCondition)
             .joined(separator: "\n")

@@ -1,4 +1,5 @@
-/// English plurals as Amplify names list and sync operations: by the rules of the JavaScript package `pluralize`, version 8.
+/// English plurals as Amplify names list and sync operations: by the rules of the JavaScript
+/// package `pluralize`, version 8.
 enum Plural {
     /// The plural, keeping the case of the name.
     static func of(_ name: String) -> String {

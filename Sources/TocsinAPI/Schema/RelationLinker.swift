@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// Joins the relations of all models: finds or makes the fields and indexes that they rest on, under Amplify's names.
+/// Joins the relations of all models: finds or makes the fields and indexes that they rest
+/// on, under Amplify's names.
 struct RelationLinker {
     private var models: [ModelDeclaration]
     private(set) var problems: [(line: Int, message: String)] = []
@@ -73,7 +74,8 @@ struct RelationLinker {
         )
     }
 
-    /// The index of the other side that finds a parent's records: the one named, or one on the field that refers to it.
+    /// The index of the other side that finds a parent's records: the one named, or one on the
+    /// field that refers to it.
     private mutating func index(
         _ relation: ModelDeclaration.Relation,
         on reference: String,

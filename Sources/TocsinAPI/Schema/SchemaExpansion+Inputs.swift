@@ -111,7 +111,8 @@ extension ModelDeclaration {
 }
 
 extension ModelIndex {
-    /// `statusCreatedAt` for the sort fields `status` and `createdAt`; the field's own name when there is one.
+    /// `statusCreatedAt` for the sort fields `status` and `createdAt`; the field's
+    /// own name when there is one.
     var sortArgumentName: String {
         guard let first = sortFields.first else { return "" }
         return first + sortFields.dropFirst().map(\.capitalizedFirst).joined()

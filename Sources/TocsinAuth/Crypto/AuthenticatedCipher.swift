@@ -1,7 +1,8 @@
 import COpenSSL
 import TocsinCore
 
-/// AES-GCM with tags of 16 bytes (NIST SP 800-38D): AES-128 for keys of 16 bytes, AES-256 for those of 32.
+/// AES-GCM with tags of 16 bytes (NIST SP 800-38D): AES-128 for keys of 16 bytes,
+/// AES-256 for those of 32.
 ///
 /// A nonce of 12 bytes must never come twice under one key.
 struct AuthenticatedCipher {
@@ -49,7 +50,8 @@ struct AuthenticatedCipher {
             EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagCount), &tag) == 1,
             EVP_DecryptFinal_ex(state, nil, &rest) == 1
         else {
-            // A text that somebody changed is no fault of the library, whose errors would be another's.
+            // A text that somebody changed is no fault of the library, whose
+            // errors would be another's.
             ERR_clear_error()
             return nil
         }

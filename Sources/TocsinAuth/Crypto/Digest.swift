@@ -10,7 +10,8 @@ package enum Digest {
         return digest
     }
 
-    // Never changed and safe to share (EVP_MD_fetch(3)); fetched once, for that costs as much as the hash of a token.
+    // Never changed and safe to share (EVP_MD_fetch(3)); fetched once, for that costs as
+    // much as the hash of a token.
     private nonisolated(unsafe) static let sha256Function = EVP_MD_fetch(nil, "SHA256", nil)
 
     /// HMAC-SHA256 of `bytes`: 32 bytes (RFC 2104).

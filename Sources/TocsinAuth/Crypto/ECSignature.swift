@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// A P-256 signature in its two forms: DER as the crypto library has it, and r‖s as tokens carry it (RFC 7518 §3.4).
+/// A P-256 signature in its two forms: DER as the crypto library has it, and r‖s as tokens
+/// carry it (RFC 7518 §3.4).
 enum ECSignature {
     static let rawCount = 64
 

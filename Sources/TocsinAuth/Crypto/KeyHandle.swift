@@ -3,8 +3,8 @@ import TocsinCore
 
 /// Owns one key of the crypto library.
 ///
-/// The library allows any number of threads to use one key as long as none changes it, and nothing here does; hence
-/// `@unchecked Sendable`.
+/// The library allows any number of threads to use one key as long as none changes it, and nothing
+/// here does; hence `@unchecked Sendable`.
 final class KeyHandle: @unchecked Sendable {
     let key: OpaquePointer
 

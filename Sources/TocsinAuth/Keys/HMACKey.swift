@@ -23,7 +23,8 @@ package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
         self.secret = secret
     }
 
-    /// Reads a webhook's secret: `whsec_` and base 64, as Standard Webhooks writes it, else the bytes of the text.
+    /// Reads a webhook's secret: `whsec_` and base 64, as Standard Webhooks writes it,
+    /// else the bytes of the text.
     package init(webhookSecret text: String) throws(KeyError) {
         guard text.hasPrefix("whsec_") else {
             try self.init(secret: Array(text.utf8))

@@ -3,8 +3,9 @@ import TocsinCore
 
 /// Seals page tokens and signs cursors, both as base 64 for URLs.
 ///
-/// What is sealed is 16 random bytes, which make a key of its own for each text, then AES-256-GCM under that key: no nonce can
-/// come twice, however many are made. What is signed is the bytes, then 16 bytes of HMAC-SHA256 over scope and bytes.
+/// What is sealed is 16 random bytes, which make a key of its own for each text, then AES-256-GCM
+/// under that key: no nonce can come twice, however many are made. What is signed is the bytes,
+/// then 16 bytes of HMAC-SHA256 over scope and bytes.
 package struct KeySealer: Sealer {
     /// Longer texts are not looked at.
     private static let maximumTextBytes = 16 * 1024

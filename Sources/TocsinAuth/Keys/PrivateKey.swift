@@ -1,7 +1,8 @@
 import COpenSSL
 package import TocsinCore
 
-/// A private key that signs with ES256 (P-256) or RS256 (RSA of at least 2048 bits), whichever its kind is.
+/// A private key that signs with ES256 (P-256) or RS256 (RSA of at least 2048
+/// bits), whichever its kind is.
 ///
 /// It never shows what it holds.
 package struct PrivateKey: Signer, CustomStringConvertible {
@@ -9,8 +10,8 @@ package struct PrivateKey: Signer, CustomStringConvertible {
     /// ES256 or RS256, by the kind of the key.
     package let kind: SignatureAlgorithm
 
-    /// Reads a PEM text: PKCS #8, SEC 1 or PKCS #1; literal `\n` for line breaks, and base 64 of the whole PEM, are
-    /// taken too.
+    /// Reads a PEM text: PKCS #8, SEC 1 or PKCS #1; literal `\n` for line breaks, and base 64 of
+    /// the whole PEM, are taken too.
     ///
     /// The error says what the text is instead and what to do.
     package init(pem: String) throws(KeyError) {

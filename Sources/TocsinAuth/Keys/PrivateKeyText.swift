@@ -66,7 +66,8 @@ struct PrivateKeyText {
         return withLineBreaks(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Real line breaks, and lines without the white space at their ends that indented settings files bring.
+    /// Real line breaks, and lines without the white space at their ends that
+    /// indented settings files bring.
     private static func withLineBreaks(_ text: String) -> String {
         var lines: [[UInt8]] = [[]]
         var bytes = Array(text.utf8)[...]

@@ -49,7 +49,8 @@ package struct PublicKey: Sendable {
             && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
     }
 
-    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); the library checks that a point is on its curve.
+    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); the library checks that
+    /// a point is on its curve.
     private static func read(_ bytes: [UInt8]) throws(KeyError) -> KeyHandle {
         let key = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress

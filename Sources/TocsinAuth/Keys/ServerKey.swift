@@ -42,7 +42,8 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Reads the file `server.key`, or makes it with mode 0600 when there is none.
     ///
-    /// A start that dies half-way leaves either no file or a whole one; of two that start together one wins.
+    /// A start that dies half-way leaves either no file or a whole one; of two that
+    /// start together one wins.
     package static func load(from dataDirectory: String) throws(KeyError) -> ServerKey {
         let path = dataDirectory + "/" + fileName
         if let text = try SecretFile.contents(of: path) { return try read(text, path) }

@@ -2,7 +2,8 @@ import COpenSSL
 import Encodings
 package import TocsinCore
 
-/// Passwords hashed with scrypt (RFC 7914) into text that says how: `$scrypt$ln=15,r=8,p=1$SALT$HASH`.
+/// Passwords hashed with scrypt (RFC 7914) into text that says how:
+/// `$scrypt$ln=15,r=8,p=1$SALT$HASH`.
 ///
 /// Making or checking one takes about 0.1 s and 32 MiB: never do it on the cooperative pool.
 package enum PasswordHash {

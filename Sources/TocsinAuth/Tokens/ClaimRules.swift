@@ -89,7 +89,8 @@ package enum OwnerClaims {
     /// How many claims, and values of one, rules may look at.
     package static let maximumValues = 200
 
-    /// The claims that rules may name, such as `cognito:groups` or `email`: each that is text or a list of texts.
+    /// The claims that rules may name, such as `cognito:groups` or `email`: each that is
+    /// text or a list of texts.
     static func named(in claims: JSONObject) -> [String: [String]] {
         var named: [String: [String]] = [:]
         for claim in claims.prefix(maximumValues) {

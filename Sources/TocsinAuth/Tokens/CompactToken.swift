@@ -13,8 +13,8 @@ struct CompactToken {
     /// What was signed: the first two parts with the dot between them.
     let signedBytes: [UInt8]
 
-    /// Throws `malformed` for what is not three parts of base 64 with two JSON objects, and `notAuthorized` for a header
-    /// that asks to be believed in a way that is not offered.
+    /// Throws `malformed` for what is not three parts of base 64 with two JSON objects, and
+    /// `notAuthorized` for a header that asks to be believed in a way that is not offered.
     init(_ text: String) throws(TokenProblem) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumBytes else { throw .malformed }
@@ -34,7 +34,8 @@ struct CompactToken {
         guard !Self.refusedMembers.contains(where: { header[$0] != nil }) else { throw .notAuthorized }
     }
 
-    /// Members with which a token would choose its own key, and extensions, of which none is known here.
+    /// Members with which a token would choose its own key, and extensions, of
+    /// which none is known here.
     private static let refusedMembers = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"]
 
     private static let limits = JSONLimits(
@@ -63,8 +64,8 @@ struct CompactToken {
 
     /// How many members the text writes: its colons outside strings.
     ///
-    /// The parser keeps one member of each name, so that a member written twice shows as a difference from the value's
-    /// count.
+    /// The parser keeps one member of each name, so that a member written twice shows as a
+    /// difference from the value's count.
     private static func memberCount(in text: [UInt8]) -> Int {
         var count = 0
         var isInString = false

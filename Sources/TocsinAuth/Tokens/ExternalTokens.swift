@@ -12,8 +12,8 @@ package struct ExternalTokens: Sendable {
     /// Tokens must name exactly this issuer and one of the audiences.
     ///
     /// - Parameters:
-    ///   - provider: whether the issuer stands for the user pool, whose people rules for owners mean unless they say
-    ///     otherwise, or is beside it.
+    ///   - provider: whether the issuer stands for the user pool, whose people rules for owners
+    ///     mean unless they say otherwise, or is beside it.
     ///   - usernameClaims: the first of these that is there names the user.
     package init(
         issuer: String,

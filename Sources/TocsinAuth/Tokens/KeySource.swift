@@ -12,8 +12,8 @@ package enum KeySource: Sendable {
 
 /// A key set at an https address.
 ///
-/// It is fetched for the first token, again for an unknown key id or once it is an hour old, by one call at a time and at
-/// most once in 60 s. While a fetch fails the last good set stays.
+/// It is fetched for the first token, again for an unknown key id or once it is an hour old, by one
+/// call at a time and at most once in 60 s. While a fetch fails the last good set stays.
 package actor RemoteKeySet {
     private static let minimumPauseSeconds = 60.0
     /// While there is no set at all nothing can be verified, so it is tried sooner.
@@ -43,7 +43,8 @@ package actor RemoteKeySet {
     /// The key with this id; nil when the set has none, even after the fetch that is allowed now.
     func key(id: String?) async throws(TokenProblem) -> PublicKey? {
         if let found = set?.key(id: id) {
-            // A key at hand does not wait for the network; a withdrawn one is unknown once the fetch is done.
+            // A key at hand does not wait for the network; a withdrawn one is
+            // unknown once the fetch is done.
             if isOld { _ = startFetch() }
             return found
         }

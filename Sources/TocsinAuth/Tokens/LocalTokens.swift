@@ -2,8 +2,8 @@ import Encodings
 import JSON
 package import TocsinCore
 
-/// Makes and verifies the server's own tokens: HS256 under a key derived from the server's, and a row in `tokens` that can
-/// be revoked.
+/// Makes and verifies the server's own tokens: HS256 under a key derived from the server's, and a
+/// row in `tokens` that can be revoked.
 package struct LocalTokens: Sendable {
     /// The `iss` of every local token.
     package static let issuer = "tocsin"

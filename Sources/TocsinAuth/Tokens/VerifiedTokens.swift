@@ -3,7 +3,8 @@ import TocsinCore
 
 /// Remembers verified tokens for a short while, by their SHA-256; never their text.
 ///
-/// At most 4096 are kept, in two halves: when the newer half is full it becomes the older one, whose entries go.
+/// At most 4096 are kept, in two halves: when the newer half is full it becomes the
+/// older one, whose entries go.
 final class VerifiedTokens: Sendable {
     private static let halfCapacity = 2048
 
@@ -24,7 +25,8 @@ final class VerifiedTokens: Sendable {
     private struct Memory {
         var newer: [Key: Entry] = [:]
         var older: [Key: Entry] = [:]
-        /// Grows with each withdrawal, so that what was verified before one is not remembered after it.
+        /// Grows with each withdrawal, so that what was verified before one is
+        /// not remembered after it.
         var generation = 0
     }
 

@@ -12,7 +12,8 @@ package struct VAPIDKey: Signer, CustomStringConvertible, CustomReflectable {
     /// A new pair.
     package static func make() throws(KeyError) -> VAPIDKey { try VAPIDKey(P256Key.make()) }
 
-    /// Reads a private key: 32 bytes in base 64 for URLs, as the tools of Web Push write it, or PEM.
+    /// Reads a private key: 32 bytes in base 64 for URLs, as the tools of
+    /// Web Push write it, or PEM.
     package init(privateText text: String) throws(KeyError) {
         if text.contains("-----BEGIN") {
             let key = try PrivateKey(pem: text)
@@ -33,7 +34,8 @@ package struct VAPIDKey: Signer, CustomStringConvertible, CustomReflectable {
         signer = try PrivateKey(pair)
     }
 
-    /// What browsers are given as `applicationServerKey`, and services as `k`: the point in base 64 for URLs.
+    /// What browsers are given as `applicationServerKey`, and services as `k`: the
+    /// point in base 64 for URLs.
     package var publicText: String { Base64URL.encoded(pair.point) }
 
     /// The private half, to be written into settings once.

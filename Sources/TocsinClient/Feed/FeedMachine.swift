@@ -1,14 +1,16 @@
 import GraphQLTransport
 import JSON
 
-/// Follows one topic over one connection after another: what a server says comes in, what to do goes out.
+/// Follows one topic over one connection after another: what a server says comes
+/// in, what to do goes out.
 ///
 /// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and
 /// "now" must survive the loss of the first connection. So the client first asks the topic where
 /// its feed stands, and subscribes with that cursor, however often the connection breaks.
 ///
-/// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is met by asking again
-/// after the last cursor. A hole that is still there then is the server's own (messages that are not kept any more).
+/// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is
+/// met by asking again after the last cursor. A hole that is still there then is the server's own
+/// (messages that are not kept any more).
 struct FeedMachine {
     /// What to do, in order.
     enum Action: Equatable {

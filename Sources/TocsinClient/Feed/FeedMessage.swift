@@ -47,7 +47,8 @@ public struct FeedMessage: Sendable, Hashable, Identifiable {
         data = Self.texts(in: value["data"]?.stringValue)
     }
 
-    /// The members of the JSON object in an `AWSJSON` text; values that are no strings are given as JSON.
+    /// The members of the JSON object in an `AWSJSON` text; values that are no
+    /// strings are given as JSON.
     private static func texts(in json: String?) -> [String: String] {
         guard let json, let object = (try? JSONParser.parse(json))?.objectValue else { return [:] }
         var texts: [String: String] = [:]

@@ -2,8 +2,9 @@ import GraphQLTransport
 
 /// The messages of one topic as they are stored, each once, in the order of their numbers.
 ///
-/// The connection is opened by the first `next()` and closed when the iterator is dropped or its task is cancelled. A
-/// lost connection is opened again, for as long as it takes, and the feed goes on after the message given out last.
+/// The connection is opened by the first `next()` and closed when the iterator is dropped or its
+/// task is cancelled. A lost connection is opened again, for as long as it takes, and the feed goes
+/// on after the message given out last.
 public struct MessageFeed: AsyncSequence, Sendable {
     /// What a feed brings.
     public typealias Element = FeedMessage
@@ -12,8 +13,8 @@ public struct MessageFeed: AsyncSequence, Sendable {
 
     /// What happens to a feed's connection, for people who watch.
     public enum Change: Sendable {
-        /// A feed that was to begin now begins behind this point: whoever keeps it can stop before the first message and
-        /// miss nothing.
+        /// A feed that was to begin now begins behind this point: whoever keeps it can stop before
+        /// the first message and miss nothing.
         case begun(ResumePoint)
         /// The subscription is live: what is stored from now on will come.
         case live
@@ -138,11 +139,12 @@ public struct MessageFeed: AsyncSequence, Sendable {
 }
 
 extension TocsinClient {
-    /// Follows a topic: first what was stored after `cursor`, then what comes; without a cursor what comes from now on.
+    /// Follows a topic: first what was stored after `cursor`, then what comes; without a
+    /// cursor what comes from now on.
     ///
-    /// The feed ends with an error when going on would be wrong or pointless: `BAD_CURSOR` and `CURSOR_EXPIRED`,
-    /// `UNAUTHENTICATED` when the token ends, `TOPIC_NOT_FOUND`. Whatever else breaks is tried again and shown to
-    /// `onChange`.
+    /// The feed ends with an error when going on would be wrong or pointless: `BAD_CURSOR` and
+    /// `CURSOR_EXPIRED`, `UNAUTHENTICATED` when the token ends, `TOPIC_NOT_FOUND`. Whatever else
+    /// breaks is tried again and shown to `onChange`.
     public func follow(
         topic: TopicReference,
         after cursor: String? = nil,
@@ -151,10 +153,11 @@ extension TocsinClient {
         MessageFeed(client: self, topic: topic, start: cursor.map { .after(cursor: $0) } ?? .now, onChange: onChange)
     }
 
-    /// Goes on behind a point that was kept: of the last message that was handled, or of the feed's beginning.
+    /// Goes on behind a point that was kept: of the last message that was handled, or
+    /// of the feed's beginning.
     ///
-    /// Who keeps the resume point of each message after it has handled it gets each message once, but for the one whose resume point could
-    /// not be kept any more: that one comes again.
+    /// Who keeps the resume point of each message after it has handled it gets each message once,
+    /// but for the one whose resume point could not be kept any more: that one comes again.
     public func follow(
         from point: ResumePoint,
         onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil

@@ -37,7 +37,8 @@ public struct Subscription: AsyncSequence, Sendable {
 
         deinit { connection?.close() }
 
-        /// The next event's data; `nil` when the server completes the subscription or the task was cancelled.
+        /// The next event's data; `nil` when the server completes the subscription
+        /// or the task was cancelled.
         public func next() async throws(ClientError) -> JSONValue? {
             while !Task.isCancelled {
                 if let event = ready.popFirst() { return event }
@@ -91,7 +92,8 @@ public struct Subscription: AsyncSequence, Sendable {
                 case .interrupted: break
                 }
             }
-            // The session sends what waited for its acknowledgement first; the pong then says that it is live.
+            // The session sends what waited for its acknowledgement first; the pong
+            // then says that it is live.
             if case .connected? = actions.first { perform(session.handle(.ping)) }
         }
     }

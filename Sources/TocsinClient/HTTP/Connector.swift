@@ -12,7 +12,8 @@ struct Connector: Sendable {
 
     init(address: ServerAddress, settings: ClientSettings) throws(ClientError) {
         self.address = address
-        // NIO's own shared threads: a library that needs one socket should not ask its user to end threads.
+        // NIO's own shared threads: a library that needs one socket should not ask
+        // its user to end threads.
         group = MultiThreadedEventLoopGroup.singleton
         connectTimeout = TimeAmount(settings.connectTimeout)
         tls = address.isEncrypted ? try Self.tlsContext(settings) : nil

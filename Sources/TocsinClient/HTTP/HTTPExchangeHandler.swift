@@ -81,7 +81,8 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
         fail(EncryptionFailure(error) ?? Self.failure(error), context)
     }
 
-    /// A connection that breaks in the middle of an answer is no sign of a strange server: it may be asked again.
+    /// A connection that breaks in the middle of an answer is no sign of a strange
+    /// server: it may be asked again.
     private static func failure(_ error: any Error) -> ExchangeFailure {
         guard let fault = error as? HTTPParserError, fault != .invalidEOFState else { return .connectionLost }
         return .notHTTP(reason: "\(fault)")

@@ -15,7 +15,8 @@ struct WebSocketConnection: Sendable {
     private let inbox: SocketInbox
     private let handshake: Scheduled<Void>
 
-    /// Opens a WebSocket on the GraphQL path; it closes by itself unless `confirm()` is called in time.
+    /// Opens a WebSocket on the GraphQL path; it closes by itself unless
+    /// `confirm()` is called in time.
     static func open(
         connector: Connector,
         subprotocol: String,

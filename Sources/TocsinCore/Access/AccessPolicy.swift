@@ -1,11 +1,13 @@
 /// What a rule decides for one caller, operation and model.
 package enum AccessDecision: Sendable, Hashable {
-    /// Allowed for the records that satisfy the predicate; a record to be created must satisfy it too.
+    /// Allowed for the records that satisfy the predicate; a record to be
+    /// created must satisfy it too.
     case allow(where: Predicate)
     case deny(reason: String)
 }
 
-/// The auth rules of a model, decided: the same predicate for reads, writes, relations and subscriptions.
+/// The auth rules of a model, decided: the same predicate for reads, writes,
+/// relations and subscriptions.
 package enum AccessPolicy {
     /// Decides for a caller; a token's scope narrows what the rules give.
     package static func decision(
@@ -46,7 +48,8 @@ package enum AccessPolicy {
         }
     }
 
-    /// Decides about one field that has rules of its own, which stand in place of the model's; nil where it has none.
+    /// Decides about one field that has rules of its own, which stand in place of the
+    /// model's; nil where it has none.
     package static func decision(
         _ operation: AccessRule.Operation,
         onField position: Int,
@@ -57,7 +60,8 @@ package enum AccessPolicy {
         return decision(operation, by: rules, onField: model.fields[position].name, of: model, for: caller)
     }
 
-    /// The records in which the caller may read all of these fields, as far as they have rules of their own.
+    /// The records in which the caller may read all of these fields, as far as they
+    /// have rules of their own.
     package static func readable(
         _ positions: [Int],
         of model: ModelType,
@@ -98,7 +102,8 @@ package enum AccessPolicy {
         return .allow(where: granted)
     }
 
-    /// Whether the caller may use what belongs to a person and not to a model: devices, memberships, redrives.
+    /// Whether the caller may use what belongs to a person and not to a model:
+    /// devices, memberships, redrives.
     package static func mayManageOwnThings(_ caller: Identity, writing: Bool) -> Bool {
         guard caller.isPerson else { return false }
         return switch caller.scope {
@@ -115,7 +120,8 @@ package enum AccessPolicy {
         case nobody
     }
 
-    /// Tokens made for pushing reach everybody, people themselves; narrower tokens and API keys nobody.
+    /// Tokens made for pushing reach everybody, people themselves; narrower
+    /// tokens and API keys nobody.
     package static func pushReach(of caller: Identity) -> PushReach {
         guard caller.provider != .apiKey, caller.isComplete else { return .nobody }
         return switch caller.scope {
@@ -166,7 +172,8 @@ package enum AccessPolicy {
         return .allow(where: granted.and(.field(position, .equal(.text(topic)))))
     }
 
-    /// The records that the rules give to the caller; nil when no rule is about such a caller at all.
+    /// The records that the rules give to the caller; nil when no rule is
+    /// about such a caller at all.
     private static func granted(
         _ rules: [AccessRule],
         _ isMeant: (AccessRule) -> Bool,

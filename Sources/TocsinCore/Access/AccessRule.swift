@@ -51,7 +51,8 @@ package struct AccessRule: Sendable, Hashable {
         self.init(.owner(field: ownerField, claim: identityClaim), operations: operations)
     }
 
-    /// Whether the rule is about this operation; relations and publishing ask for `read`, which `get` is enough for.
+    /// Whether the rule is about this operation; relations and publishing ask for `read`,
+    /// which `get` is enough for.
     package func covers(_ operation: Operation) -> Bool {
         if operations.contains(operation) { return true }
         switch operation {

@@ -4,7 +4,8 @@ package struct Account: Sendable, Hashable {
     package var id: UserID
     /// Unique.
     package var name: String
-    /// Self-describing text (algorithm, parameters, salt, hash); nil: cannot sign in with a password.
+    /// Self-describing text (algorithm, parameters, salt, hash); nil: cannot
+    /// sign in with a password.
     package var passwordHash: String?
     /// Whether all access of the account has ended until it is enabled again.
     package var isDisabled: Bool

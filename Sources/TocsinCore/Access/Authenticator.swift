@@ -1,9 +1,11 @@
 /// Turns a bearer token or an API key into an identity.
 package protocol Authenticator: Sendable {
-    /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with `APIKey.prefix` is an API key.
+    /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with
+    /// `APIKey.prefix` is an API key.
     func authenticate(token: String) async -> AuthenticationResult
 
-    /// What stands for a token where it is remembered; it tells nothing of the token's text. Empty for what is no token.
+    /// What stands for a token where it is remembered; it tells nothing of the token's text.
+    /// Empty for what is no token.
     func fingerprint(of token: String) -> [UInt8]
 
     /// The identity found for the token of this fingerprint a short while ago, if it still holds.

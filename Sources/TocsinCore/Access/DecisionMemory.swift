@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What the rules of models give to one caller, decided once: neither the rules nor the caller ever change.
+/// What the rules of models give to one caller, decided once: neither the rules
+/// nor the caller ever change.
 final class DecisionMemory: Sendable {
     private struct Entry {
         /// Held, so that no other model comes to stand where it stood.

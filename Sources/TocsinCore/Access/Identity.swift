@@ -1,6 +1,7 @@
 /// Who asks: the verified caller of one request or socket.
 ///
-/// One reference to what was verified, so that a request's many copies cost nothing; setting a part makes another.
+/// One reference to what was verified, so that a request's many copies cost nothing;
+/// setting a part makes another.
 package struct Identity: Sendable {
     /// What a token may do beyond its user's rights: nothing but what is listed.
     package enum Scope: Hashable, Sendable {
@@ -16,7 +17,8 @@ package struct Identity: Sendable {
 
     /// Who vouches for the caller, in the words of `@auth(rules: [{ provider: … }])`.
     package enum Provider: String, Hashable, Sendable {
-        /// Local accounts, and the issuer that stands for the user pool: satisfies rules for `oidc` too.
+        /// Local accounts, and the issuer that stands for the user pool:
+        /// satisfies rules for `oidc` too.
         case userPools
         /// An issuer beside the user pool.
         case oidc
@@ -131,7 +133,8 @@ package struct Identity: Sendable {
 }
 
 extension Identity {
-    /// Whether both are copies of what was verified once; two that are equal may be written in other bytes.
+    /// Whether both are copies of what was verified once; two that are equal may
+    /// be written in other bytes.
     func isOne(with other: Identity) -> Bool { verified === other.verified }
 }
 

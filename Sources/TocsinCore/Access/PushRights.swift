@@ -36,7 +36,8 @@ package struct PushRights: Sendable {
         package var account: LocalAccount?
         /// What their last token said, if it was noted.
         package var facts: UserFacts?
-        /// Whether a local token of theirs that can read is good now; only asked where sign-in is required.
+        /// Whether a local token of theirs that can read is good now; only asked
+        /// where sign-in is required.
         package var hasToken: Bool
 
         /// What counts of an account.
@@ -65,7 +66,8 @@ package struct PushRights: Sendable {
     package enum Receiver: Sendable, Hashable {
         /// Nobody: the account is disabled, or no sign-in is left where one is required.
         case nobody
-        /// A member from before anything was noted of people, who has not been here since: the membership is all there is.
+        /// A member from before anything was noted of people, who has not been here since: the
+        /// membership is all there is.
         case member
         case person(Identity)
     }

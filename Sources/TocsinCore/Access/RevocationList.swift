@@ -16,7 +16,8 @@ package final class RevocationList: Sendable {
 
     /// Whether a caller who was let in before has lost access since.
     package func covers(_ caller: Identity) -> Bool {
-        // A disabled user is refused by whatever way the id came in, a sign-in provider's token included.
+        // A disabled user is refused by whatever way the id came in, a sign-in
+        // provider's token included.
         state.withLock { state in
             state.users.contains(caller.userID) || (caller.tokenID.map(state.tokens.contains) ?? false)
         }

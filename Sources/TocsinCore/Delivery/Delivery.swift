@@ -7,7 +7,8 @@ package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
 ///
 /// Unique by (message, device).
 package struct Delivery: Sendable, Hashable {
-    /// Lower-case UUID derived from message and device, so that a repeated page sends the same `apns-id`.
+    /// Lower-case UUID derived from message and device, so that a repeated page
+    /// sends the same `apns-id`.
     package var id: DeliveryID
     /// The message that is pushed.
     package var messageID: MessageID
@@ -17,7 +18,8 @@ package struct Delivery: Sendable, Hashable {
     package var platform: PushPlatform?
     /// Where the delivery stands.
     package var status: DeliveryStatus
-    /// The provider's reason or ours, for people and programs: `Unregistered`, `PROVIDER_NOT_CONFIGURED`….
+    /// The provider's reason or ours, for people and programs: `Unregistered`,
+    /// `PROVIDER_NOT_CONFIGURED`….
     package var reason: DeliveryReason?
     /// Answers and broken requests so far that say something of this delivery; at most 50.
     package var attempts: Int
@@ -85,7 +87,8 @@ extension Identifier where Kind == DeliveryKind {
 extension Identifier where Kind == DeviceKind {
     private static var prefix: String { "no-device:" }
 
-    /// Stands in the ledger for the device that a member of a topic does not have; no device's id has a colon.
+    /// Stands in the ledger for the device that a member of a topic does not have; no
+    /// device's id has a colon.
     package static func missing(of user: UserID) -> DeviceID { DeviceID(prefix + user.text) }
 
     /// The user who has no device; nil when this is a device.
@@ -94,13 +97,15 @@ extension Identifier where Kind == DeviceKind {
     }
 }
 
-/// A message's way to its topic's devices: a range of device ids still to be served, claimed with a lease.
+/// A message's way to its topic's devices: a range of device ids still to be
+/// served, claimed with a lease.
 package struct Fanout: Sendable, Hashable {
     /// The message that is to be pushed.
     package var messageID: MessageID
     /// The topic whose members' devices are to get it.
     package var topicID: TopicID
-    /// The range is `firstDevice..<lastDevice` by bytes of the id; an empty `lastDevice` has no end.
+    /// The range is `firstDevice..<lastDevice` by bytes of the id; an empty
+    /// `lastDevice` has no end.
     package var firstDevice: String
     /// The end of the range, itself not part of it; empty: the range has no end.
     package var lastDevice: String
@@ -140,7 +145,8 @@ package struct Fanout: Sendable, Hashable {
 }
 
 extension Delivery {
-    /// The row of a member who has no device to send to, so that they are not missing without a word.
+    /// The row of a member who has no device to send to, so that they are
+    /// not missing without a word.
     package static func withoutDevice(_ message: MessageID, to user: UserID, at now: Timestamp) -> Delivery {
         let device = DeviceID.missing(of: user)
         return Delivery(

@@ -1,4 +1,5 @@
-/// Why a message reached, will reach or does not reach a user's devices: every gate on its way, in order.
+/// Why a message reached, will reach or does not reach a user's devices: every
+/// gate on its way, in order.
 package struct DeliveryExplanation: Sendable, Hashable {
     /// A condition that a push must meet.
     package enum GateName: String, Sendable, Hashable, CaseIterable {

@@ -10,7 +10,8 @@ package struct DeliveryFacts: Sendable {
     package var membership: Membership?
     /// Whether the user has switched all pushes off.
     package var isMuted: Bool
-    /// Whether the user may have the message's push by their account and the rules of reading, as they are now.
+    /// Whether the user may have the message's push by their account and the rules of
+    /// reading, as they are now.
     package var mayReceive = true
     /// Whether the message was never meant for the user, of whom nothing is told then.
     package var isStranger: Bool

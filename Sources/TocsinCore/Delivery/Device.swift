@@ -48,9 +48,11 @@ package struct Device: Sendable, Hashable {
     package var isMuted = false
     /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.
     package var isTopicMuted = false
-    /// Whether its owner may read what it was read for; judged by the outbox, never saved with the device.
+    /// Whether its owner may read what it was read for; judged by the outbox,
+    /// never saved with the device.
     package var mayReceive = true
-    /// How many messages its owner has not read, as of when it was read for a push; nil where nobody counts.
+    /// How many messages its owner has not read, as of when it was read for a push;
+    /// nil where nobody counts.
     package var unread: Int64?
 
     /// A device from its stored values; the marks of a single push are set afterwards.
@@ -107,6 +109,7 @@ package struct Membership: Sendable, Hashable {
 package protocol WebPushRegistering: Sendable {
     /// The key that browsers subscribe with; nil when Web Push is not set up.
     var applicationServerKey: String? { get }
-    /// The one form of a token of the platform `web`; throws `badInput` for a subscription that cannot be pushed to.
+    /// The one form of a token of the platform `web`; throws `badInput` for a subscription
+    /// that cannot be pushed to.
     func canonicalToken(_ token: String) throws(ServiceError) -> String
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// How many subscribers listen to deliveries: while there are none, on any node, nobody is told of any.
+/// How many subscribers listen to deliveries: while there are none, on any
+/// node, nobody is told of any.
 package final class DeliveryListeners: Sendable, Hashable {
     private let count = Atomic(0)
     private let elsewhere = Atomic(false)

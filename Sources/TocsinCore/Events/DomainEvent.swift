@@ -13,7 +13,8 @@ package enum DomainEvent: Sendable, Hashable {
     case deviceEnded(DeviceID, reason: DeliveryReason)
     /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
-    /// A local token was revoked, or its user disabled or enabled again: whoever remembers rights asks anew.
+    /// A local token was revoked, or its user disabled or enabled again: whoever
+    /// remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
 }
 

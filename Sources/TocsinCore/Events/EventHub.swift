@@ -2,7 +2,8 @@ import Synchronization
 
 /// Carries durable events, in order of commit, from the store to whoever listens in this process.
 ///
-/// Publishing never waits. A commit without anything of the kinds that a listener wants costs it nothing.
+/// Publishing never waits. A commit without anything of the kinds that a
+/// listener wants costs it nothing.
 package final class EventHub: Sendable {
     /// Receives all events of one commit, or of several commits in order.
     ///
@@ -19,7 +20,8 @@ package final class EventHub: Sendable {
     /// A hub without listeners.
     package init() {}
 
-    /// Adds a listener for the life of the hub, to be called when there are events of these kinds among others.
+    /// Adds a listener for the life of the hub, to be called when there are events of
+    /// these kinds among others.
     package func add(hearing kinds: EventKinds = .all, _ listener: @escaping Listener) {
         entries.withLock { $0.append(Entry(kinds: kinds, listener: listener)) }
     }

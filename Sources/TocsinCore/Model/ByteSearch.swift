@@ -1,12 +1,13 @@
 /// Finds bytes within bytes, at about the speed of memory whatever the two are.
 ///
-/// Eight offsets are looked at together: a part can begin only where its first byte and one other byte of it stand. Parts
-/// and texts made to pass this check everywhere are found out, and searched by the method of Knuth, Morris and Pratt, which
-/// reads each byte once.
+/// Eight offsets are looked at together: a part can begin only where its first byte and one other
+/// byte of it stand. Parts and texts made to pass this check everywhere are found out, and searched
+/// by the method of Knuth, Morris and Pratt, which reads each byte once.
 enum ByteSearch {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
-    /// Bytes compared in vain, beside as many as were passed, before the text is taken for one made to slow the search.
+    /// Bytes compared in vain, beside as many as were passed, before the text is taken for one
+    /// made to slow the search.
     private static let patience = 1024
 
     /// Whether the part stands somewhere in the text; the empty one does.
@@ -58,7 +59,8 @@ enum ByteSearch {
 
     /// The same answer in a time that depends on the two counts alone.
     private static func containsSteadily(_ part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
-        // At each index of the part: how many of its first bytes are also the last ones up to there.
+        // At each index of the part: how many of its first bytes are also
+        // the last ones up to there.
         var borders = Array(repeating: 0, count: part.count)
         var matched = 0
         for index in 1..<max(1, part.count) {

@@ -26,7 +26,8 @@ package enum FieldValue: Sendable, Hashable {
         }
     }
 
-    /// Whether both are the same value, texts by their bytes: `==` takes two spellings of a letter for one.
+    /// Whether both are the same value, texts by their bytes: `==` takes two
+    /// spellings of a letter for one.
     func hasBytes(of other: FieldValue) -> Bool {
         switch (self, other) {
         case (.text(let left), .text(let right)), (.json(let left), .json(let right)): left.hasBytes(of: right)

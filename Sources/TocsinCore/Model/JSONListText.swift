@@ -1,4 +1,5 @@
-/// The text of a stored JSON list, searched without building its values: filters ask only whether a text is a member.
+/// The text of a stored JSON list, searched without building its values: filters ask only
+/// whether a text is a member.
 struct JSONListText {
     private let text: String
 

@@ -20,7 +20,8 @@ package struct ModelQuery: Sendable {
     package var predicate: Predicate
     /// A total order: the last term is unique (`id` or `number`).
     package var order: [Order]
-    /// Values of the order's fields in the last row of the page before: only what comes strictly after is returned.
+    /// Values of the order's fields in the last row of the page before: only what comes
+    /// strictly after is returned.
     package var after: [FieldValue]?
     /// At most this many rows.
     package var limit: Int

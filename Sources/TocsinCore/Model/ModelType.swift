@@ -1,4 +1,5 @@
-/// A `@model` type of `schema/model.graphql`: its fields, where they are stored, its indexes, relations and rules.
+/// A `@model` type of `schema/model.graphql`: its fields, where they are stored, its
+/// indexes, relations and rules.
 ///
 /// A class, so that records share one by reference.
 package final class ModelType: Sendable {
@@ -8,8 +9,8 @@ package final class ModelType: Sendable {
     package let plural: String
     /// Where its records are stored.
     package let table: ModelTable
-    /// Declared fields, then generated ones (`createdAt`, `updatedAt`, `_version`, `_deleted`, `_lastChangedAt`,
-    /// `owner`), then ours (`number`, `priority`…).
+    /// Declared fields, then generated ones (`createdAt`, `updatedAt`, `_version`, `_deleted`,
+    /// `_lastChangedAt`, `owner`), then ours (`number`, `priority`…).
     ///
     /// A record's values stand in this order.
     package let fields: [ModelField]
@@ -25,13 +26,15 @@ package final class ModelType: Sendable {
     package let keyFields: [String]
     /// The fields with the times of making and of the last change, as texts.
     package let timestamps: Timestamps
-    /// Position of the text that names a row: the field `id`, or the hidden one that joins the key fields.
+    /// Position of the text that names a row: the field `id`, or the hidden one
+    /// that joins the key fields.
     package let keyPosition: Int?
     /// Position of the number that the server gives a message in its topic.
     ///
     /// It is nil for other models: a field of that name is the client's there.
     package let numberPosition: Int?
-    /// The claim whose first form the server writes into `owner`; nil where clients write that field, or rules disagree.
+    /// The claim whose first form the server writes into `owner`; nil where clients write that
+    /// field, or rules disagree.
     ///
     /// Without it nothing says whose feed a record is in.
     package let feedClaim: String?
@@ -40,7 +43,8 @@ package final class ModelType: Sendable {
     package let inputKinds: [ModelField.Kind?]
     /// By position: which limit its texts have.
     let textLimits: [TextLimit]
-    /// By position: whether what an input gives is what a new record has, and not what the server writes in any case.
+    /// By position: whether what an input gives is what a new record has, and not what the
+    /// server writes in any case.
     let isGivable: [Bool]
     /// Positions of what every record is asked for.
     let knownPositions: KnownPositions
@@ -83,7 +87,8 @@ package final class ModelType: Sendable {
     package static let makingTime = "_madeAt"
     /// The hidden field with the time of the last change; null until the first one.
     package static let revisionTime = "_revisedAt"
-    /// The hidden field with a message's position among all of its owner's; null where no text says whose it is.
+    /// The hidden field with a message's position among all of its owner's; null where
+    /// no text says whose it is.
     package static let feedPosition = "_position"
 
     /// Builds a model of parts that `ModelTypeFactory` has checked against each other.
@@ -175,7 +180,8 @@ package final class ModelType: Sendable {
         return key
     }
 
-    /// Whether the one owner field is the implicit one with the default claim, as in the shipped schema.
+    /// Whether the one owner field is the implicit one with the default claim,
+    /// as in the shipped schema.
     let isSimplyOwned: Bool
 
     /// The fields that rules compare with a caller's claim, with that claim.
@@ -206,7 +212,8 @@ package struct ModelTable: Sendable, Hashable {
 package struct ModelField: Sendable, Hashable {
     /// The GraphQL name, `createdAt`.
     package var name: String
-    /// The GraphQL named type: `ID`, `String`, `Int`, `Float`, `Boolean`, `AWS…`, or an enum or nested type.
+    /// The GraphQL named type: `ID`, `String`, `Int`, `Float`, `Boolean`, `AWS…`,
+    /// or an enum or nested type.
     package var typeName: String
     /// How its values are kept and compared; lists and objects are `json`.
     package var kind: Kind
@@ -287,8 +294,8 @@ package struct ModelRelation: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// `@hasOne`, `@belongsTo`: the fields of this model that hold the target's key.
         case one(keyFields: [String])
-        /// `@hasMany`: the target's records whose index has this model's field as its partition, in order of its sort
-        /// fields.
+        /// `@hasMany`: the target's records whose index has this model's field as its partition, in
+        /// order of its sort fields.
         case many(field: String, index: ModelIndex)
     }
 
@@ -298,7 +305,8 @@ package struct ModelRelation: Sendable, Hashable {
     package var target: String
     /// One record or many.
     package var kind: Kind
-    /// Who may follow it, in place of the model's rules; the target's rules hold for what it leads to.
+    /// Who may follow it, in place of the model's rules; the target's rules
+    /// hold for what it leads to.
     package var rules: [AccessRule]?
 
     /// A relation that `RelationLinker` has found both ends of.

@@ -3,7 +3,8 @@
 /// A page ends early once it has examined as much as `ExaminationLimits` allows, so its cost does
 /// not depend on how many rows there are.
 package struct PageQuery: Sendable {
-    /// The rows to examine: a range that an index serves, its order and where it begins; its limit is that of the page.
+    /// The rows to examine: a range that an index serves, its order and where it begins; its
+    /// limit is that of the page.
     package var rows: ModelQuery
     /// What the caller may see.
     package var visible: Predicate
@@ -14,7 +15,8 @@ package struct PageQuery: Sendable {
     /// The others are null in the records.
     package var fields: Set<Int>?
 
-    /// `range` is what an index serves: of all rows of an owner where it names no partition of an index.
+    /// `range` is what an index serves: of all rows of an owner where it names
+    /// no partition of an index.
     package init(
         _ model: ModelType,
         range: Predicate,

@@ -22,7 +22,8 @@ extension Predicate {
 }
 
 extension Comparison {
-    /// Whether it reads the whole of a text; the others read no more of it than they name themselves.
+    /// Whether it reads the whole of a text; the others read no more of it
+    /// than they name themselves.
     fileprivate var isSearch: Bool {
         switch self {
         case .contains, .notContains, .size: true

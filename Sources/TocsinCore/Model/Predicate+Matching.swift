@@ -1,4 +1,5 @@
-/// The meaning of a predicate in memory; `PredicateTranslation` in TocsinStore gives it the same meaning in SQL.
+/// The meaning of a predicate in memory; `PredicateTranslation` in TocsinStore gives it
+/// the same meaning in SQL.
 extension Predicate {
     /// Whether the record satisfies the predicate.
     package func matches(_ record: Record) -> Bool {
@@ -66,7 +67,8 @@ extension ModelField {
 }
 
 extension FieldValue {
-    /// Equality of filters: text by bytes (never by canonical equivalence, as `==` of `String` is), numbers by value.
+    /// Equality of filters: text by bytes (never by canonical equivalence, as `==` of
+    /// `String` is), numbers by value.
     fileprivate func isEqual(to other: FieldValue) -> Bool {
         switch (self, other) {
         case (.null, .null): true

@@ -1,4 +1,5 @@
-/// A condition on a record: evaluated in memory by `matches`, translated to SQL by the store, with the same meaning.
+/// A condition on a record: evaluated in memory by `matches`, translated to SQL by the
+/// store, with the same meaning.
 package indirect enum Predicate: Sendable, Hashable {
     case always
     case never

@@ -1,4 +1,5 @@
-/// The values a client gave for a record's declared fields, by field name: absent, null and a value are three things.
+/// The values a client gave for a record's declared fields, by field name: absent, null and
+/// a value are three things.
 ///
 /// A short list in the order in which they were given: a name is found by comparison.
 package struct RecordInput: Sendable {
@@ -46,7 +47,8 @@ package struct RecordInput: Sendable {
         }
     }
 
-    /// The value of the field at a position of a model; nil when none was given, or there is no such field.
+    /// The value of the field at a position of a model; nil when none was given,
+    /// or there is no such field.
     package func value(ofFieldAt position: Int?, in model: ModelType) -> FieldValue? {
         guard let position else { return nil }
         guard model === self.model else { return self[model.fields[position].name] }
@@ -56,7 +58,8 @@ package struct RecordInput: Sendable {
 
     /// How many values there are.
     package var count: Int { entries.count }
-    /// The position in a model of the field that the value at an index of the list is for; nil when it has no such field.
+    /// The position in a model of the field that the value at an index of the list is for; nil
+    /// when it has no such field.
     package func position(at index: Int, in model: ModelType) -> Int? {
         let position = entries[index].position
         return position >= 0 && model === self.model ? position : model.position(of: entries[index].name)

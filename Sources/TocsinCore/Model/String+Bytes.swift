@@ -1,5 +1,6 @@
 extension String {
-    /// Whether both are the same bytes of UTF-8, as databases compare texts: `==` takes two spellings of a letter for one.
+    /// Whether both are the same bytes of UTF-8, as databases compare texts: `==` takes two
+    /// spellings of a letter for one.
     package func hasBytes(of other: String) -> Bool {
         let areEqual = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in

@@ -55,7 +55,8 @@ package final class DatabaseTime: TimeSource {
         state.withLock { state in
             state.recent.append(measurement)
             if state.recent.count > Self.keptMeasurements { state.recent.removeFirst() }
-            // A clock that was set makes all that was measured before wrong: the newest says so clearly.
+            // A clock that was set makes all that was measured before wrong:
+            // the newest says so clearly.
             if abs(measurement.difference - state.difference) > measurement.width + 1000 {
                 state.recent = [measurement]
             }
@@ -70,9 +71,11 @@ package final class DatabaseTime: TimeSource {
     /// The database's time, in milliseconds, as far as it is known.
     package func now() -> Timestamp { Timestamp(milliseconds: base.now().milliseconds + difference) }
 
-    /// Sleeps until `now()` says so, though a measurement on the way has moved the clock back a little.
+    /// Sleeps until `now()` says so, though a measurement on the way has moved
+    /// the clock back a little.
     ///
-    /// Where it was moved far, by another server's clock, the time that was asked for has passed all the same.
+    /// Where it was moved far, by another server's clock, the time that was asked for
+    /// has passed all the same.
     package func sleep(until moment: Timestamp) async throws {
         repeat {
             try await base.sleep(until: Timestamp(milliseconds: moment.milliseconds - difference))

@@ -9,7 +9,8 @@ package struct KeyError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A private key that signs: ES256 as raw r‖s (64 bytes), RS256 as PKCS #1 v1.5, HS256 as HMAC (RFC 7518 §3).
+/// A private key that signs: ES256 as raw r‖s (64 bytes), RS256 as PKCS #1 v1.5,
+/// HS256 as HMAC (RFC 7518 §3).
 package protocol Signer: Sendable {
     /// `ES256`, `RS256` or `HS256`.
     var algorithm: String { get }
@@ -26,7 +27,8 @@ package protocol Sealer: Sendable {
     func seal(_ bytes: [UInt8], scope: String) -> String
     /// The bytes, or nil when the text was changed or sealed for another scope.
     func open(_ text: String, scope: String) -> [UInt8]?
-    /// Text safe in URLs that carries `bytes`, readable by anybody, and proves them for this scope; always the same.
+    /// Text safe in URLs that carries `bytes`, readable by anybody, and proves them for
+    /// this scope; always the same.
     func sign(_ bytes: [UInt8], scope: String) -> String
     /// The bytes, or nil when the text was changed or signed for another scope.
     func verified(_ text: String, scope: String) -> [UInt8]?
@@ -48,9 +50,10 @@ package struct WebPushReceiver: Sendable, Hashable {
 
 /// Encrypts pushes so that only one browser can read them.
 package protocol WebPushCrypto: Sendable {
-    /// The keys as `PushSubscription.toJSON()` gives them, in base 64 for URLs; nil unless the first is a point on P-256 and
-    /// the second has 16 bytes.
+    /// The keys as `PushSubscription.toJSON()` gives them, in base 64 for URLs; nil unless the
+    /// first is a point on P-256 and the second has 16 bytes.
     func receiver(p256dh: String, auth: String) -> WebPushReceiver?
-    /// The whole body of a push with `Content-Encoding: aes128gcm`, one record, under keys of its own.
+    /// The whole body of a push with `Content-Encoding: aes128gcm`, one
+    /// record, under keys of its own.
     func encrypted(_ plaintext: [UInt8], for receiver: WebPushReceiver) throws(KeyError) -> [UInt8]
 }

@@ -13,7 +13,8 @@ package protocol Doorbell: Sendable {
     func greet()
     /// Takes, every second at most, whether the database's roster shows another node that lives.
     func note(othersLive: Bool)
-    /// Calls `onRing` for the rings of others, and once after each time that the line was away, until the task is cancelled.
+    /// Calls `onRing` for the rings of others, and once after each time that the line was away,
+    /// until the task is cancelled.
     func run(onRing: @escaping @Sendable () -> Void) async
     /// How the line is, for operators.
     var state: DoorbellState { get }

@@ -36,8 +36,8 @@ package protocol MessageWriting {
     /// Stores new messages, which the database numbers, and notes that they were created.
     ///
     /// They have their numbers once the database has answered: after `awaitAnswers` at the latest,
-    /// and when the write is durable. A failure may be thrown as late: of an id that is taken, or of
-    /// a topic that is not there.
+    /// and when the write is durable. A failure may be thrown as late: of an id that is taken, or
+    /// of a topic that is not there.
     func create(_ messages: NewMessages) throws(StoreError)
     /// Waits for answers of the database that nobody has waited for.
     func awaitAnswers() throws(StoreError)

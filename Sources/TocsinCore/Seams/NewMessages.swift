@@ -1,20 +1,24 @@
-/// New messages of one model on their way into the store: the database numbers them as it stores them.
+/// New messages of one model on their way into the store: the database
+/// numbers them as it stores them.
 ///
 /// Each gets the next number in its topic and the next position in its owner's feed.
 ///
-/// **Numbers and positions are in order of commit.** Both come from counters in rows (of `topics`, of `feeds`). The
-/// transaction that raises a counter keeps its row locked until it has ended. So whoever reads a number has everything
-/// before it in sight: a lower number belongs to a transaction that committed earlier, and none is given later. This holds
-/// with one writer and with many, survives restarts, and means the same on every node.
+/// **Numbers and positions are in order of commit.** Both come from counters in rows (of `topics`,
+/// of `feeds`). The transaction that raises a counter keeps its row locked until it has ended. So
+/// whoever reads a number has everything before it in sight: a lower number belongs to a
+/// transaction that committed earlier, and none is given later. This holds with one writer and with
+/// many, survives restarts, and means the same on every node.
 ///
-/// **Nobody waits in a circle.** All writers lock rows in one order: those of `feeds` by owner, then those of `topics` by
-/// id. A write of many messages locks all owners' rows before the first topic's. Two owners who publish to one topic (a
-/// model's rules may let them) meet at the topic's row alone.
+/// **Nobody waits in a circle.** All writers lock rows in one order: those of `feeds` by
+/// owner, then those of `topics` by id. A write of many messages locks all owners' rows before
+/// the first topic's. Two owners who publish to one topic (a model's rules may let them) meet
+/// at the topic's row alone.
 package final class NewMessages {
     /// In the order in which they are numbered.
     ///
-    /// Until the database has answered, a message has in place of its number the count of messages behind it in its topic,
-    /// and in place of its position that of messages behind it in its owner's feed.
+    /// Until the database has answered, a message has in place of its number the count of
+    /// messages behind it in its topic, and in place of its position that of messages
+    /// behind it in its owner's feed.
     package private(set) var records: [Record]
     /// The indexes of the messages of each topic.
     package let ofTopic: [String: [Int]]
@@ -109,8 +113,8 @@ package struct HeldTopic: Sendable {
 package struct HeldTopics: Sendable {
     /// Those that are there.
     package var topics: [TopicID: HeldTopic]
-    /// When the latest message in any of them was made; nil where there is none, or one writer makes all messages, in
-    /// order.
+    /// When the latest message in any of them was made; nil where there is none, or one writer
+    /// makes all messages, in order.
     package var latestMaking: Timestamp?
 
     /// None, unless they are given.

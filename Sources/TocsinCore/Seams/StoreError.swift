@@ -2,7 +2,8 @@
 ///
 /// Expected outcomes (not found, already there) are values, never errors.
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The database cannot be reached, is read-only or full; nothing was written. May succeed later.
+    /// The database cannot be reached, is read-only or full; nothing was
+    /// written. May succeed later.
     ///
     /// `reason` is for anyone, clients included. `detail` (paths, statements, the library's words)
     /// is for operators: opening a store throws it and diagnostics get it, reads and writes leave
@@ -13,16 +14,18 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The store runs such writes again and throws this to nobody. `isWhole` says that the
     /// transaction failed, and not only one statement.
     case overtaken(isWhole: Bool, code: Int, message: String, sql: String)
-    /// The database went away in the middle of a commit: what was written may be stored or not. To repeat it under the same
-    /// id or key is safe.
+    /// The database went away in the middle of a commit: what was written may be stored or not. To
+    /// repeat it under the same id or key is safe.
     case uncertain(reason: String, detail: String = "")
     /// A statement failed: our fault. Carries the database's code and message and the statement.
     case statement(code: Int, message: String, sql: String)
-    /// The stored data is not what the program expects (migration level, checksum, column type); says what to do.
+    /// The stored data is not what the program expects (migration level, checksum,
+    /// column type); says what to do.
     case mismatch(reason: String)
     /// What was to be read has more bytes of text than may be read at once.
     case tooLarge(bytes: Int)
-    /// The server is stopping, or the caller's task was cancelled before its turn; nothing was written.
+    /// The server is stopping, or the caller's task was cancelled before its
+    /// turn; nothing was written.
     case stopped
 
     /// The whole error for the operator's log, with details that clients must not see.

@@ -26,7 +26,7 @@ package protocol WebhookEventWriting {
     /// Makes dead events of a webhook, or of all for nil, due again with no attempts counted;
     /// answers how many.
     func redriveWebhookEvents(of webhook: String?, now: Timestamp) throws(StoreError) -> Int
-    /// Removes events that were made before `moment`, whatever their state, at most `limit`; answers
-    /// how many.
+    /// Removes events that were made before `moment`, whatever their state, at most
+    /// `limit`; answers how many.
     func removeWebhookEvents(madeBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
 }

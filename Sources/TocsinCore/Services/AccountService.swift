@@ -56,8 +56,8 @@ package struct AccountService: Sendable {
     /// included. Pushes to their devices end, waiting ones too.
     package func disable(name: String) async throws(ServiceError) { try await set(isDisabled: true, name: name) }
 
-    /// Enables a disabled user again: tokens that are neither revoked nor over are accepted as before, and later messages
-    /// are pushed.
+    /// Enables a disabled user again: tokens that are neither revoked nor over are accepted as
+    /// before, and later messages are pushed.
     package func enable(name: String) async throws(ServiceError) { try await set(isDisabled: false, name: name) }
 
     private func set(isDisabled: Bool, name: String) async throws(ServiceError) {

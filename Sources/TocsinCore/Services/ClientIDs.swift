@@ -1,6 +1,7 @@
 /// Which ids clients may choose for topics and messages; all owners share these ids.
 package enum ClientIDs: String, Sendable, Hashable, CaseIterable {
-    /// UUIDs and ULIDs: nobody takes one that another owner is about to use, or learns by trying that it is taken.
+    /// UUIDs and ULIDs: nobody takes one that another owner is about to use, or learns by
+    /// trying that it is taken.
     case uuid
     /// Any text of the permitted characters, for servers of one team.
     case any

@@ -3,8 +3,8 @@
 ///
 /// They are found by a walk through the ledger in its own order: an index of their times would cost
 /// every push. Where the ledger stands in parts by time (PostgreSQL), each part goes as a whole,
-/// once all of it is over; they span as long as deliveries are kept, at most thirty days. What older
-/// versions wrote in place of deliveries (`deviceless_runs`) goes by its own age.
+/// once all of it is over; they span as long as deliveries are kept, at most thirty days. What
+/// older versions wrote in place of deliveries (`deviceless_runs`) goes by its own age.
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource

@@ -1,8 +1,9 @@
 extension DeliveryService {
     /// Every gate between a message and a user's devices.
     ///
-    /// For whoever may create such messages, about any user; for others about themselves, as far as they may read the
-    /// message. `user` is an id, or the name of a local account that is the caller's or a member of the topic.
+    /// For whoever may create such messages, about any user; for others about themselves, as far as
+    /// they may read the message. `user` is an id, or the name of a local account that is the
+    /// caller's or a member of the topic.
     package func explain(
         _ message: MessageID,
         to user: String,
@@ -72,7 +73,8 @@ extension DeliveryService {
         return rights.mayReceive(rights.receiver(user, standings[user], now: now), message, in: topic)
     }
 
-    /// The member by id, or by name if the account of that name is a member: who is none stays unknown.
+    /// The member by id, or by name if the account of that name is a member:
+    /// who is none stays unknown.
     private func member(
         _ user: UserID,
         of topic: TopicID,

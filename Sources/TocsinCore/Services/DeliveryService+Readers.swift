@@ -3,7 +3,8 @@
 /// They learn what became of their own pushes, as if there were no others. Who else gets a message,
 /// and on how many devices, is between those people and the message's owner.
 extension DeliveryService {
-    /// The messages of which the caller learns what became of every push, under any scope: those they may create.
+    /// The messages of which the caller learns what became of every push, under any
+    /// scope: those they may create.
     package func creatable(by caller: Identity) -> Predicate? {
         var owner = caller
         // Looking takes no more than reading, which a narrower token may.

@@ -5,7 +5,8 @@ package struct DeliveryService: Sendable {
     let topics: ModelType
     /// What the running outbox knows; nil where none runs.
     let forecast: (any PushForecast)?
-    /// Rows of one redrive that listeners are told of at most; the outbox tells of what becomes of them.
+    /// Rows of one redrive that listeners are told of at most; the outbox tells
+    /// of what becomes of them.
     private static let toldRedrives = 1000
 
     /// A service for the messages and topics of one schema; without `forecast` it cannot tell of
@@ -40,7 +41,8 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// The messages whose deliveries to everybody the caller may see: those they may create; nil: none.
+    /// The messages whose deliveries to everybody the caller may see: those
+    /// they may create; nil: none.
     package func inspectable(by caller: Identity) -> Predicate? {
         AccessPolicy.mayManageOwnThings(caller, writing: false) ? creatable(by: caller) : nil
     }
@@ -75,7 +77,8 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// Makes a message's deliveries in this state due again; for whoever may create messages in its topic.
+    /// Makes a message's deliveries in this state due again; for whoever may
+    /// create messages in its topic.
     package func redrive(
         _ message: MessageID,
         status: DeliveryStatus,
@@ -119,7 +122,8 @@ package struct DeliveryService: Sendable {
         try await environment.store.writing { _ throws(StoreError) in .success(()) }
     }
 
-    /// Changed deliveries with their devices and messages; those whose message is gone are left out.
+    /// Changed deliveries with their devices and messages; those whose
+    /// message is gone are left out.
     package func entries(of deliveries: [Delivery]) async throws(ServiceError) -> [(entry: Entry, message: Record)] {
         let messages = messages
         return try await environment.store.reading(for: .server) { reader throws(StoreError) in

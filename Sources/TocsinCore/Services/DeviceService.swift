@@ -123,7 +123,8 @@ package struct DeviceService: Sendable {
         try environment.raise(.unregistered(device, reason: reason), writer)
     }
 
-    /// Removes the caller's devices with this token, and the one with this id; their waiting pushes end at once.
+    /// Removes the caller's devices with this token, and the one with this id; their
+    /// waiting pushes end at once.
     ///
     /// Unknown tokens and ids change nothing.
     package func unregister(
@@ -165,7 +166,8 @@ package struct DeviceService: Sendable {
 
     /// Switches all pushes of the caller on or off; the feed stays as it is.
     ///
-    /// While they are off, deliveries to the caller's devices are skipped, those that wait already too.
+    /// While they are off, deliveries to the caller's devices are skipped,
+    /// those that wait already too.
     package func setPushes(_ areWanted: Bool, caller: Identity) async throws(ServiceError) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         let time = environment.time
@@ -258,8 +260,8 @@ package struct DeviceService: Sendable {
         return (found.first { $0.appID == registration.appID }, aliases)
     }
 
-    /// Rows that name the same installation of an app in the other way: a registration token begins with the installation's
-    /// id and a colon.
+    /// Rows that name the same installation of an app in the other way: a registration token begins
+    /// with the installation's id and a colon.
     private func sameInstallation(
         _ registration: Registration,
         _ writer: any StoreWriter

@@ -1,4 +1,5 @@
-/// Pushes to users or devices without a topic of theirs: messages of the sender's own, with deliveries of their own.
+/// Pushes to users or devices without a topic of theirs: messages of the sender's own, with
+/// deliveries of their own.
 package struct DirectPushService: Sendable {
     private let environment: ServiceEnvironment
     private let messages: ModelType
@@ -62,8 +63,8 @@ package struct DirectPushService: Sendable {
 
     /// Stores the push with its deliveries in one transaction.
     ///
-    /// Devices of people whom the caller may not reach are unknown tokens to them. The same `id` or `key` with the same
-    /// content again answers with what is stored.
+    /// Devices of people whom the caller may not reach are unknown tokens to them. The same `id` or
+    /// `key` with the same content again answers with what is stored.
     package func send(_ order: Order, caller: Identity) async throws(ServiceError) -> Receipt {
         let reach = AccessPolicy.pushReach(of: caller)
         // The schema's rules decide about messages; the scope has been heeded here.
@@ -184,7 +185,8 @@ package struct DirectPushService: Sendable {
 }
 
 extension DirectPushService {
-    /// One delivery for each device that is reached, waiting, and for each token that is not, skipped.
+    /// One delivery for each device that is reached, waiting, and for each
+    /// token that is not, skipped.
     private func deliveries(
         of message: MessageID,
         _ order: Order,

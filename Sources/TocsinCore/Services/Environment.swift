@@ -51,9 +51,11 @@ package struct ServiceEnvironment: Sendable {
         self.storage = storage
     }
 
-    /// A token as devices have it, for a look-up: a browser's subscription in its one form, others as they are.
+    /// A token as devices have it, for a look-up: a browser's subscription in its one
+    /// form, others as they are.
     package func canonicalToken(_ token: String) -> String {
-        // What is no subscription that could have been registered is looked up as it is, and not found.
+        // What is no subscription that could have been registered is looked up
+        // as it is, and not found.
         (try? webPush?.canonicalToken(token)) ?? token
     }
 

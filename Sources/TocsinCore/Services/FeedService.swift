@@ -77,7 +77,8 @@ package struct FeedService: Sendable {
         }
     }
 
-    /// Where the feeds of topics stand now; nothing for those that are absent, deleted or somebody else's.
+    /// Where the feeds of topics stand now; nothing for those that are absent,
+    /// deleted or somebody else's.
     package func stands(
         of topics: [TopicID],
         caller: Identity
@@ -187,6 +188,7 @@ package struct FeedService: Sendable {
 }
 
 extension ModelType {
-    /// The owner text under which what the caller creates stands in a feed, where the server alone writes it.
+    /// The owner text under which what the caller creates stands in a feed, where
+    /// the server alone writes it.
     package func feedOwner(of caller: Identity) -> String? { feedClaim.flatMap { caller.ownerForms(of: $0).first } }
 }

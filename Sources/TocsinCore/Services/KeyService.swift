@@ -10,7 +10,8 @@ package struct KeyService: Sendable {
         self.environment = environment
     }
 
-    /// Records a key about to be shown, by the digest of its text; the name is 1 to 64 bytes without control characters.
+    /// Records a key about to be shown, by the digest of its text; the name is 1 to 64 bytes
+    /// without control characters.
     package func record(
         digest: String,
         name: String,

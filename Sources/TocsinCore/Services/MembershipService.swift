@@ -46,7 +46,8 @@ package struct MembershipService: Sendable {
         }
     }
 
-    /// Ends the caller's membership and their pushes of the topic that wait; answers what it was, with push off.
+    /// Ends the caller's membership and their pushes of the topic that wait; answers
+    /// what it was, with push off.
     ///
     /// Also for topics that are gone.
     package func leave(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership {

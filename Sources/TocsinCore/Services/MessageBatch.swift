@@ -1,11 +1,14 @@
-/// Creates messages together: as if one by one, in few statements, whose number hardly depends on that of the messages.
+/// Creates messages together: as if one by one, in few statements, whose number hardly depends
+/// on that of the messages.
 ///
-/// Each draft is decided in its turn, after what is stored and what drafts before it have made: so a second draft with an
-/// `id` or `key` of this batch meets the first. Look-ups take no locks. Another writer may create the same `id` or `key`
-/// after them; then the write fails, and what is performed anew finds the other's message.
+/// Each draft is decided in its turn, after what is stored and what drafts before it have made: so
+/// a second draft with an `id` or `key` of this batch meets the first. Look-ups take no locks.
+/// Another writer may create the same `id` or `key` after them; then the write fails, and what is
+/// performed anew finds the other's message.
 ///
-/// The topics are locked first, so nothing that a draft is judged by changes before the commit. On PostgreSQL a batch costs
-/// two round trips: one for the locks and the topics, one for all that is written, its commit included.
+/// The topics are locked first, so nothing that a draft is judged by changes before the commit. On
+/// PostgreSQL a batch costs two round trips: one for the locks and the topics, one for all that is
+/// written, its commit included.
 struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]
@@ -36,7 +39,8 @@ struct MessageBatch {
         case repeats(Int)
     }
 
-    /// Creates what the rules allow; answers what tells the outcome of each draft once the write is durable.
+    /// Creates what the rules allow; answers what tells the outcome of each draft
+    /// once the write is durable.
     static func perform(
         _ drafts: [MessageDraft],
         _ makers: MessageMakers,
@@ -66,7 +70,8 @@ struct MessageBatch {
             switch verdicts[index] {
             case .settled(let outcome): outcomes.append(outcome)
             case .created(let createdIndex): outcomes.append(.success(stored.records[createdIndex]))
-            case .repeats(let createdIndex): outcomes.append(drafts[index].outcome(ofRepeating: stored.records[createdIndex]))
+            case .repeats(let createdIndex):
+                outcomes.append(drafts[index].outcome(ofRepeating: stored.records[createdIndex]))
             }
         }
         return outcomes
@@ -131,10 +136,12 @@ extension MessageBatch {
 // MARK: Writing
 
 extension MessageBatch {
-    /// Locks the feeds and topics that messages are to be made in, and takes the topics as they are then.
+    /// Locks the feeds and topics that messages are to be made in, and takes the
+    /// topics as they are then.
     ///
-    /// Another node's clock may be a little ahead, or its message have got the topic's row first: so the batch is made no
-    /// earlier than the latest message in its topics. Nobody comes between, as the rows are held.
+    /// Another node's clock may be a little ahead, or its message have got the topic's row first:
+    /// so the batch is made no earlier than the latest message in its topics. Nobody comes
+    /// between, as the rows are held.
     private mutating func hold(_ writer: any StoreWriter) throws(StoreError) {
         now = makers.environment.changeTime()
         let owners = Set(drafts.compactMap { $0.owner(at: now) })
@@ -193,8 +200,8 @@ extension MessageBatch {
 
 // MARK: Topics
 
-/// The topics of drafts that are performed together, each by its index here: what is known of one is
-/// found without its id.
+/// The topics of drafts that are performed together, each by its index here: what is known of one
+/// is found without its id.
 private struct BatchTopics {
     private struct Topic {
         /// As it was when it was looked at last; nil while it was not, or is not there.

@@ -54,7 +54,8 @@ final class MessageDraft: GroupedWrite {
     let key: MessageKey?
     private let input: RecordInput
     private let condition: Predicate
-    /// What the rules ask of the message and of its topic; of one caller's drafts they ask the same.
+    /// What the rules ask of the message and of its topic; of one caller's
+    /// drafts they ask the same.
     private let rules: PublishRules
 
     init(_ makers: MessageMakers, _ content: MessageContent, by caller: Identity, _ rules: PublishRules) {
@@ -88,8 +89,8 @@ final class MessageDraft: GroupedWrite {
     /// Whether a message may be made in this topic.
     func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
-    /// The record, made of what all of its caller's begin with at this time, without its number and position in the order of commits; or
-    /// why it may not be created.
+    /// The record, made of what all of its caller's begin with at this time, without its number and
+    /// position in the order of commits; or why it may not be created.
     func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
         var record = makers.factory.make(input, id: id, from: beginning)
         if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: caller) }

@@ -22,7 +22,8 @@ package struct MessageRetention: Sendable, Hashable {
 
 /// Removes messages whose time is over, in small batches, so that no writer waits for long.
 ///
-/// Always the first ones of a topic, so that what is kept has no holes and a cursor either is good or has expired.
+/// Always the first ones of a topic, so that what is kept has no holes and a cursor
+/// either is good or has expired.
 package struct MessageReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
@@ -30,7 +31,8 @@ package struct MessageReaper: Sendable {
     private let batch: Int
     private static let topicsAtOnce = 200
 
-    /// - Parameter batch: Rows removed at most in one transaction, deliveries included; other writes wait that long.
+    /// - Parameter batch: Rows removed at most in one transaction, deliveries included;
+    ///   other writes wait that long.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
         self.store = store
         self.time = time
@@ -72,7 +74,8 @@ package struct MessageReaper: Sendable {
             guard let step else { return nil }
             removed += step.messages
             let isLast = due.count < limit && step.messages == due.count
-            // Nothing moved: a message has come under way again, and the next round looks at it anew.
+            // Nothing moved: a message has come under way again, and the
+            // next round looks at it anew.
             if isLast || step.messages + step.deliveries == 0 { break }
         }
         return removed

@@ -21,10 +21,11 @@ package struct MessageService: Sendable {
         makers = MessageMakers(environment: environment, messages: messages, topics: topics)
     }
 
-    /// Creates a message in a topic the caller may publish to, with its fan-out, in one transaction (`MessageBatch`).
+    /// Creates a message in a topic the caller may publish to, with its fan-out, in one
+    /// transaction (`MessageBatch`).
     ///
-    /// The same `id`, or the same `key` in one topic, with the same content answers with the stored message and pushes
-    /// nothing; with other content it is a conflict.
+    /// The same `id`, or the same `key` in one topic, with the same content answers with the stored
+    /// message and pushes nothing; with other content it is a conflict.
     package func create(
         _ input: RecordInput,
         condition: Predicate = .always,

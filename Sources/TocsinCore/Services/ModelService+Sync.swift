@@ -54,7 +54,8 @@ package struct SyncPage: Sendable {
 }
 
 extension ModelService {
-    /// A page of all records that the caller may read, tombstones included, or of those changed since the last sync.
+    /// A page of all records that the caller may read, tombstones included, or of those
+    /// changed since the last sync.
     package func sync(_ request: SyncRequest, caller: Identity) async throws(ServiceError) -> SyncPage {
         guard case .allow(let visible) = AccessPolicy.decision(.sync, on: request.model, for: caller) else {
             throw .unauthorized
@@ -82,7 +83,8 @@ extension ModelService {
         }
         let window = min(environment.models.deltaSeconds, environment.models.tombstoneSeconds)
         let oldest = now.adding(seconds: -window).milliseconds
-        // A time that is still to come was told by a clock that has been set back since: nothing can be built on it.
+        // A time that is still to come was told by a clock that has been set back since:
+        // nothing can be built on it.
         let since = lastSync.flatMap { $0 > 0 && $0 >= oldest && $0 <= now.milliseconds ? $0 : nil }
         let startedAt = now.adding(seconds: -environment.models.clockMarginSeconds)
         return SyncPosition(startedAt: startedAt.milliseconds, since: since)

@@ -55,7 +55,8 @@ package struct ModelService: Sendable {
 
     /// A page of records that the caller may read; short where it has examined as much as it may.
     ///
-    /// `range` is what an index serves, `filter` what is judged of each record; `fields` are those that are asked for.
+    /// `range` is what an index serves, `filter` what is judged of each record; `fields` are
+    /// those that are asked for.
     package func page(
         _ model: ModelType,
         range: Predicate,
@@ -93,7 +94,8 @@ package struct ModelService: Sendable {
 
     // MARK: Writing
 
-    /// Creates a record; repeating a create with the same id and content answers with the stored record.
+    /// Creates a record; repeating a create with the same id and content
+    /// answers with the stored record.
     package func create(
         _ model: ModelType,
         _ input: RecordInput,
@@ -298,8 +300,8 @@ package struct WriteGuard: Sendable, Hashable {
         self.condition = condition
     }
 
-    /// The version that the stored record must have: without one it is 0, which no record has, unless settings say
-    /// otherwise.
+    /// The version that the stored record must have: without one it is 0, which no record has,
+    /// unless settings say otherwise.
     ///
     /// A tombstone is never changed blindly.
     fileprivate func expected(of stored: Record, _ settings: ModelSettings) -> Int64 {

@@ -2,7 +2,8 @@
 package struct ModelSettings: Sendable, Hashable {
     /// What becomes of an update that names another version than the stored one.
     package enum ConflictHandler: String, Sendable, Hashable, CaseIterable {
-        /// Stored values stay, what is missing is taken, lists are joined: never an error for a live record.
+        /// Stored values stay, what is missing is taken, lists are joined: never an
+        /// error for a live record.
         case automerge = "AUTOMERGE"
         /// Refused, with the stored record.
         case optimisticConcurrency = "OPTIMISTIC_CONCURRENCY"
@@ -10,9 +11,11 @@ package struct ModelSettings: Sendable, Hashable {
 
     /// What becomes of updates of another version, of any model.
     package var conflictHandler = ConflictHandler.automerge
-    /// Whether an update or delete without `_version` is for whatever is stored; on AWS it is a conflict.
+    /// Whether an update or delete without `_version` is for whatever is stored;
+    /// on AWS it is a conflict.
     package var takesAbsentVersion = false
-    /// Whether tombstones are answered by `sync` and mutations alone, and elsewhere are as absent; on AWS they are not.
+    /// Whether tombstones are answered by `sync` and mutations alone, and elsewhere are as
+    /// absent; on AWS they are not.
     package var hidesDeleted = false
     /// How long a tombstone is kept: 30 days.
     package var tombstoneSeconds = 43_200.0 * 60

@@ -68,7 +68,8 @@ package final class OwnerStorage: Sendable {
         )
     }
 
-    /// Measures owners as they need it, until the task is cancelled; what fails is told and tried again.
+    /// Measures owners as they need it, until the task is cancelled; what fails
+    /// is told and tried again.
     package func run(
         _ store: any Store,
         tables: [ModelTable],

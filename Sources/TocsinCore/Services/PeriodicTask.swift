@@ -18,8 +18,8 @@ package struct PeriodicTask: Sendable {
         self.round = round
     }
 
-    /// Does a round now and one after each period, until the task is cancelled; a round that fails is reported, and the
-    /// next one comes as usual.
+    /// Does a round now and one after each period, until the task is cancelled; a round that fails
+    /// is reported, and the next one comes as usual.
     package func run(by time: any TimeSource, report: @Sendable (ServiceError) -> Void) async {
         while !Task.isCancelled {
             do throws(ServiceError) {

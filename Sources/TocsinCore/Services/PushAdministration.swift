@@ -1,4 +1,5 @@
-/// What operators do about whose phones get pushes, from the command line: the devices and memberships of anybody.
+/// What operators do about whose phones get pushes, from the command line: the devices
+/// and memberships of anybody.
 package struct PushAdministration: Sendable {
     private let environment: ServiceEnvironment
     private let topics: ModelType
@@ -29,7 +30,8 @@ package struct PushAdministration: Sendable {
 
     /// Hands over the devices of a user, or of everybody, page by page.
     ///
-    /// `user` is the name of a local account, or the id of anybody who has devices or is a member of a topic.
+    /// `user` is the name of a local account, or the id of anybody who has devices
+    /// or is a member of a topic.
     package func eachDevice(of user: String?, _ body: ([OwnedDevice]) -> Void) async throws(ServiceError) {
         if let user {
             let id = try await userID(user)
@@ -75,7 +77,8 @@ package struct PushAdministration: Sendable {
         try environment.raise(.unregistered(device, reason: .accessEnded), writer)
     }
 
-    /// Hands over the members of a topic, page by page; `topic` is its id, or its name if no other has it.
+    /// Hands over the members of a topic, page by page; `topic` is its id, or its
+    /// name if no other has it.
     package func eachMember(of topic: String, _ body: ([Member]) -> Void) async throws(ServiceError) {
         let id = TopicID(try await self.topic(topic).id)
         var last: UserID?

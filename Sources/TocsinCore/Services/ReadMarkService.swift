@@ -17,7 +17,8 @@ package struct ReadMarkService: Sendable {
         }
     }
 
-    /// Marks a topic that the caller may read up to a number, or all of it; answers all the caller's marks.
+    /// Marks a topic that the caller may read up to a number, or all of it;
+    /// answers all the caller's marks.
     ///
     /// Without a topic, all topics of which the caller is a member.
     package func markRead(

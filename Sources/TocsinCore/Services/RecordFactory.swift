@@ -13,7 +13,8 @@ package struct RecordFactory: Sendable {
         make(input, id: id, from: beginning(owner: owner, at: moment))
     }
 
-    /// A new record of this caller: every owner field that the input leaves out, or the server alone writes, is theirs.
+    /// A new record of this caller: every owner field that the input leaves out, or the server
+    /// alone writes, is theirs.
     package func make(_ input: RecordInput, id: String, caller: Identity, at moment: Timestamp) -> Record {
         var record = make(input, id: id, owner: caller.owner, at: moment)
         if !model.isSimplyOwned { setOwners(of: &record, madeOf: input, by: caller) }
@@ -54,7 +55,8 @@ package struct RecordFactory: Sendable {
         return Record(model: model, values: values)
     }
 
-    /// Makes every owner field of a new record the caller's that the input leaves out, or the server alone writes.
+    /// Makes every owner field of a new record the caller's that the input leaves out, or
+    /// the server alone writes.
     func setOwners(of record: inout Record, madeOf input: RecordInput, by caller: Identity) {
         if let position = model.position(of: "owner"), model.fields[position].role == .generated {
             record.values[position] = .null
@@ -68,7 +70,8 @@ package struct RecordFactory: Sendable {
         }
     }
 
-    /// The record with the given fields set (null removes), the next version and the time of change.
+    /// The record with the given fields set (null removes), the next
+    /// version and the time of change.
     package func changed(_ record: Record, by input: RecordInput, at moment: Timestamp) -> Record {
         var record = record
         for (position, field) in model.fields.enumerated() where isChangeable(field) {
@@ -114,8 +117,8 @@ package struct RecordFactory: Sendable {
     ///
     /// Every declared field must be what is stored, whether the input gives it or leaves it out.
     ///
-    /// Timestamps made by the server do not count. Fields that are hidden from the caller are never compared: a create that
-    /// gives one repeats nothing.
+    /// Timestamps made by the server do not count. Fields that are hidden from the caller are never
+    /// compared: a create that gives one repeats nothing.
     package func isRepeat(
         _ input: RecordInput,
         of stored: Record,
@@ -169,7 +172,8 @@ extension RecordFactory {
             permitted.matches(stored), caller.mayWrite(input, .create, to: stored)
         else { return false }
         guard model.ownerRules.isEmpty else { return isOwned(stored, by: caller) }
-        // A token that only publishes is answered what its user may read; whether it may publish that was asked above.
+        // A token that only publishes is answered what its user may read; whether it may
+        // publish that was asked above.
         var user = caller
         if case .publish = caller.scope { user.scope = .full }
         return stored.shown(to: user) != nil
@@ -188,7 +192,8 @@ extension RecordFactory {
 }
 
 extension Record {
-    /// The record as a refusal may show it: only to whom `get` would give it, with the token that they ask with.
+    /// The record as a refusal may show it: only to whom `get` would give it, with the
+    /// token that they ask with.
     func shown(to caller: Identity) -> Record? {
         guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller), visible.matches(self)
         else { return nil }

@@ -4,28 +4,34 @@
 package enum ServiceError: Error, Sendable, Hashable {
     /// Not the caller's, or not there: the two are never told apart.
     case unauthorized
-    /// A value means nothing here (a platform, a token's form); the text says what is wrong and what to do.
+    /// A value means nothing here (a platform, a token's form); the text says what
+    /// is wrong and what to do.
     case badInput(String)
     /// A value passes a limit of the server (`docs/limits.md`), or a page or filter cannot be
     /// formed.
     case badRequest(String, BadRequestKind = .other)
-    /// An `id` or `key` is taken by other content. Carries the stored record only for who may read it (`Record.shown`).
+    /// An `id` or `key` is taken by other content. Carries the stored record only for who may
+    /// read it (`Record.shown`).
     case conflict(Record?)
     /// The `condition` does not hold. Carries the stored record only for who may read it.
     case conditionFailed(Record?)
-    /// The row has another version than the caller named. Carries the stored record only for who may read it.
+    /// The row has another version than the caller named. Carries the stored record
+    /// only for who may read it.
     case versionConflict(Record?, expected: Int64, actual: Int64)
-    /// A cursor that was changed, or belongs to another topic or caller. With the oldest one that can be honoured.
+    /// A cursor that was changed, or belongs to another topic or caller. With the oldest
+    /// one that can be honoured.
     case badCursor(String, oldest: String?)
     /// What comes after the cursor is not kept any more, or not all of it.
     case cursorExpired(String, oldest: String?)
-    /// A page token that was changed, or belongs to another field, other arguments or another caller.
+    /// A page token that was changed, or belongs to another field, other
+    /// arguments or another caller.
     case badPageToken
     /// A limit of the server would be passed; the text names it.
     case limit(String)
     /// The store cannot work just now; nothing was changed.
     case unavailable(String)
-    /// The store went away in the middle: nobody knows whether it was changed. To repeat a create under its id or key is safe.
+    /// The store went away in the middle: nobody knows whether it was changed. To repeat a create
+    /// under its id or key is safe.
     case uncertain(String)
     /// Our fault; the text is for the log only.
     case `internal`(String)
@@ -63,7 +69,8 @@ extension Store {
         }
     }
 
-    /// `write` of a body that may refuse: a refusal is a value inside the group, an error to the caller.
+    /// `write` of a body that may refuse: a refusal is a value inside the
+    /// group, an error to the caller.
     ///
     /// A body must refuse before it writes anything.
     package func writing<Value: Sendable>(

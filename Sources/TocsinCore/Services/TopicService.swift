@@ -11,7 +11,8 @@ package struct TopicService: Sendable {
         checks = InputChecks(limits: environment.limits)
     }
 
-    /// Creates a topic and its creator's membership, unless its owner has as many topics as one may have.
+    /// Creates a topic and its creator's membership, unless its owner has as
+    /// many topics as one may have.
     package func create(
         _ input: RecordInput,
         condition: Predicate = .always,

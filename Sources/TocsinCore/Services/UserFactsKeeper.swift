@@ -23,7 +23,8 @@ package final class UserFactsKeeper: Sendable {
     private static let renewalSeconds = 3600.0
     /// At most this many changes of one person are written in this many seconds.
     private static let changes = (count: 3, seconds: 180.0)
-    /// People remembered, and writes that wait; beyond it all are forgotten, or nothing more is noted.
+    /// People remembered, and writes that wait; beyond it all are forgotten,
+    /// or nothing more is noted.
     private static let maximumPeople = 10_000
     private static let maximumWaiting = 1000
 

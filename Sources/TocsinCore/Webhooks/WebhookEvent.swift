@@ -7,7 +7,8 @@ package enum WebhookEventType: String, Sendable, Hashable, CaseIterable {
 
 /// Something that webhooks tell of, as it happens.
 package enum WebhookOccurrence: Sendable, Hashable {
-    /// A device was registered for the first time, again after it had ended, for another user, or with another token.
+    /// A device was registered for the first time, again after it had ended, for another
+    /// user, or with another token.
     case registered(Device)
     /// A device was signed out, or its token moved to another user.
     case unregistered(Device, reason: DeliveryReason)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// An IP address as a number of 128 bits; IPv4 stands in it as `::ffff:a.b.c.d` does (RFC 4291 §2.5.5.2).
+/// An IP address as a number of 128 bits; IPv4 stands in it as `::ffff:a.b.c.d`
+/// does (RFC 4291 §2.5.5.2).
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
@@ -32,7 +33,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// What is counted as one client: an IPv4 address, or the 64 bits of an IPv6 network that one customer is given.
+    /// What is counted as one client: an IPv4 address, or the 64 bits of an IPv6 network
+    /// that one customer is given.
     var client: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 
     /// The address as people write it.

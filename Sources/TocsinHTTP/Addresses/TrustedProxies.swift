@@ -13,8 +13,8 @@ struct TrustedProxies: Sendable {
     ///
     /// It is the last hop that is not a proxy of ours, else the first hop.
     ///
-    /// `X-Forwarded-For` counts before `Forwarded` (RFC 7239): most proxies set the first and pass on the second as the
-    /// client sent it.
+    /// `X-Forwarded-For` counts before `Forwarded` (RFC 7239): most proxies set the first and pass
+    /// on the second as the client sent it.
     func client(forwardedFor: String?, forwarded: String?) -> IPAddress? {
         if let forwardedFor { return client(of: forwardedFor) { $0 } }
         if let forwarded { return client(of: forwarded, Self.hop) }

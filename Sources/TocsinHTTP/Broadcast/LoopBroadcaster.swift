@@ -2,8 +2,8 @@ import GraphQLTransport
 import NIOCore
 import Synchronization
 
-/// Hands what subscriptions bring to the connections of one event loop: a little in each turn, the owners one after the
-/// other, so that neither requests nor other owners wait for a fan-out.
+/// Hands what subscriptions bring to the connections of one event loop: a little in each turn, the
+/// owners one after the other, so that neither requests nor other owners wait for a fan-out.
 final class LoopBroadcaster: Sendable {
     private struct WeakLane {
         weak var lane: OwnerQueue?
@@ -18,7 +18,8 @@ final class LoopBroadcaster: Sendable {
 
     /// A write costs about as much as handling so many letters.
     private static let effortOfSink = 8
-    /// Less would spend much on coming back: between turns the loop looks through the timers of all its connections.
+    /// Less would spend much on coming back: between turns the loop looks through the
+    /// timers of all its connections.
     private static let effortOfTurn = 384
     /// What one owner gets before another is looked after.
     private static let sinksAtOnce = 8
@@ -97,8 +98,8 @@ final class LoopBroadcaster: Sendable {
         if goesOn { continueSoon() }
     }
 
-    /// A loop runs everything that is due before it looks at its sockets again: what shall not keep them waiting is due
-    /// a moment later.
+    /// A loop runs everything that is due before it looks at its sockets again: what shall not keep
+    /// them waiting is due a moment later.
     private func continueSoon() {
         loop.assumeIsolated().scheduleTask(deadline: .now() + .microseconds(2)) { self.turn() }
     }

@@ -4,7 +4,8 @@ import Synchronization
 
 /// What waits for the connections of one owner on one event loop, in the order in which it came.
 ///
-/// Everything a subscription brings goes through the lane of its connection, so that nothing overtakes anything.
+/// Everything a subscription brings goes through the lane of its connection, so that
+/// nothing overtakes anything.
 final class OwnerQueue: ResponseCourier, Sendable {
     /// What is to be done.
     enum Work {
@@ -27,7 +28,8 @@ final class OwnerQueue: ResponseCourier, Sendable {
         var isListed = false
         var wakers: [@Sendable () -> Void] = []
 
-        /// The round that responses for these sinks can join: the last letter, so that nothing is overtaken.
+        /// The round that responses for these sinks can join: the last letter, so
+        /// that nothing is overtaken.
         func joinable(_ sinks: [any ResponseSink]) -> SharedWrite? {
             guard case .many(let round)? = letters.last, round.isFor(sinks) else { return nil }
             return round

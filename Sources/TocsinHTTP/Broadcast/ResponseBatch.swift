@@ -2,7 +2,8 @@ import GraphQLTransport
 import NIOCore
 import Synchronization
 
-/// Responses on their way to many connections, and the bytes they make on the wire: made once for all that get the same.
+/// Responses on their way to many connections, and the bytes they make on the wire: made once
+/// for all that get the same.
 final class ResponseBatch: Sendable {
     /// How a carrier cuts its messages.
     enum Framing: Sendable, Hashable {
@@ -19,7 +20,8 @@ final class ResponseBatch: Sendable {
     /// Where in its stream the last of them stands.
     let lastCursor: String?
     private let made = Mutex([Frames]())
-    /// Clients that choose the same ids share frames; where each chooses its own, there is nothing to keep.
+    /// Clients that choose the same ids share frames; where each chooses its own,
+    /// there is nothing to keep.
     private static let maximumKept = 4
 
     init(_ responses: [SharedResponse]) {

@@ -2,13 +2,15 @@ import GraphQLTransport
 
 /// Responses on their round of the sinks they go to.
 ///
-/// Later responses for the same sinks join wherever the round stands and leave it when they have been everywhere, so that
-/// each sink gets in one write all that has come since its last turn, in order.
+/// Later responses for the same sinks join wherever the round stands and leave it when
+/// they have been everywhere, so that each sink gets in one write all that has come since
+/// its last turn, in order.
 struct SharedWrite {
     private let sinks: [any ResponseSink]
     /// Whose turn it is next.
     private var position = 0
-    /// The responses under way, in the order in which they joined, and how many sinks are still to get them.
+    /// The responses under way, in the order in which they joined, and how many
+    /// sinks are still to get them.
     private var batches: [(responses: [SharedResponse], left: Int)] = []
     /// All of them as one; nil when they have changed.
     private var together: ResponseBatch?
@@ -45,7 +47,8 @@ struct SharedWrite {
         together = nil
     }
 
-    /// The next sinks, so many at most, what they get, and whether some responses have now been everywhere.
+    /// The next sinks, so many at most, what they get, and whether some responses
+    /// have now been everywhere.
     mutating func take(_ limit: Int) -> (ArraySlice<any ResponseSink>, ResponseBatch, Bool) {
         let batch = together ?? ResponseBatch(batches.flatMap(\.responses))
         // The first to join are the first to leave.

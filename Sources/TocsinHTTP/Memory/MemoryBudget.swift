@@ -25,7 +25,8 @@ final class MemoryBudget: Sendable {
     /// How many bytes are held.
     var total: Int { state.withLock { $0.total } }
 
-    /// Takes back what was held and gives what is to be; false, changing nothing, where that is more than may be.
+    /// Takes back what was held and gives what is to be; false, changing nothing, where
+    /// that is more than may be.
     fileprivate func change(_ old: MemoryShare.Held, to new: MemoryShare.Held) -> Bool {
         state.withLock { state in
             let before = old.holder == new.holder ? old.bytes : 0
@@ -50,7 +51,8 @@ extension MemoryBudget.State {
     }
 }
 
-/// What one request, one connection's answers or one queue has of a budget; given back when it is forgotten.
+/// What one request, one connection's answers or one queue has of a budget; given
+/// back when it is forgotten.
 final class MemoryShare: Sendable {
     fileprivate struct Held {
         var holder: MemoryHolder
@@ -67,7 +69,8 @@ final class MemoryShare: Sendable {
 
     deinit { give(back: held.withLock { $0 }) }
 
-    /// Holds so many bytes from now on, no longer what it held before; false, changing nothing, where they are too many.
+    /// Holds so many bytes from now on, no longer what it held before; false, changing nothing,
+    /// where they are too many.
     func hold(_ bytes: Int, for holder: MemoryHolder) -> Bool {
         held.withLock { held in
             let new = Held(holder: holder, bytes: bytes > Self.freeBytes ? bytes : 0)

@@ -5,7 +5,8 @@ import NIOCore
 
 /// One line a request; never a token, a body or a query string.
 ///
-/// What anybody can cause without being let in is folded: refusals and opened sockets, by status and address.
+/// What anybody can cause without being let in is folded: refusals and opened
+/// sockets, by status and address.
 final class AccessLog: Sendable {
     private let logger: Logger
     private let isOn: Bool
@@ -46,7 +47,8 @@ final class AccessLog: Sendable {
         write(line, ["id": "\(connection)"])
     }
 
-    /// The end of a socket, of somebody who was let in or of a stranger; `code` is the one it was closed with.
+    /// The end of a socket, of somebody who was let in or of a stranger; `code` is
+    /// the one it was closed with.
     func recordEnd(ofSocket id: String, isStrangers: Bool, code: Int?, address: String?) {
         guard isOn else { return }
         let code = code ?? 0
@@ -77,7 +79,8 @@ final class AccessLog: Sendable {
         logger.info("\(line.key.message)", metadata: metadata)
     }
 
-    /// A name of GraphQL has letters, digits and underscores; whatever else a client gives stays out of the log.
+    /// A name of GraphQL has letters, digits and underscores; whatever else a client
+    /// gives stays out of the log.
     private static func escaped(_ name: String) -> String {
         let bytes = name.utf8.prefix(100).map { byte -> UInt8 in
             switch byte {

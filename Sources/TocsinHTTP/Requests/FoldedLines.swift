@@ -1,7 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// Lines that anybody can cause, folded: of each kind and address one a second, which says how many it stands for.
+/// Lines that anybody can cause, folded: of each kind and address one a second, which
+/// says how many it stands for.
 ///
 /// The first line is written at once. Those that follow within a second are counted, and the next
 /// line after it tells how many there were, or `takeDue` where none comes.

@@ -2,14 +2,17 @@ import GraphQLTransport
 import HTTPTypes
 import NIOCore
 
-/// What a client sent and the parser has not had yet, handed on in pieces that end where a head or a body does.
+/// What a client sent and the parser has not had yet, handed on in pieces that end
+/// where a head or a body does.
 ///
-/// So nothing of a request is parsed before the one in front of it is taken, and what a client sends ahead waits as bytes.
-/// Where a request ends the parser says; what is found here are only the offsets at which to look up.
+/// So nothing of a request is parsed before the one in front of it is taken, and what a client
+/// sends ahead waits as bytes. Where a request ends the parser says; what is found here are only
+/// the offsets at which to look up.
 ///
-/// The parser alone could not do with less: it parses all that one read brought, which may be 900 requests of 18 bytes, and
-/// each takes thirty times its bytes when it is parsed. Nor does it tell how long the first line is when it gives a head up,
-/// that a head has begun, or how long a chunk's extension is.
+/// The parser alone could not do with less: it parses all that one read brought, which may be
+/// 900 requests of 18 bytes, and each takes thirty times its bytes when it is parsed. Nor does
+/// it tell how long the first line is when it gives a head up, that a head has begun, or how
+/// long a chunk's extension is.
 ///
 /// Confined to its event loop; shared by the handler that feeds it and the one that asks.
 final class RawInput {
@@ -227,12 +230,14 @@ extension HTTPConnectionHandler {
 
 // Who may send a body.
 extension HTTPConnectionHandler {
-    /// Finds out by the head of a request whether its body is to be read, where it is not there already.
+    /// Finds out by the head of a request whether its body is to be read, where
+    /// it is not there already.
     private func judgeBody() {
         guard judgement == nil, let context, let request = reader.unjudged else { return }
         guard isCounted(request) else { return refuse(.tooManyConnections) }
         judgement = BodyJudgement(request: request)
-        // The task is on the connection's loop from its beginning to its end, by its executor's preference.
+        // The task is on the connection's loop from its beginning to its end, by
+        // its executor's preference.
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let responder = parts.responder
         let task = Task.immediate(executorPreference: executor) {
@@ -274,7 +279,8 @@ extension HTTPConnectionHandler {
         refuse(HTTPRefusal(.serviceUnavailable, HTTPRefusal.tooLong, .timeout))
     }
 
-    /// Counts the connection of a proxy for the client that it names; false where that client has too many.
+    /// Counts the connection of a proxy for the client that it names; false where
+    /// that client has too many.
     func isCounted(_ request: IncomingRequest) -> Bool {
         guard reader.connection.proxies != nil, let client = request.clientAddress?.client, let registration else {
             return true

@@ -16,7 +16,8 @@ enum ConnectionWait {
     case idle, head, body, answer, linger
 }
 
-/// One HTTP connection: reads requests, has them answered one after the other in their order, keeps its time limits.
+/// One HTTP connection: reads requests, has them answered one after the other in their
+/// order, keeps its time limits.
 ///
 /// Confined to its event loop. Each request is one task on that loop.
 final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler, RemovableChannelHandler {
@@ -122,7 +123,8 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
                 waiting.append(.request(request))
                 return startNext()
             }
-            // Further requests of one read wait for turns of the loop, so that other connections have theirs.
+            // Further requests of one read wait for turns of the loop, so that other
+            // connections have theirs.
             hasBegunOne = true
             start(request, atOnce: true)
         case .refused(let refusal): refuse(refusal)
@@ -204,7 +206,8 @@ extension HTTPConnectionHandler {
         running = (request, nil)
         registration?.standing = .busy
         waitFor(.answer)
-        // The task is on the connection's loop from its beginning to its end, by its executor's preference.
+        // The task is on the connection's loop from its beginning to its end, by
+        // its executor's preference.
         nonisolated(unsafe) let answer: (Answer<Service.Caller>) -> Void = { self.finish(request, with: $0) }
         let responder = parts.responder
         let task =

@@ -10,7 +10,8 @@ package struct OutgoingResponse: Sendable {
     package var status: HTTPResponse.Status
     /// The media type of the body, if it has one.
     package var contentType: String?
-    /// Further header fields but for `Content-Length`, `Connection` and `Date`, which the server writes.
+    /// Further header fields but for `Content-Length`, `Connection` and `Date`,
+    /// which the server writes.
     package var fields: [(name: String, value: String)]
     /// The body in one piece.
     package var body: [UInt8]
@@ -46,7 +47,8 @@ package struct OutgoingResponse: Sendable {
         return room
     }
 
-    /// Writes status line, fields and body into memory that has room for them, and answers how many bytes they are.
+    /// Writes status line, fields and body into memory that has room for them, and answers
+    /// how many bytes they are.
     func write(into memory: UnsafeMutableRawBufferPointer, for request: RequestTraits, _ date: [UInt8]) -> Int {
         var writer = HeadWriter(memory)
         writeHead(to: &writer, for: request, date)

@@ -42,7 +42,8 @@ final class RequestHead: Sendable {
     let client: IPAddress?
     /// What the client sent to show who it is.
     let credentials: Credentials
-    /// What matters of it to GraphQL over HTTP, whether no form can have sent it, and what is agreed on.
+    /// What matters of it to GraphQL over HTTP, whether no form can have sent
+    /// it, and what is agreed on.
     let exchange: HTTPExchange
     let isBeyondForms: Bool
     let negotiation: Result<HTTPExchange.Agreement, HTTPRefusal>
@@ -76,7 +77,8 @@ final class RequestHead: Sendable {
         line = (head.method, head.uri, head.version)
     }
 
-    /// Whether what is known of this head holds for another one too; only the length of the body may be another.
+    /// Whether what is known of this head holds for another one too; only the length of
+    /// the body may be another.
     func covers(_ head: HTTPRequestHead, maximumBytes: Int) -> Bool {
         guard line.uri.hasBytes(of: head.uri), line.method == head.method, line.version == head.version else {
             return false
@@ -93,7 +95,8 @@ final class RequestHead: Sendable {
     }
 }
 
-/// One complete HTTP request; a class, because everything that has to do with it shares the one there is.
+/// One complete HTTP request; a class, because everything that has to do with it
+/// shares the one there is.
 package final class IncomingRequest: Sendable {
     /// What came before the body, as the server understands it.
     let head: RequestHead
@@ -163,7 +166,8 @@ extension HTTPHeaders {
     }
 }
 
-/// The fields of a request head that the server looks at, found in one walk over all that were sent.
+/// The fields of a request head that the server looks at, found in one walk
+/// over all that were sent.
 struct KnownFields: Sendable {
     /// A field that the server looks at.
     enum Name: Int {
@@ -215,7 +219,8 @@ struct KnownFields: Sendable {
             self = candidate
         }
 
-        /// Whether a name of the same length is this one; the parser takes only bytes of tokens in names.
+        /// Whether a name of the same length is this one; the parser takes only
+        /// bytes of tokens in names.
         private func isSpelled(_ name: String) -> Bool {
             let text = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
             // Bit 5 tells small letters from capitals; a hyphen has it.
@@ -309,7 +314,8 @@ extension String {
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// By the C library: what a loop over the elements costs for a head is a tenth of the whole request.
+    /// By the C library: what a loop over the elements costs for a head is a
+    /// tenth of the whole request.
     private static func areSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
         guard one.count == other.count else { return false }
         guard let left = one.baseAddress, let right = other.baseAddress else { return true }

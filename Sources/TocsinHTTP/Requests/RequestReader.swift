@@ -5,7 +5,8 @@ import NIOHTTP1
 
 /// Puts the parts of requests together: head, body within its limit, end.
 ///
-/// Not in the pipeline itself; a handler, so that NIO unwraps the parts for a type that is known when this is compiled.
+/// Not in the pipeline itself; a handler, so that NIO unwraps the parts for a type that is
+/// known when this is compiled.
 final class RequestReader: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -43,7 +44,8 @@ final class RequestReader: ChannelInboundHandler {
         var isAnswered = false
     }
 
-    /// Larger heads are not kept until the next request, so that connections that wait take little memory.
+    /// Larger heads are not kept until the next request, so that connections that
+    /// wait take little memory.
     private static let maximumKeptBytes = 4096
     /// Longer bodies of requests that were answered already are not waited for.
     private static let maximumSkippedBytes = 65_536

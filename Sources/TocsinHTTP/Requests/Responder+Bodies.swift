@@ -3,7 +3,8 @@ import HTTPTypes
 
 // Who may send a body.
 extension Responder {
-    /// Judges by its head alone a request whose body is still to come, so that strangers' bodies are not read.
+    /// Judges by its head alone a request whose body is still to come, so that
+    /// strangers' bodies are not read.
     func admission(of request: IncomingRequest) async -> BodyAdmission {
         if let preflight = origins.preflight(of: request) { return .refused(preflight) }
         guard request.path == settings.graphQLPath else { return await routeAdmission(of: request) }

@@ -19,7 +19,8 @@ private enum Progress {
     case operation(OperationLookup.Run, name: String?, owner: String?)
 }
 
-/// Turns one request into one response or one stream: routes, negotiation, credentials, the service.
+/// Turns one request into one response or one stream: routes, negotiation,
+/// credentials, the service.
 ///
 /// A class, because every request is given the one there is.
 final class Responder<Service: GraphQLService>: Sendable {
@@ -47,7 +48,8 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     /// Hands the answer over, once.
     ///
-    /// What does not wait is done in functions that cannot: what they need is not in the memory of the task.
+    /// What does not wait is done in functions that cannot: what they need is not
+    /// in the memory of the task.
     func respond(to request: IncomingRequest, _ answer: (Answer) -> Void) async {
         guard request.path == settings.graphQLPath else { return await respondRouted(request, answer) }
         guard let agreement = agreement(on: request, answer) else { return }

@@ -1,14 +1,15 @@
 import NIOCore
 
-/// The one deadline of a connection, cheap to move: a timer is scheduled anew only when the deadline comes nearer, or
-/// when the timer runs out early.
+/// The one deadline of a connection, cheap to move: a timer is scheduled anew only when the
+/// deadline comes nearer, or when the timer runs out early.
 ///
 /// Confined to its event loop.
 final class ConnectionDeadline {
     private let loop: any EventLoop
     private var due: NIODeadline?
     private var timer: (at: NIODeadline, scheduled: Scheduled<Void>)?
-    /// What is called when the deadline has passed; kept until the end, so that it need not be made for each deadline.
+    /// What is called when the deadline has passed; kept until the end, so that it need not
+    /// be made for each deadline.
     private var expired: (() -> Void)?
 
     init(_ loop: any EventLoop) { self.loop = loop }

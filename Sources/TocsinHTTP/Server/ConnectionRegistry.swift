@@ -109,7 +109,8 @@ final class ConnectionRegistry: Sendable {
         return admission
     }
 
-    /// Counts a proxy's connection for the client that it names now; false where that client has its share.
+    /// Counts a proxy's connection for the client that it names now; false where
+    /// that client has its share.
     func count(_ registration: ConnectionRegistration, as address: IPAddress) -> Bool {
         let (isCounted, leaver) = state.withLock { state -> (Bool, ConnectionRegistration?) in
             guard let slot = state.slots[registration.slot], slot.registration === registration else {
@@ -182,7 +183,8 @@ extension ConnectionRegistry.State {
         countOfAddress[address] = count > 0 ? count : nil
     }
 
-    /// Takes an idle connection out, of this address if one is given: of a stranger, else of somebody who was let in.
+    /// Takes an idle connection out, of this address if one is given: of a stranger, else of
+    /// somebody who was let in.
     fileprivate mutating func removeIdle(of address: IPAddress?) -> ConnectionRegistration? {
         var known: Int?
         for _ in 0..<min(slots.count, Self.maximumLooks) {

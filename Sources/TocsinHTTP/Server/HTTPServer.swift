@@ -18,7 +18,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         package var health: any HealthReporting
         /// Further paths.
         package var routes: [HTTPRoute]
-        /// Paths of sockets; `nil` serves `graphql-transport-ws` and AppSync's protocol on GraphQL's path and below.
+        /// Paths of sockets; `nil` serves `graphql-transport-ws` and AppSync's protocol on
+        /// GraphQL's path and below.
         package var socketPaths: [SocketPath]?
 
         /// Content of these parts.
@@ -126,20 +127,22 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
 
     /// Reads the certificate and key anew, for connections from now on.
     ///
-    /// Throws why they cannot be used; then those of before stay. A server without TLS does nothing.
+    /// Throws why they cannot be used; then those of before stay. A server
+    /// without TLS does nothing.
     package func reloadTLS() throws(HTTPServerError) {
         if let files = settings.tls { try tls.load(files) }
     }
 
-    /// Somebody has lost access: closes the sockets of all whom the service names, whether or not anything runs there.
+    /// Somebody has lost access: closes the sockets of all whom the service names, whether or
+    /// not anything runs there.
     package func accessHasEnded() {
         for channel in registry.channels { channel.pipeline.fireUserInboundEventTriggered(AccessEnds()) }
     }
 
     /// Stops serving.
     ///
-    /// No new connections are taken, requests under way are answered and are the last of their connections, sockets
-    /// are told. What is left after `graceSeconds` is cut.
+    /// No new connections are taken, requests under way are answered and are the last of their
+    /// connections, sockets are told. What is left after `graceSeconds` is cut.
     package func shutdown(graceSeconds: Int = 10) async {
         let listening = state.withLock { state -> (any Channel, MultiThreadedEventLoopGroup)? in
             guard case .listening(let channel, let group) = state else { return nil }
@@ -173,7 +176,8 @@ extension HTTPServer {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // What a peer does not read waits where it is counted and bounded, not in the system: TCP_NOTSENT_LOWAT.
+            // What a peer does not read waits where it is counted and bounded, not in the
+            // system: TCP_NOTSENT_LOWAT.
             .childChannelOption(.tcpOption(.init(rawValue: 25)), value: 65_536)
             // What one read brings is kept while nothing more may be looked at, so it is little.
             .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -181,7 +185,8 @@ extension HTTPServer {
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16_384)
             )
-            // A client may say that it sends nothing more and still wait for its answer (RFC 9112 §9.6).
+            // A client may say that it sends nothing more and still wait for
+            // its answer (RFC 9112 §9.6).
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [parts, tls] channel in
                 channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls.current) }

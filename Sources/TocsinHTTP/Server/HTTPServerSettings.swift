@@ -32,7 +32,8 @@ package struct HTTPServerSettings: Sendable {
     package var maximumConnections = 4096
     /// How many of them one address may have; an IPv6 network of 64 bits counts as one.
     package var maximumConnectionsOfAddress = 1024
-    /// How many bytes of bodies, answers and queues one owner may have waiting, or an address whose owner is not known.
+    /// How many bytes of bodies, answers and queues one owner may have waiting, or an address
+    /// whose owner is not known.
     package var maximumMemoryOfOwner = 32 << 20
     /// How many bytes of these may wait in all.
     package var maximumMemory = 128 << 20
@@ -64,7 +65,8 @@ package struct HTTPServerSettings: Sendable {
     package var maximumSocketsOfGroup = 256
     /// How many subscriptions one owner may have over all sockets and event streams.
     package var maximumSubscriptionsOfGroup = 2_000
-    /// How many messages and control frames a client may send a second, 0 for any number, and how many at once.
+    /// How many messages and control frames a client may send a second, 0 for any
+    /// number, and how many at once.
     package var messagesPerSecond = 100.0
     /// How many of these a client may send at once.
     package var messageBurst = 500

@@ -21,7 +21,8 @@ final class LoopExecutor: TaskExecutor {
         if isFirst { loop.execute { self.runReady() } }
     }
 
-    /// Runs what is ready now; what that makes ready waits for another turn, so that sockets have theirs.
+    /// Runs what is ready now; what that makes ready waits for another turn, so
+    /// that sockets have theirs.
     private func runReady() {
         let jobs = ready.withLock { ready in
             defer { ready = [] }

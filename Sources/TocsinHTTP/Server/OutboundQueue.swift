@@ -58,7 +58,8 @@ final class OutboundQueue {
         appended(events)
     }
 
-    /// Appends what many get, whose bytes are not copied when nothing else is pending; written when it is settled.
+    /// Appends what many get, whose bytes are not copied when nothing else is pending;
+    /// written when it is settled.
     ///
     /// Answers whether it is the first in this turn.
     func append(_ batch: ResponseBatch, _ envelope: inout ResponseEnvelope) -> Bool {
@@ -145,7 +146,8 @@ final class OutboundQueue {
         return share.hold(bytes, for: holder())
     }
 
-    /// The count of events matters only while the peer does not read: a burst is no fault of its own.
+    /// The count of events matters only while the peer does not read: a
+    /// burst is no fault of its own.
     private var isWithinBounds: Bool {
         guard writer.inFlightBytes > 0 else { return true }
         let bytes = pending.readableBytes + writer.inFlightBytes

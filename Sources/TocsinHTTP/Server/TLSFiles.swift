@@ -24,8 +24,8 @@ extension HTTPServerSettings.TLSFiles {
         }
     }
 
-    /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC 9325 §4.2); those of TLS 1.3 are
-    /// such ones anyway.
+    /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC
+    /// 9325 §4.2); those of TLS 1.3 are such ones anyway.
     private static let suites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -33,7 +33,8 @@ extension HTTPServerSettings.TLSFiles {
     ]
 }
 
-/// The certificate and key that new connections are shown, which may be others from one moment to the next.
+/// The certificate and key that new connections are shown, which may be others
+/// from one moment to the next.
 final class TLSContext: Sendable {
     private let context = Mutex<NIOSSLContext?>(nil)
 

@@ -32,7 +32,8 @@ final class WatchedWriter {
         deadline = ConnectionDeadline(channel.eventLoop)
     }
 
-    /// Writes and flushes from the handler of `context`; `done` is told whether the system has taken all.
+    /// Writes and flushes from the handler of `context`; `done` is told whether
+    /// the system has taken all.
     func write(_ buffer: ByteBuffer, _ context: ChannelHandlerContext, done: @escaping (Bool) -> Void) {
         let count = buffer.readableBytes
         let promise = context.eventLoop.makePromise(of: Void.self)
@@ -50,7 +51,8 @@ final class WatchedWriter {
         if wasIdle, inFlightBytes > 0 { watch() }
     }
 
-    /// Gives the socket what it takes at once and answers whether that was all; the rest is to be written.
+    /// Gives the socket what it takes at once and answers whether that was all;
+    /// the rest is to be written.
     ///
     /// Answers and events are small writes. The way through the channel, with its promise and its
     /// list of what waits, costs a third of what the system's own part does. So a write goes past
@@ -63,7 +65,8 @@ final class WatchedWriter {
         return buffer.readableBytes == 0
     }
 
-    /// The same of what `fill` puts into memory of so many bytes; answers what is to be written of it, if anything.
+    /// The same of what `fill` puts into memory of so many bytes; answers what is to be
+    /// written of it, if anything.
     ///
     /// What is small and all taken needs no buffer.
     func writeAtOnce(room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) -> ByteBuffer? {

@@ -5,7 +5,8 @@ package import Logging
 package struct WebSocketEchoServer: Sendable {
     private let server: HTTPServer<NoService>
 
-    /// An echo of messages of up to so many bytes on every client's socket at `/`; 0 takes a free port.
+    /// An echo of messages of up to so many bytes on every client's socket at
+    /// `/`; 0 takes a free port.
     package init(host: String = "127.0.0.1", port: Int, maximumMessageBytes: Int = 32 << 20, logger: Logger) {
         var settings = HTTPServerSettings()
         settings.host = host

@@ -1,7 +1,8 @@
 import GraphQLTransport
 import NIOCore
 
-/// Reads messages and control frames from the bytes of a client, and refuses what RFC 6455 forbids as soon as it shows.
+/// Reads messages and control frames from the bytes of a client, and refuses what RFC 6455
+/// forbids as soon as it shows.
 struct FrameReader {
     /// What the bytes brought.
     enum Outcome: Equatable {

@@ -10,8 +10,8 @@ extension SocketMailbox {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    /// Runs `body` when it is this subscription's turn; false, without running it, when the mailbox is closed or the task
-    /// is cancelled.
+    /// Runs `body` when it is this subscription's turn; false, without running it, when the mailbox
+    /// is closed or the task is cancelled.
     func turn(of number: Int, _ body: () async -> Bool) async -> Bool {
         guard await beginTurn(of: number) else { return false }
         defer { endTurn() }

@@ -2,10 +2,11 @@ import GraphQLTransport
 import NIOCore
 import Synchronization
 
-/// What the subscriptions of one connection may leave for it, from any thread; its lane carries it to the loop.
+/// What the subscriptions of one connection may leave for it, from any thread; its
+/// lane carries it to the loop.
 ///
-/// Bounded: what does not fit is told as an overflow, and nothing more is taken. What is left in turns waits for room
-/// instead, in a bound of its own.
+/// Bounded: what does not fit is told as an overflow, and nothing more is taken. What is left in
+/// turns waits for room instead, in a bound of its own.
 final class SocketMailbox: Sendable {
     /// One thing a subscription brought.
     struct Letter: Sendable {

@@ -1,7 +1,8 @@
 import GraphQLTransport
 import NIOCore
 
-/// Performs what a session asks for, over a socket or an event stream: the only place where sessions meet the service.
+/// Performs what a session asks for, over a socket or an event stream: the only place where
+/// sessions meet the service.
 ///
 /// Confined to its event loop; `stop` must be called in the end.
 final class SocketPerformer<Service: GraphQLService> {
@@ -77,7 +78,8 @@ final class SocketPerformer<Service: GraphQLService> {
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
 
-    /// Begins the session; what it sends goes to `output`, on the loop, and what many get straight to `outlet`.
+    /// Begins the session; what it sends goes to `output`, on the loop, and what many
+    /// get straight to `outlet`.
     func start(_ outlet: OutboundQueue, output: @escaping (Output) -> Void) {
         self.output = output
         self.outlet = outlet

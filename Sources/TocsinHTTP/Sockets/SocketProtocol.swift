@@ -16,7 +16,8 @@ package struct SocketPath: Sendable {
         self.otherwise = otherwise
     }
 
-    /// The paths of a server that speaks both protocols: GraphQL's own for both, and the one AppSync's clients derive.
+    /// The paths of a server that speaks both protocols: GraphQL's own for both, and the one
+    /// AppSync's clients derive.
     package static func standard(graphQLPath: String) -> [SocketPath] {
         [
             SocketPath(graphQLPath, protocols: [.graphQLTransportWS, .appSync]),

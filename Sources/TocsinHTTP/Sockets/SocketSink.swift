@@ -10,7 +10,8 @@ final class SocketSink: ResponseSink {
         var lastCursor: String?
     }
 
-    // Confined to the connection's loop, as the next. They come first: a fan-out reads them of every sink.
+    // Confined to the connection's loop, as the next. They come first: a fan-out
+    // reads them of every sink.
     nonisolated(unsafe) private var state = State()
     // Confined to the loop; apart from the others, which may be read while it is lent.
     nonisolated(unsafe) private var envelope = ResponseEnvelope.event
@@ -56,7 +57,8 @@ final class SocketSink: ResponseSink {
         isClosed.store(true, ordering: .relaxed)
     }
 
-    /// Passes on what many get, on the loop, and answers what is to be settled for it at the end of this turn.
+    /// Passes on what many get, on the loop, and answers what is to be settled for it
+    /// at the end of this turn.
     func pass(_ batch: ResponseBatch) -> OutboundQueue? {
         guard let outlet = state.outlet else { return nil }
         note(batch.lastCursor)

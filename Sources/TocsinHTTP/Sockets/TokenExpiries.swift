@@ -53,7 +53,8 @@ final class TokenExpiries {
     }
 }
 
-/// Ends operations that are not answered in time; all have the same time, so that one timer serves them in their order.
+/// Ends operations that are not answered in time; all have the same time, so that one timer
+/// serves them in their order.
 ///
 /// Confined to its event loop.
 final class ExecutionLimit {

@@ -4,7 +4,8 @@ import NIOCore
 
 /// One socket: frames in and out, pings and the closing handshake.
 ///
-/// Confined to its event loop. What the messages mean is its performer's and its session's business.
+/// Confined to its event loop. What the messages mean is its performer's
+/// and its session's business.
 final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -112,7 +113,8 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         case (.closing, _): break
         case (_, .text), (_, .binary), (_, .ping), (_, .pong), (_, .piece):
             guard rate.take() else {
-                // A flood goes on: nothing of it is looked at any more, the peer's goodbye among it.
+                // A flood goes on: nothing of it is looked at any more, the
+                // peer's goodbye among it.
                 reader.stop()
                 let code = SocketCloseCode.tooManyRequests.rawValue
                 close(code: code, reason: "Too many messages; send fewer a second", awaitsPeer: false)

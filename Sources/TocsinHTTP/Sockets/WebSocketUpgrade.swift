@@ -43,7 +43,8 @@ struct WebSocketUpgrade {
         return path.protocols.first { offered.contains($0.name) }
     }
 
-    /// The session for the socket; without a common subprotocol the path's other one, or one that only closes.
+    /// The session for the socket; without a common subprotocol the path's other one,
+    /// or one that only closes.
     func makeSession(limits: SocketSessionLimits) -> any SocketSession {
         guard let subprotocol = subprotocol ?? path.otherwise else { return UnacceptableProtocolSession() }
         let opening = SocketOpening(

@@ -34,7 +34,8 @@ final class EventStream<Service: GraphQLService> {
     /// Whether the caller may have one more stream.
     func admit(_ caller: Service.Caller) -> Bool { performer.admit(caller) }
 
-    /// Writes the head, then what the session brings; `ended` is told once, when all of it has been taken.
+    /// Writes the head, then what the session brings; `ended` is told once, when
+    /// all of it has been taken.
     func start(_ head: ByteBuffer, _ context: ChannelHandlerContext, ended: @escaping () -> Void) {
         self.ended = ended
         queue.context = context
@@ -64,7 +65,8 @@ final class EventStream<Service: GraphQLService> {
         case .text(let message): queue.append(events: 1) { $0.writePiece(message, isChunked: isChunked) }
         case .close:
             queue.drained = { [self] in finish() }
-            // Without chunks too: then nothing is to be written, but the end of what is under way to be told.
+            // Without chunks too: then nothing is to be written, but the end of what
+            // is under way to be told.
             queue.append { [isChunked] in if isChunked { $0.writeLastChunk() } }
             queue.flush()
         case .settled:

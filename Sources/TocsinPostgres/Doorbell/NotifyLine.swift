@@ -12,20 +12,23 @@ struct NotifyLine {
     private var answerEnd: Deadline?
     /// Whether a command is under way.
     var isBusy: Bool { answerEnd != nil }
-    /// Whether what another connection says is heard here: behind a pooler commands are answered and notifications lost.
+    /// Whether what another connection says is heard here: behind a pooler commands are
+    /// answered and notifications lost.
     private(set) var isHeard = false
     /// Until when the probe that is under way must be heard.
     private var probeEnd: Deadline?
     private static let probe = "probe "
     private static let channel = "tocsin"
     private static let answerMilliseconds = 5000
-    /// After so long without a word the line is tried: the network's keeping alive ends at whoever stands in between.
+    /// After so long without a word the line is tried: the network's keeping alive ends at
+    /// whoever stands in between.
     private static let idleMilliseconds: Int32 = 30_000
 
     /// What other nodes have said.
     struct Words {
         var rings = 0
-        /// Whether it was more than nothing: a ring, or the trial of a line that has begun to listen.
+        /// Whether it was more than nothing: a ring, or the trial of a line
+        /// that has begun to listen.
         var areThere = false
     }
 
@@ -38,7 +41,8 @@ struct NotifyLine {
 
     /// Begins to listen; then `other`, a connection of its own, says something that must be heard.
     ///
-    /// What this one said itself would come back even through a pooler that gives it another session each time.
+    /// What this one said itself would come back even through a pooler that gives it
+    /// another session each time.
     mutating func listen(tryingOutBy other: PostgresLink) throws(StoreError) {
         try perform("LISTEN \(Self.channel)")
         try NotifyLine(other, instance: name).perform(notification(Self.probe))

@@ -2,13 +2,15 @@ import Synchronization
 package import TocsinCore
 import TocsinStore
 
-/// A doorbell over PostgreSQL's `LISTEN` and `NOTIFY`, on one connection a node that does nothing else.
+/// A doorbell over PostgreSQL's `LISTEN` and `NOTIFY`, on one connection a
+/// node that does nothing else.
 ///
-/// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's transaction: it goes out
-/// after it, here, and while one is under way the next ones gather into one; however many groups a node commits, it
-/// never has more than one under way, and in a stream of large groups one in a few milliseconds (`DoorbellThrottle`). While no other
-/// node is there to hear it nothing goes out (`PeerPresence`). Behind a pooler in transaction mode there is no listening: then the doorbell needs a
-/// URL of its own that leads to the server.
+/// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's
+/// transaction: it goes out after it, here, and while one is under way the next ones gather into
+/// one; however many groups a node commits, it never has more than one under way, and in a stream
+/// of large groups one in a few milliseconds (`DoorbellThrottle`). While no other node is there to
+/// hear it nothing goes out (`PeerPresence`). Behind a pooler in transaction mode there is no
+/// listening: then the doorbell needs a URL of its own that leads to the server.
 package final class PostgresDoorbell: Doorbell {
     private struct Shared {
         var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")
@@ -26,8 +28,8 @@ package final class PostgresDoorbell: Doorbell {
     private let wakeup: Wakeup
     private static let longestPause: Int32 = 2000
 
-    /// A doorbell at a database's server, rung in the name of this run of the server; nil when the system has no
-    /// descriptor to give.
+    /// A doorbell at a database's server, rung in the name of this run of the server; nil when the
+    /// system has no descriptor to give.
     package init?(_ database: PostgresDatabase, instance: String) {
         guard let wakeup = Wakeup() else { return nil }
         self.wakeup = wakeup
@@ -107,7 +109,8 @@ package final class PostgresDoorbell: Doorbell {
         }
     }
 
-    /// Rings and listens until the connection is lost or the doorbell is to end; tells when it has heard itself.
+    /// Rings and listens until the connection is lost or the doorbell is to end; tells
+    /// when it has heard itself.
     private func attend(
         _ line: inout NotifyLine,
         _ onRing: @Sendable () -> Void,

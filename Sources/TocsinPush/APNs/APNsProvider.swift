@@ -11,8 +11,9 @@ package struct APNsProvider: PushProvider {
     private let timeoutSeconds: Double
 
     /// - Parameters:
-    ///   - tokens: The token source of this team and key, where other apps use them too: connections are shared by team and
-    ///     key, and Apple refuses a second token within 20 minutes on one.
+    ///   - tokens: The token source of this team and key, where other apps use them too:
+    ///     connections are shared by team and key, and Apple refuses a second token
+    ///     within 20 minutes on one.
     package init(
         credentials: APNsCredentials,
         transport: any PushTransport,
@@ -215,7 +216,8 @@ package struct APNsProvider: PushProvider {
     }
 }
 
-/// Devices that named no side and are unknown on the one assumed: what the other side's answer means for them.
+/// Devices that named no side and are unknown on the one assumed: what the other
+/// side's answer means for them.
 enum EnvironmentFallback {
     static let wrongSide = PushResult.retire(reason: .badDeviceToken, deadSince: nil)
 
@@ -269,7 +271,8 @@ final class PoolGenerations: Sendable {
         }
     }
 
-    /// Has the next pushes use new connections; false when others have seen to that since the pool was used.
+    /// Has the next pushes use new connections; false when others have seen to that
+    /// since the pool was used.
     func retire(_ used: PushPool) -> Bool {
         state.withLock { state in
             let base = Self.numbered(used, 0)

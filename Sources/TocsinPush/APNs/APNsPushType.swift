@@ -21,12 +21,15 @@ enum APNsPushType: String, Sendable, Hashable, CaseIterable {
     /// Bytes of the body.
     var maximumBytes: Int { self == .voip ? 5120 : PushPayload.maximumBytes }
 
-    /// Whether a message makes sense as a push of this type: the others carry states and orders of an app's own.
+    /// Whether a message makes sense as a push of this type: the others carry states
+    /// and orders of an app's own.
     var carriesMessages: Bool { self == .alert || self == .background || self == .voip }
 
-    /// The type of pushes to a topic: a device says what its token is for by the suffix of its app id.
+    /// The type of pushes to a topic: a device says what its token is for by
+    /// the suffix of its app id.
     ///
-    /// Only what follows the bundle id itself is a suffix, because an app may be called `com.example.voip`.
+    /// Only what follows the bundle id itself is a suffix, because an app may be
+    /// called `com.example.voip`.
     init(topic: String, bundleID: String?) {
         let suffix = bundleID.flatMap { topic.hasPrefix($0) ? topic.dropFirst($0.utf8.count) : nil } ?? ""
         self = Self.allCases.first { !suffix.isEmpty && $0.topicSuffix == suffix } ?? .alert

@@ -3,8 +3,8 @@ package import TocsinCore
 
 /// The access token of one service account: fetched by one task at a time, shared by all.
 ///
-/// A token is used for 58 minutes or nine tenths of its life, whichever is shorter. If a fetch fails the old one serves
-/// while it is valid, and the next fetch waits 1, 2, 4 … 60 seconds.
+/// A token is used for 58 minutes or nine tenths of its life, whichever is shorter. If a fetch
+/// fails the old one serves while it is valid, and the next fetch waits 1, 2, 4 … 60 seconds.
 package actor FCMAccessTokenSource {
     /// Why there is no token; every push of the project waits.
     package struct Trouble: Error, Sendable, Hashable {

@@ -45,7 +45,8 @@ struct FCMAnswers: Sendable {
         }
     }
 
-    /// The violated field tells whose fault it is; without one it is the token's, unless the size is to blame.
+    /// The violated field tells whose fault it is; without one it is the token's,
+    /// unless the size is to blame.
     private func invalidArgument(_ error: FCMErrorBody) -> AnswerDecision {
         let code = DeliveryReason.invalidArgument
         if error.isTooLarge { return tooLarge(code) }

@@ -45,7 +45,8 @@ struct FCMData {
         if let badge = payload.options.badge { data["badge"] = .string(String(badge)) }
     }
 
-    /// The publisher's own keys; one that is ours already, or Firebase's, is called `data.<key>` instead.
+    /// The publisher's own keys; one that is ours already, or Firebase's, is
+    /// called `data.<key>` instead.
     private func addPublishers(to data: inout JSONObject) {
         let ours = Set(data.keys).union(Self.filledLater)
         for member in payload.data {

@@ -70,7 +70,8 @@ struct FCMErrorBody {
     }
 }
 
-/// Yesterday's names of FCM's refusals, as older senders and proxies still say them, in today's words.
+/// Yesterday's names of FCM's refusals, as older senders and proxies still
+/// say them, in today's words.
 ///
 /// The ledger keeps one vocabulary: FCM's error codes.
 package enum LegacyReason {

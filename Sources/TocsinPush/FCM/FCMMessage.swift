@@ -8,7 +8,8 @@ import TocsinCore
 struct FCMMessage: Sendable {
     let template: BodyTemplate
 
-    /// Builds the largest message that fits; `startingWith` asks for less after a refusal for its size.
+    /// Builds the largest message that fits; `startingWith` asks for less
+    /// after a refusal for its size.
     init?(
         _ payload: PushPayload,
         platform: PushPlatform,

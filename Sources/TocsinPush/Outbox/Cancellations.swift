@@ -1,11 +1,13 @@
 import Synchronization
 import TocsinCore
 
-/// What was claimed for a device or a user and must not be sent: the device was signed out, the user has muted or left.
+/// What was claimed for a device or a user and must not be sent: the device was signed out,
+/// the user has muted or left.
 ///
-/// A device's id is never used again, so an entry may only be forgotten once nothing claimed before it is under way. A user
-/// may want pushes again: so their entries hold only for what was read before this node heard of the wish, and all that is
-/// read later goes by what stands in the database.
+/// A device's id is never used again, so an entry may only be forgotten once nothing
+/// claimed before it is under way. A user may want pushes again: so their entries hold only
+/// for what was read before this node heard of the wish, and all that is read later goes by
+/// what stands in the database.
 final class Cancellations: Sendable {
     private struct Audience: Hashable {
         var user: UserID

@@ -109,7 +109,8 @@ struct CircuitBreaker: Sendable, Hashable {
         return Admission(positions: position..<(position + 1), othersWaitUntil: moment)
     }
 
-    /// Whether so many wrong tokens, with this many acceptances beside them, speak against the configuration.
+    /// Whether so many wrong tokens, with this many acceptances beside them, speak
+    /// against the configuration.
     func suspects(wrongTokens new: Int, accepted: Int, now: Timestamp) -> Bool {
         guard new > 0, accepted == 0 else { return false }
         if let lastAccepted, now < lastAccepted.adding(seconds: Self.trustSeconds) { return false }
@@ -122,7 +123,8 @@ struct CircuitBreaker: Sendable, Hashable {
         retired = Array((retired + deliveries).suffix(Self.suspicious))
     }
 
-    /// The deliveries whose devices were retired before the configuration became suspect; asked once.
+    /// The deliveries whose devices were retired before the configuration
+    /// became suspect; asked once.
     mutating func takeRetired() -> [Delivery] {
         defer { retired = [] }
         return retired
@@ -186,7 +188,8 @@ struct CircuitBreaker: Sendable, Hashable {
         return .paused(reason: reason)
     }
 
-    /// Others come back a little later than a quick answer takes, and rarer the longer the trouble lasts.
+    /// Others come back a little later than a quick answer takes, and rarer the
+    /// longer the trouble lasts.
     private func waitBehindProbe(_ now: Timestamp) -> Timestamp {
         now.adding(seconds: 1 + backoffSeconds / 8)
     }

@@ -32,7 +32,8 @@ struct DeviceBackoff: Sendable {
 extension SendBatch {
     private static let behindTheNewestSeconds = 2.0
 
-    /// Holds back what goes to devices that are to be left alone; when their time is over the newest message goes first.
+    /// Holds back what goes to devices that are to be left alone; when their time is over the
+    /// newest message goes first.
     static func holdBack(
         _ entries: [OutboxEntry],
         _ messages: [MessageID: LoadedMessage],

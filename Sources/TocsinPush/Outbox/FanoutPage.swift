@@ -1,12 +1,13 @@
 import TocsinCore
 
-/// Serves one page of devices, of one fan-out or of several small ones: reads them, sends, and writes outcomes and progress
-/// in one transaction.
+/// Serves one page of devices, of one fan-out or of several small ones: reads them, sends, and
+/// writes outcomes and progress in one transaction.
 struct FanoutPage: Sendable {
     let context: OutboxContext
     let jobs: [FanoutJob]
     let limit: Int
-    /// Tells the schedule how far it is: each job is told of once, as soon as its next page may start.
+    /// Tells the schedule how far it is: each job is told of once, as soon as
+    /// its next page may start.
     let tell: @Sendable (OutboxSchedule.Event) -> Void
 
     /// A job's part of the page.
@@ -131,8 +132,8 @@ extension FanoutPage {
     /// A job, its next devices, and how many were asked for.
     private typealias Found = (job: FanoutJob, devices: [Device], limit: Int)
 
-    /// Marks the devices whose owners may not have the message: the page's people are looked up once, the rules are judged
-    /// in memory.
+    /// Marks the devices whose owners may not have the message: the page's people are looked up
+    /// once, the rules are judged in memory.
     private static func judged(
         _ found: [Found],
         _ context: OutboxContext,
@@ -200,7 +201,8 @@ extension FanoutPage {
         )
     }
 
-    /// Gives back the jobs that got no share: lost ones, those for which there was no room, and large ones, divided.
+    /// Gives back the jobs that got no share: lost ones, those for which there was no room,
+    /// and large ones, divided.
     private func goOnWithoutPage(_ reading: Reading) async {
         guard reading.shares.count < jobs.count else { return }
         let served = Set(reading.shares.map { FanoutKey($0.job.fanout) })
@@ -253,7 +255,8 @@ extension FanoutPage {
         await recorder.follow(record.open, lease: lease)
     }
 
-    /// Writes nothing of a fan-out that is no longer ours, for then its new holder serves these devices.
+    /// Writes nothing of a fan-out that is no longer ours, for then its new
+    /// holder serves these devices.
     private func write(
         _ shares: [Share],
         _ settled: OutcomeRecorder.Settled,
@@ -268,7 +271,8 @@ extension FanoutPage {
             var lost: [Range<Int>] = []
             var others: [Delivery] = []
             for share in shares {
-                // What is asked about members comes before the fan-out's end, which lets go of what it needs.
+                // What is asked about members comes before the fan-out's end, which
+                // lets go of what it needs.
                 let outcomes = share.isLast ? try share.job.outcomesWithoutDevice(writer, now: now) : []
                 if let left = try Self.advance(share, lease, writer) {
                     record.left += left

@@ -37,8 +37,8 @@ final class InFlightLimiter: Sendable {
     private let limit: Int
     /// A provider that stalls leaves a quarter to the others.
     private let serviceShare: Int
-    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other owners at its provider;
-    /// and so does a push service, named by its browser, to the others.
+    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other
+    /// owners at its provider; and so does a push service, named by its browser, to the others.
     private let singleShare: Int
     /// What they get when they stall.
     private let stalledShare: Int
@@ -51,7 +51,8 @@ final class InFlightLimiter: Sendable {
         stalledShare = max(1, limit / 8)
     }
 
-    /// How many pushes may start, whatever their provider, as far as can be said before the devices are known.
+    /// How many pushes may start, whatever their provider, as far as can be said
+    /// before the devices are known.
     var available: Int {
         counts.withLock { counts in
             let quick = counts.services.values.filter { $0.stalled == 0 }.map {

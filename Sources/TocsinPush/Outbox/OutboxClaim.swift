@@ -189,7 +189,8 @@ struct PushSubject: Sendable, Hashable {
     var topic: Record
     var readAt: Timestamp
 
-    /// After so long the records are read again before a page goes by them: rules and lists of owners change meanwhile.
+    /// After so long the records are read again before a page goes by them: rules and lists of
+    /// owners change meanwhile.
     private static let freshSeconds = 1.0
 
     /// Whether it is too old to be judged by.

@@ -21,7 +21,8 @@ struct OutboxContext: Sendable {
     /// Tells the schedule when something that was written will be due.
     let noteDue: @Sendable (Timestamp) -> Void
 
-    /// Reads, again and again while the store is unavailable and the lease holds; nil if it did not work out.
+    /// Reads, again and again while the store is unavailable and the lease holds;
+    /// nil if it did not work out.
     func reading<Value: Sendable>(
         until lease: Timestamp,
         _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
@@ -29,7 +30,8 @@ struct OutboxContext: Sendable {
         await insisting(until: lease) { () async throws(StoreError) in try await store.read(body) }
     }
 
-    /// Writes, again and again while the store is unavailable and the lease holds; nil if it did not work out.
+    /// Writes, again and again while the store is unavailable and the lease holds;
+    /// nil if it did not work out.
     func writing<Value: Sendable>(
         until lease: Timestamp,
         _ body: @escaping @Sendable (any StoreWriter) throws(StoreError) -> Value

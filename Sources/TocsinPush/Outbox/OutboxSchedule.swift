@@ -36,7 +36,8 @@ struct OutboxSchedule: Sendable {
     private static let blockedSeconds = 0.2
     private static let failedSeconds = 1.0
     private static let leastSeconds = 0.02
-    /// Pages of large fan-outs being read, sent or written at once: enough to keep each of these busy.
+    /// Pages of large fan-outs being read, sent or written at once: enough to
+    /// keep each of these busy.
     private static let bulkPages = 8
     private let settings: OutboxSettings
     private var queue = FanoutQueue()
@@ -164,7 +165,8 @@ struct OutboxSchedule: Sendable {
         return wish.urgent + wish.fanouts + wish.deliveries > 0 ? wish : nil
     }
 
-    /// One alarm is set for the earliest moment; earlier ones may be added, later ones are left to ring in vain.
+    /// One alarm is set for the earliest moment; earlier ones may be added, later ones
+    /// are left to ring in vain.
     private mutating func planTick(_ now: Timestamp, _ available: Int, _ actions: inout [Action]) {
         guard !isClaiming else { return }
         let isBlocked = mayHaveWork || queue.count > 0
@@ -184,7 +186,8 @@ struct OutboxSchedule: Sendable {
     }
 }
 
-/// Fan-outs that wait for their next page: kinds share the turns, and within a kind topics take turns.
+/// Fan-outs that wait for their next page: kinds share the turns, and within
+/// a kind topics take turns.
 struct FanoutQueue: Sendable {
     /// Jobs of one kind, by topic.
     private struct Ring: Sendable {

@@ -19,7 +19,8 @@ package struct OutboxSettings: Sendable, Hashable {
     package var rangeSize = 5000
     /// Ranges that one fan-out is divided into at most.
     package var maximumRanges = 16
-    /// A page is written down when this time is over, even if some pushes have no answer yet; those follow.
+    /// A page is written down when this time is over, even if some pushes have no
+    /// answer yet; those follow.
     package var pagePatienceSeconds = 1.0
     /// Fan-outs held at once.
     ///

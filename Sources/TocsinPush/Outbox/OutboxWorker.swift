@@ -1,7 +1,8 @@
 package import TocsinCore
 import Synchronization
 
-/// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in pages, records every outcome.
+/// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in
+/// pages, records every outcome.
 package final class OutboxWorker: Sendable {
     let context: OutboxContext
     private let events: AsyncStream<OutboxSchedule.Event>
@@ -63,8 +64,8 @@ package final class OutboxWorker: Sendable {
         context.cancellations.add(device, reason, now: context.time.now())
     }
 
-    /// Says that a user wants no pushes any more, of a topic or of all: what was claimed for them and has not left is not
-    /// sent.
+    /// Says that a user wants no pushes any more, of a topic or of all: what was claimed for them
+    /// and has not left is not sent.
     ///
     /// May be called from any thread, once what the user wants can be read.
     package func cancelPushes(to user: UserID, of topic: TopicID?, reason: DeliveryReason) {
@@ -84,7 +85,8 @@ package final class OutboxWorker: Sendable {
         for service in PushService.allCases where !context.providers.has(service) {
             context.report(.providerNotConfigured(service))
         }
-        // The work must outlive the cancellation that asks it to stop, so it runs in a task of its own, awaited here.
+        // The work must outlive the cancellation that asks it to stop, so it runs in a task
+        // of its own, awaited here.
         let work = Task { await self.work() }
         await withTaskCancellationHandler {
             await work.value

@@ -70,8 +70,8 @@ struct OutcomeRecorder: Sendable {
         return delivery
     }
 
-    /// Retires devices and chooses their rows, and notes what was learnt of others; runs inside a write, before the rows
-    /// are written.
+    /// Retires devices and chooses their rows, and notes what was learnt of others; runs inside a
+    /// write, before the rows are written.
     static func retiring(
         _ rows: [SettledEntry],
         _ writer: any StoreWriter
@@ -96,7 +96,8 @@ struct OutcomeRecorder: Sendable {
         return chosen
     }
 
-    /// Devices that were retired for a token that fits nothing, when it turns out that no token fits.
+    /// Devices that were retired for a token that fits nothing, when it
+    /// turns out that no token fits.
     private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
         for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
@@ -116,7 +117,8 @@ struct OutcomeRecorder: Sendable {
         }
     }
 
-    /// Waits for the answers to pushes whose rows stand as `sending`, recording them and renewing the leases of the rest.
+    /// Waits for the answers to pushes whose rows stand as `sending`, recording them and
+    /// renewing the leases of the rest.
     func follow(_ indices: [Int], lease firstLease: Timestamp, patience: Timestamp? = nil) async {
         var (open, lease, moment) = (indices, firstLease, patience)
         while !open.isEmpty {

@@ -209,7 +209,8 @@ extension OutcomeRules {
 
 /// When a delivery is tried again: a pure function of what failed and how often.
 package struct RetryPolicy: Sendable, Hashable {
-    /// Pauses in seconds before each retry, after the last of which a delivery has failed; empty: the built-in schedule.
+    /// Pauses in seconds before each retry, after the last of which a delivery has failed;
+    /// empty: the built-in schedule.
     package var replacement: [Double] = []
     /// Counted attempts after which a delivery has failed.
     package var maximumAttempts = 50

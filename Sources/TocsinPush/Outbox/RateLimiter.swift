@@ -1,7 +1,8 @@
 import Synchronization
 import TocsinCore
 
-/// Halves the pushes of one project for a minute whenever its provider says that a quota is used up.
+/// Halves the pushes of one project for a minute whenever its provider says
+/// that a quota is used up.
 struct RateLimiter: Sendable, Hashable {
     private static let slowSeconds = 60.0
     /// Refusals of pushes that left before the rate was lowered say nothing new.

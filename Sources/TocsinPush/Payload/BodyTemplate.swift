@@ -7,9 +7,11 @@ struct BodyTemplate: Sendable, Hashable {
     enum Gap: Sendable, Hashable {
         /// The delivery's id, as a JSON string.
         case deliveryID
-        /// The member that names the device, its key told by the kind of its token: `"token":"…"` or `"fid":"…"`.
+        /// The member that names the device, its key told by the kind of its token:
+        /// `"token":"…"` or `"fid":"…"`.
         case token
-        /// The number for the app's icon between two pieces of JSON; another piece where there is none.
+        /// The number for the app's icon between two pieces of JSON; another
+        /// piece where there is none.
         case badge(before: String, after: String, otherwise: String)
 
         /// The most bytes it takes that count against the provider's limit; tokens do not.
@@ -108,7 +110,8 @@ enum TextFitting {
     /// Tried in order: everything, a shortened body, no body and a shortened title, then the same
     /// with less detail.
     ///
-    /// Ciphertext may not be cut, and the texts shown in its place are not what is long: all of it or less detail.
+    /// Ciphertext may not be cut, and the texts shown in its place are not what is long:
+    /// all of it or less detail.
     static func fit(
         _ texts: Texts,
         of payload: PushPayload,
@@ -129,8 +132,8 @@ enum TextFitting {
         return nil
     }
 
-    /// At most this many bytes of a text, ending at a character's border; within a character of absurd length, at a
-    /// scalar's.
+    /// At most this many bytes of a text, ending at a character's border; within a character of
+    /// absurd length, at a scalar's.
     static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let cut = text.utf8.index(text.startIndex, offsetBy: max(0, limit))

@@ -35,7 +35,8 @@ package struct PushOptions: Sendable, Hashable {
     /// Shows a push in the usual way.
     package init() {}
 
-    /// Reads the stored JSON; what is absent or unreadable keeps its default, because it was checked when it came in.
+    /// Reads the stored JSON; what is absent or unreadable keeps its default, because it was
+    /// checked when it came in.
     init(json text: String?) {
         guard let text, let value = try? JSONParser.parse(text) else { return }
         subtitle = value["subtitle"]?.stringValue

@@ -39,7 +39,8 @@ package struct PushPayload: Sendable, Hashable {
     package var actions: [NotificationAction]
     /// As clients get it from the API.
     package var cursor: String?
-    /// What is shown in place of title and body, which are ciphertext; nil for messages that anybody may read.
+    /// What is shown in place of title and body, which are ciphertext; nil for
+    /// messages that anybody may read.
     package var placeholder: Placeholder?
 
     /// Texts that give nothing away.
@@ -80,20 +81,23 @@ package struct PushPayload: Sendable, Hashable {
         }
     }
 
-    /// Type 2 with a `secret` is the older way to say that title, body and data are ciphertext; type 2 alone is not.
+    /// Type 2 with a `secret` is the older way to say that title, body and data are
+    /// ciphertext; type 2 alone is not.
     private static func isSecret(type: Int64, _ data: JSONObject) -> Bool {
         type == 2 && data["secret"]?.stringValue?.isEmpty == false
     }
 
     /// After this moment the message is not pushed any more.
     ///
-    /// `since` is when it was asked for again by hand, with a life time of its own; `expiresAt` holds all the same.
+    /// `since` is when it was asked for again by hand, with a life time of its own;
+    /// `expiresAt` holds all the same.
     package func deadline(lifetimeSeconds: Double, since redriven: Timestamp? = nil) -> Timestamp {
         let ours = max(committedAt, redriven ?? committedAt).adding(seconds: lifetimeSeconds)
         return expiresAt.map { min($0, ours) } ?? ours
     }
 
-    /// What makes a later push replace an earlier one on the screen: the same message, or the publisher's key in the topic.
+    /// What makes a later push replace an earlier one on the screen: the same message, or the
+    /// publisher's key in the topic.
     package var collapseKey: String {
         if options.collapse, let key, !key.isEmpty { return DerivedUUID.text(of: topicID.text, key) }
         let id = messageID.text.utf8

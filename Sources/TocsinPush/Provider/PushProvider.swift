@@ -9,7 +9,8 @@ package enum PushService: String, Sendable, Hashable, CaseIterable, CustomString
     /// As logs and health reports name it.
     package var description: String { rawValue }
 
-    /// The service that reaches a device: browsers by their own subscription, or by a token that FCM gave them.
+    /// The service that reaches a device: browsers by their own subscription, or by a
+    /// token that FCM gave them.
     package init(reaching device: Device) {
         switch device.platform {
         case .ios: self = .apns
@@ -75,7 +76,8 @@ package struct PushOrder: Sendable {
     package var targets: [PushTarget]
     /// The provider should forget what it could not hand over by then.
     package var deadline: Timestamp
-    /// Why a target, by its index, is not to be sent to any more; asked as late as can be, nil where all still are.
+    /// Why a target, by its index, is not to be sent to any more; asked as late as can be,
+    /// nil where all still are.
     package var cancellation: (@Sendable (_ index: Int) -> DeliveryReason?)?
 
     /// An order; `cancellation` is set where pushes may be cancelled.
@@ -98,7 +100,8 @@ package enum PushResult: Sendable, Hashable {
     case retire(reason: DeliveryReason, deadSince: Timestamp?)
     /// The provider will never take this payload: our bug, the device is innocent.
     case refused(reason: DeliveryReason)
-    /// Nothing will pass on this lane until somebody or something mends it; the delivery is innocent.
+    /// Nothing will pass on this lane until somebody or something mends it;
+    /// the delivery is innocent.
     case pause(reason: DeliveryReason)
     /// Not to be sent at all.
     case skipped(reason: DeliveryReason)
@@ -155,8 +158,8 @@ package protocol PushProvider: Sendable {
     /// Whether the credentials are for this lane's side; asked of lanes of its own app only.
     func serves(_ lane: PushLane) -> Bool
 
-    /// Sends an order; calls `settled` with each target's index exactly once, in any order, from any thread, and returns
-    /// when all have been called. Every way to fail is a `PushResult`.
+    /// Sends an order; calls `settled` with each target's index exactly once, in any order, from
+    /// any thread, and returns when all have been called. Every way to fail is a `PushResult`.
     func send(_ order: PushOrder, settled: @escaping @Sendable (_ index: Int, _ result: PushResult) -> Void) async
 }
 

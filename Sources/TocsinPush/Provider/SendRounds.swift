@@ -4,7 +4,8 @@ import TocsinCore
 /// Sends a batch, then at once again what a retry action may mend: each action once, unprocessed
 /// pushes three times.
 struct SendRounds {
-    /// What a round sends; decided anew for each, because credentials and sizes change between them.
+    /// What a round sends; decided anew for each, because credentials and
+    /// sizes change between them.
     enum Plan {
         case send(PushBatch)
         /// Nothing can be sent now.
@@ -18,7 +19,8 @@ struct SendRounds {
     }
 
     private static let maximumRounds = 4
-    /// So many failures in one batch are the provider's trouble, not one host's: trying elsewhere would only add to it.
+    /// So many failures in one batch are the provider's trouble, not one host's: trying
+    /// elsewhere would only add to it.
     private static let fewFailures = 32
     let transport: any PushTransport
 

@@ -1,7 +1,8 @@
 import TocsinCore
 
 extension Timestamp {
-    /// Reads an `AWSDateTime`: `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or an offset `±hh:mm[:ss]`.
+    /// Reads an `AWSDateTime`: `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or
+    /// an offset `±hh:mm[:ss]`.
     init?(awsDateTime text: String) {
         var reader = DateTextReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -38,7 +39,8 @@ extension Timestamp {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar, counting years from 1 March.
+    /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar,
+    /// counting years from 1 March.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -2,7 +2,8 @@ import JSON
 package import TocsinCore
 import Synchronization
 
-/// The tokens that tell push services who pushes: one for each service, used for half a day (RFC 8292 §2).
+/// The tokens that tell push services who pushes: one for each service, used for
+/// half a day (RFC 8292 §2).
 package final class VAPIDTokenSource: Sendable {
     private struct Issued {
         var text: String

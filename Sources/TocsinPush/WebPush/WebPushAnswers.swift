@@ -38,7 +38,8 @@ struct WebPushAnswers: Sendable {
         }
     }
 
-    /// The status, and the service's own word for it where there is one (`{"reason": "BadJwtToken"}`).
+    /// The status, and the service's own word for it where there is one
+    /// (`{"reason": "BadJwtToken"}`).
     private static func reason(_ response: PushResponse) -> DeliveryReason {
         let word = (try? JSONParser.parse(response.body))?["reason"]?.stringValue ?? ""
         let isWord = word.utf8.count <= maximumReasonBytes && word.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }

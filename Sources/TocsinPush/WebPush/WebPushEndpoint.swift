@@ -1,6 +1,8 @@
-/// Where a push service takes pushes for one browser: an https URL, of which only we and the browser know.
+/// Where a push service takes pushes for one browser: an https URL, of which only
+/// we and the browser know.
 struct WebPushEndpoint: Sendable, Hashable {
-    /// `https://host` or `https://host:port`, lower case, without the usual port: the `aud` of tokens (RFC 8292 §2).
+    /// `https://host` or `https://host:port`, lower case, without the usual port: the `aud`
+    /// of tokens (RFC 8292 §2).
     let origin: String
     /// Path and query, as given.
     let path: String
@@ -83,7 +85,8 @@ package struct WebPushAddressRules: Sendable, Hashable {
         return nil
     }
 
-    /// Whether a host's last label makes it an address in one of the spellings that resolvers take (WHATWG URL §3.5).
+    /// Whether a host's last label makes it an address in one of the spellings that
+    /// resolvers take (WHATWG URL §3.5).
     private static func isNumber(_ label: Substring) -> Bool {
         label.utf8.allSatisfy { (0x30...0x39).contains($0) } || label.hasPrefix("0x")
     }

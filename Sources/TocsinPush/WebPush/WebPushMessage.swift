@@ -5,10 +5,12 @@ import TocsinCore
 struct WebPushMessage: Sendable {
     let template: BodyTemplate
     let urgency: String
-    /// Replaces a push with the same topic that waits for the browser: 32 characters of base 64 for URLs (RFC 8030 §5.4).
+    /// Replaces a push with the same topic that waits for the browser: 32 characters of base 64
+    /// for URLs (RFC 8030 §5.4).
     let topic: String
 
-    /// No service must take a larger body (RFC 8291 §4), of which encryption takes header, end mark and tag.
+    /// No service must take a larger body (RFC 8291 §4), of which encryption takes
+    /// header, end mark and tag.
     static let maximumPlaintextBytes = PushPayload.maximumBytes - 86 - 1 - 16
 
     /// Builds the largest message that fits; `startingWith` asks for less after a 413.
@@ -31,8 +33,8 @@ struct WebPushMessage: Sendable {
 
 /// The parts of a message, before it is known how much of it fits.
 ///
-/// `notification` is what `showNotification(title, options)` takes. With a link the message also is a declarative push,
-/// which browsers that know it show without a service worker.
+/// `notification` is what `showNotification(title, options)` takes. With a link the message also is
+/// a declarative push, which browsers that know it show without a service worker.
 private struct WebPushDraft {
     let payload: PushPayload
 

@@ -2,7 +2,8 @@ import Encodings
 import JSON
 package import TocsinCore
 
-/// A browser's `PushSubscription`: where its pushes go, and the keys they are encrypted under (Push API §8).
+/// A browser's `PushSubscription`: where its pushes go, and the keys they are
+/// encrypted under (Push API §8).
 struct WebPushSubscription: Sendable, Hashable {
     let endpoint: WebPushEndpoint
     let receiver: WebPushReceiver
@@ -15,7 +16,8 @@ struct WebPushSubscription: Sendable, Hashable {
         var reason: String
     }
 
-    /// Reads what `JSON.stringify(subscription)` gives; members that mean nothing here are left out.
+    /// Reads what `JSON.stringify(subscription)` gives; members that mean
+    /// nothing here are left out.
     init(_ text: String, crypto: any WebPushCrypto, rules: WebPushAddressRules) throws(Problem) {
         guard let value = try? JSONParser.parse(text), value.objectValue != nil else {
             throw Problem(reason: "it must be the browser's PushSubscription as JSON: JSON.stringify(subscription)")
@@ -54,7 +56,8 @@ package struct WebPushRegistrar: WebPushRegistering {
     private let crypto: any WebPushCrypto
     private let rules: WebPushAddressRules
 
-    /// - Parameter applicationServerKey: The public key browsers subscribe with; nil when Web Push is not set up.
+    /// - Parameter applicationServerKey: The public key browsers subscribe with; nil
+    ///   when Web Push is not set up.
     package init(applicationServerKey: String?, crypto: any WebPushCrypto, rules: WebPushAddressRules) {
         self.applicationServerKey = applicationServerKey
         self.crypto = crypto

@@ -1,6 +1,7 @@
 package import TocsinCore
 
-/// Removes events that nobody has asked for in a week, those of webhooks that are no more among them.
+/// Removes events that nobody has asked for in a week, those of webhooks
+/// that are no more among them.
 package struct WebhookEventReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource

@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// The way to one webhook: claims its due events, sends them some at a time, and writes down what became of them.
+/// The way to one webhook: claims its due events, sends them some at a time, and writes
+/// down what became of them.
 ///
 /// Lanes share nothing, so a slow or dead receiver delays nobody else's events.
 struct WebhookLane: Sendable {

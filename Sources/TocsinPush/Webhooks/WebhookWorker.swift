@@ -9,7 +9,8 @@ package enum WebhookReport: Sendable, Hashable {
     case storeFailed(StoreError)
 }
 
-/// Tells webhooks what has happened, each on a lane of its own, until they have heard it or it is given up.
+/// Tells webhooks what has happened, each on a lane of its own, until they have
+/// heard it or it is given up.
 package final class WebhookWorker: Sendable {
     private let lanes: [WebhookLane]
     private let time: any TimeSource
@@ -60,7 +61,8 @@ package final class WebhookWorker: Sendable {
     package func run() async {
         guard !lanes.isEmpty else { return }
         wake()
-        // The attempts under way must outlive the cancellation that asks for the end, so they run in a task of its own.
+        // The attempts under way must outlive the cancellation that asks for the end, so they
+        // run in a task of its own.
         let work = Task {
             await withDiscardingTaskGroup { group in
                 for (lane, doorbell) in zip(self.lanes, zip(self.doorbells, self.ringers)) {
@@ -84,7 +86,8 @@ package final class WebhookWorker: Sendable {
             var ringing: Timestamp?
             for await _ in doorbell {
                 let now = time.now()
-                // A database's clock may have been moved back since its alarm rang: one too many is better than none.
+                // A database's clock may have been moved back since its alarm rang: one too
+                // many is better than none.
                 if let set = ringing, set <= now.adding(seconds: 1) { ringing = nil }
                 var next = notBefore
                 if now >= notBefore {

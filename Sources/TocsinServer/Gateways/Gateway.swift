@@ -4,7 +4,8 @@ import JSON
 import TocsinCore
 import TocsinHTTP
 
-/// Serves routes: each request becomes a GraphQL request of the same caller, and its data the answer.
+/// Serves routes: each request becomes a GraphQL request of the same caller,
+/// and its data the answer.
 struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identity {
     let service: Service
     let routes: [Route]

@@ -74,7 +74,8 @@ struct RouteDocument {
         }
     }
 
-    /// Whether a path of response keys may lead somewhere; fragments are taken to hold what is looked for.
+    /// Whether a path of response keys may lead somewhere; fragments are taken to
+    /// hold what is looked for.
     private func selects(_ path: [String]) -> Bool {
         var selections = operation.selectionSet
         for (index, key) in path.enumerated() {

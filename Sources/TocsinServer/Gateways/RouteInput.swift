@@ -16,7 +16,8 @@ package struct RouteInput {
         self.isText = isText
     }
 
-    /// Reads a request, `GET` by its query and others by their body; an empty body is an empty object.
+    /// Reads a request, `GET` by its query and others by their body; an empty
+    /// body is an empty object.
     init(_ request: IncomingRequest, limits: JSONLimits) throws(RouteFault) {
         isText = request.method == .get || request.method == .head
         if isText {

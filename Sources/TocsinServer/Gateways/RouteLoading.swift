@@ -1,7 +1,8 @@
 import GraphQL
 import TocsinAPI
 
-/// The routes that are served: those that ship, and the operator's own, which stand in place of shipped ones.
+/// The routes that are served: those that ship, and the operator's own, which stand
+/// in place of shipped ones.
 struct RouteLoading {
     let routes: [Route]
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
@@ -32,7 +33,8 @@ struct RouteLoading {
             return []
         } catch {
             return error.errors.map { error in
-                let location = error.locations.first.map { "line \($0.line), column \($0.column) of the document: " } ?? ""
+                let location =
+                    error.locations.first.map { "line \($0.line), column \($0.column) of the document: " } ?? ""
                 return location + error.message
             }
         }

@@ -1,7 +1,8 @@
 import JSON
 import TocsinCore
 
-/// Where a value of an answer, or of a variable, comes from: what stands between braces in a route's texts.
+/// Where a value of an answer, or of a variable, comes from: what stands between
+/// braces in a route's texts.
 enum RoutePlaceholder: Sendable, Hashable {
     /// `{createTopic.id}`: of the document's data.
     case data([String])

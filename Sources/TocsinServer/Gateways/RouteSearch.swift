@@ -2,7 +2,8 @@ import GraphQL
 import HTTPTypes
 import JSON
 
-/// How what a client calls a thing becomes its id: queries asked in turn until one of them finds something.
+/// How what a client calls a thing becomes its id: queries asked in turn until one
+/// of them finds something.
 struct RouteSearch: Sendable {
     /// One query, asked for the word alone.
     struct Step: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 
-/// JSON with placeholders to fill: `{placeholder}` in its texts, and `{"each": "{list}", "give": …}` for the items of a list.
+/// JSON with placeholders to fill: `{placeholder}` in its texts, and
+/// `{"each": "{list}", "give": …}` for the items of a list.
 ///
 /// A text that is one placeholder alone becomes the placeholder's value, whatever its type.
 indirect enum RouteTemplate: Sendable {
@@ -37,7 +38,8 @@ indirect enum RouteTemplate: Sendable {
     }
 
     private static func list(_ members: JSONObject) throws(RouteProblem) -> RouteTemplate {
-        guard members.count == 2, case .string(let text)? = members["each"], case .placeholder(let placeholder) = try parsed(text)
+        guard members.count == 2, case .string(let text)? = members["each"],
+            case .placeholder(let placeholder) = try parsed(text)
         else {
             throw RouteProblem(
                 "\"each\" is the placeholder of a list alone, like \"{history.items}\", and goes with \"give\""
@@ -54,14 +56,18 @@ indirect enum RouteTemplate: Sendable {
             guard rest[open] == "{", let close = rest[after...].firstIndex(where: { $0 == "{" || $0 == "}" }),
                 rest[close] == "}"
             else {
-                throw RouteProblem("\"\(text)\" has a brace without its other half. Write placeholders as {field.field}")
+                throw RouteProblem(
+                    "\"\(text)\" has a brace without its other half. Write placeholders as {field.field}"
+                )
             }
             if open > rest.startIndex { parts.append(.words(String(rest[..<open]))) }
             parts.append(.placeholder(try RoutePlaceholder(rest[after..<close])))
             rest = rest[rest.index(after: close)...]
         }
         if parts.isEmpty { return .constant(.string(text)) }
-        if parts.count == 1, rest.isEmpty, case .placeholder(let placeholder) = parts[0] { return .placeholder(placeholder) }
+        if parts.count == 1, rest.isEmpty, case .placeholder(let placeholder) = parts[0] {
+            return .placeholder(placeholder)
+        }
         if !rest.isEmpty { parts.append(.words(String(rest))) }
         return .text(parts)
     }

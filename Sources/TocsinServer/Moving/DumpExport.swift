@@ -32,7 +32,8 @@ struct DumpExport {
     let write: ([UInt8]) throws(StoreError) -> Void
     private static let pageRows = 250
 
-    /// Writes the dump, or the rest of one behind a token; throws `stopped` when `isStopped` says so.
+    /// Writes the dump, or the rest of one behind a token; throws `stopped`
+    /// when `isStopped` says so.
     mutating func run(
         after start: DumpToken?,
         isStopped: () -> Bool,

@@ -80,7 +80,8 @@ struct DumpOutput {
     /// The name that the complete file takes; nil where it has it already.
     private let name: String?
 
-    /// Makes a file, whose name must be free unless what has it may be replaced; nil is standard output.
+    /// Makes a file, whose name must be free unless what has it may be
+    /// replaced; nil is standard output.
     init(path: String?, replaces: Bool) throws(StoreError) {
         guard let path else {
             (descriptor, self.path, name) = (STDOUT_FILENO, "standard output", nil)

@@ -36,8 +36,8 @@ struct DumpImport {
         case complete(counts: [String: Int])
         /// It was here before.
         case known
-        /// The part ends without the dump's last line; the rest is to be exported behind the token, from the beginning when
-        /// there is none.
+        /// The part ends without the dump's last line; the rest is to be exported behind the token,
+        /// from the beginning when there is none.
         case cutOff(token: String)
     }
 
@@ -99,7 +99,8 @@ struct DumpImport {
         return header
     }
 
-    /// Refuses a dump whose rows would not fit, or not be all; one of an older version lacks what was added since.
+    /// Refuses a dump whose rows would not fit, or not be all; one of an older version
+    /// lacks what was added since.
     private func check(_ header: DumpHeader) throws(StoreError) {
         guard (target.firstFittingMigration...target.migration).contains(header.migration) else {
             throw .mismatch(
@@ -196,7 +197,8 @@ struct DumpImport {
             )
         }
         guard !state.merges else { return }
-        // What each chunk inserted was counted; to count the largest tables again would take longer than a statement may.
+        // What each chunk inserted was counted; to count the largest tables again would take
+        // longer than a statement may.
         for table in MovedTable.all where counts[table.name, default: 0] <= Self.recountedRows {
             let count = try target.count(of: table)
             guard count == counts[table.name, default: 0] else {

@@ -4,7 +4,8 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-/// This node among others on one database: hears what they commit, lets them hear, and has its turn at common duties.
+/// This node among others on one database: hears what they commit, lets them hear, and has
+/// its turn at common duties.
 final class Cluster: Sendable {
     private let node: NodeIdentity
     private let reader: JournalReader

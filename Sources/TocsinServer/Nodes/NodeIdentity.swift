@@ -2,7 +2,8 @@ import Synchronization
 package import TocsinCore
 import TocsinStore
 
-/// What tells this run of the server from all others on its database, and what it needs from the start to be one of several.
+/// What tells this run of the server from all others on its database, and what it needs from the
+/// start to be one of several.
 struct NodeIdentity: Sendable {
     let name: String
     /// Unlike that of any other run, so that two nodes of one name harm nobody.
@@ -30,7 +31,8 @@ struct NodeIdentity: Sendable {
         return plain.prefix(64) + "-" + digits
     }
 
-    /// What the store's observer does with a commit's events: those whose order matters wait for the journal.
+    /// What the store's observer does with a commit's events: those whose order
+    /// matters wait for the journal.
     func observer(_ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {
         let (journal, bell) = (journal, bell)
         return { events in

@@ -3,7 +3,8 @@ import Synchronization
 import TocsinAuth
 import TocsinCore
 
-/// Which nodes live: each says so every few seconds, and with it whether somebody there listens to deliveries.
+/// Which nodes live: each says so every few seconds, and with it whether somebody
+/// there listens to deliveries.
 struct NodeRegistry: Sendable {
     let store: any Store
     let time: any TimeSource
@@ -27,7 +28,8 @@ struct NodeRegistry: Sendable {
 
     /// Enters this node.
     ///
-    /// Throws when one that lives has another server key: a token of the one would be refused by the other.
+    /// Throws when one that lives has another server key: a token of the one would
+    /// be refused by the other.
     ///
     /// While the database is away nobody is asked; `run` enters the node later.
     func join() async throws(StartError) {
@@ -54,8 +56,8 @@ struct NodeRegistry: Sendable {
         await say(wantsDeliveries: listeners.isAnybodyHere)
     }
 
-    /// Keeps saying that this node lives, until the task is cancelled; calls `greet` each time, for those whose roster it
-    /// may not stand in.
+    /// Keeps saying that this node lives, until the task is cancelled; calls `greet` each time, for
+    /// those whose roster it may not stand in.
     ///
     /// The time is asked, not the rounds: a node that was stalled says so in the first one after.
     func run(greet: @Sendable () -> Void) async {

@@ -1,16 +1,18 @@
 package import TocsinCore
 
-/// Makes ordinary outgoing calls with libcurl: HTTP/1.1, TLS verified, no redirects, bounded in time and size.
+/// Makes ordinary outgoing calls with libcurl: HTTP/1.1, TLS verified, no redirects,
+/// bounded in time and size.
 ///
-/// All calls are carried by one thread of their own, at the same time; a call whose task is cancelled is given up. A
-/// proxy is used only where the usual variables (`https_proxy`, `no_proxy`…) name one.
+/// All calls are carried by one thread of their own, at the same time; a call whose task
+/// is cancelled is given up. A proxy is used only where the usual variables
+/// (`https_proxy`, `no_proxy`…) name one.
 package final class CurlClient: OutgoingHTTP {
     private let loop: CurlLoop
 
     /// Starts the thread.
     ///
-    /// `caFile` names a PEM file of certificate authorities that are trusted too, for tests and companies with their
-    /// own.
+    /// `caFile` names a PEM file of certificate authorities that are trusted too, for tests and
+    /// companies with their own.
     package init(caFile: String? = nil) {
         loop = CurlLoop(caFile: caFile)
         loop.start()

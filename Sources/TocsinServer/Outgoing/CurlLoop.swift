@@ -15,8 +15,8 @@ final class CurlLoop: Sendable {
 
     private let inbox = Mutex(Inbox())
     private let caFile: String?
-    /// Used by the thread alone, but for `curl_multi_wakeup`, which may be called from any thread while it lives; it is
-    /// freed with the loop, which the thread keeps.
+    /// Used by the thread alone, but for `curl_multi_wakeup`, which may be called from any thread
+    /// while it lives; it is freed with the loop, which the thread keeps.
     ///
     /// Hence `nonisolated(unsafe)`.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?

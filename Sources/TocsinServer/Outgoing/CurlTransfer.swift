@@ -4,8 +4,8 @@ import TocsinCore
 
 /// One call: its request, what has arrived of its answer, and who waits for it.
 ///
-/// What has arrived is touched by the loop's thread alone, from when the transfer is submitted until it is done; hence
-/// `@unchecked Sendable`.
+/// What has arrived is touched by the loop's thread alone, from when the transfer is submitted
+/// until it is done; hence `@unchecked Sendable`.
 final class CurlTransfer: @unchecked Sendable {
     private struct Waiting {
         var waiter: (@Sendable (OutgoingAnswer) -> Void)?
@@ -48,7 +48,8 @@ final class CurlTransfer: @unchecked Sendable {
         answered?(answer)
     }
 
-    /// A handle with all options set, owned by the transfer until `close`; nil when libcurl refuses one.
+    /// A handle with all options set, owned by the transfer until `close`; nil
+    /// when libcurl refuses one.
     func open(caFile: String?) -> UnsafeMutableRawPointer? {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle

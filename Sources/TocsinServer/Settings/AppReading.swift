@@ -26,9 +26,11 @@ extension SettingsGathering {
     }
 }
 
-/// Reads one table of `apps`: the settings of Apple's and Google's push without their prefix, by the same rules.
+/// Reads one table of `apps`: the settings of Apple's and Google's push without their
+/// prefix, by the same rules.
 ///
-/// `apns-sandbox` and `apns-production` hold what is different for one side, such as a key that is tied to it.
+/// `apns-sandbox` and `apns-production` hold what is different for one side, such as
+/// a key that is tied to it.
 struct AppReading {
     private typealias Part = (settings: Settings, isWhole: Bool)
 

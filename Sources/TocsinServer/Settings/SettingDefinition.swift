@@ -77,7 +77,8 @@ package struct SettingDefinition: Sendable {
         changed { $0.isFlag = true }
     }
 
-    /// The same, masked wherever it is shown, which may be read from a file named by `VARIABLE_FILE` or one of these.
+    /// The same, masked wherever it is shown, which may be read from a file named by
+    /// `VARIABLE_FILE` or one of these.
     func secret(fileVariables names: [String] = []) -> SettingDefinition {
         changed {
             $0.isSecret = true

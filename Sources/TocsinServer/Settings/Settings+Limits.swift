@@ -27,7 +27,8 @@ extension Settings {
         package var idleSeconds = 75.0
         /// Open connections of all clients.
         package var connections = 4096
-        /// Connections of one address, an IPv6 network of 64 bits among them; nil: a quarter of all.
+        /// Connections of one address, an IPv6 network of 64 bits among
+        /// them; nil: a quarter of all.
         package var connectionsPerAddress: Int?
         /// Bytes of one owner's bodies (counted twice), answers and queues that wait in memory.
         package var memoryPerOwnerBytes = 32 << 20

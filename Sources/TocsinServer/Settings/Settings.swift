@@ -16,7 +16,8 @@ package struct Settings: Sendable, Hashable {
     package var fcm = FCM()
     /// Push to browsers.
     package var webPush = WebPush()
-    /// Apps with credentials of their own, from the settings file; those above are the default app's.
+    /// Apps with credentials of their own, from the settings file; those
+    /// above are the default app's.
     package var apps: [App] = []
     /// The outbox.
     package var push = Push()
@@ -46,7 +47,8 @@ package struct Settings: Sendable, Hashable {
         package var database: DatabaseAddress?
         /// Connections that read, each with a thread.
         package var databaseReaders = 3
-        /// Whether statements are prepared at a PostgreSQL server; not behind a pooler in transaction mode.
+        /// Whether statements are prepared at a PostgreSQL server; not behind a
+        /// pooler in transaction mode.
         package var databasePrepared = true
         /// Tells nodes apart in leases and logs; nil: host name and process.
         package var node: String?
@@ -54,7 +56,8 @@ package struct Settings: Sendable, Hashable {
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.
         package var schemaPath: String?
-        /// Whether clients may store documents and name them by their hash (automatic persisted queries).
+        /// Whether clients may store documents and name them by their hash
+        /// (automatic persisted queries).
         package var persistsQueries = true
         /// A folder of documents, or a manifest of them, known before the first request.
         package var trustedDocumentsPath: String?
@@ -74,16 +77,18 @@ package struct Settings: Sendable, Hashable {
         package var tlsKeyPath: String?
         /// In place of the file `server.key`; nodes that share a database share it.
         package var serverKey: Secret?
-        /// How much is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
+        /// How much is logged: `trace`, `debug`, `info`, `notice`,
+        /// `warning`, `error` or `critical`.
         package var logLevel = "info"
         /// Origins whose pages may open sockets and, if any is listed, read answers.
         package var allowedOrigins: [String] = []
         /// Header fields that these pages may send besides those that GraphQL's clients send.
         package var allowedHeaders: [String] = []
-        /// Proxies in front of the server, as addresses or networks: not counted themselves, and believed on where requests
-        /// came from.
+        /// Proxies in front of the server, as addresses or networks: not counted themselves, and
+        /// believed on where requests came from.
         package var trustedProxies = ["127.0.0.1", "::1"]
-        /// How long running requests and pushes may take once the server is asked to stop, in seconds.
+        /// How long running requests and pushes may take once the server is
+        /// asked to stop, in seconds.
         package var stopSeconds = 10.0
 
         /// Where the data is kept.
@@ -96,7 +101,8 @@ package struct Settings: Sendable, Hashable {
         package var issuer: String?
         /// Any of these must be the `aud`.
         package var audiences: [String] = []
-        /// `userpools`: these are the people that `@auth` rules mean; `oidc`: only rules with `provider: oidc` mean them.
+        /// `userpools`: these are the people that `@auth` rules mean; `oidc`: only rules with
+        /// `provider: oidc` mean them.
         package var provider = "userpools"
         /// The first of these claims that a token has names the user.
         package var usernameClaims = OwnerClaims.usernameClaims
@@ -198,15 +204,18 @@ package struct Settings: Sendable, Hashable {
     package struct Push: Sendable, Hashable {
         /// PEM file of certificate authorities trusted for outgoing calls besides the system's.
         package var caPath: String?
-        /// Pauses before each retry in seconds, after the last of which a delivery has failed; empty: the built-in schedule.
+        /// Pauses before each retry in seconds, after the last of which a delivery has failed;
+        /// empty: the built-in schedule.
         package var retrySeconds: [Double] = []
-        /// How long a node holds a delivery without renewing; at least twice the request time limit.
+        /// How long a node holds a delivery without renewing; at least
+        /// twice the request time limit.
         package var leaseSeconds = 60.0
         /// When a push that has had no answer is given up.
         package var requestTimeoutSeconds = 20.0
         /// Pushes under way at once on a node.
         package var inFlight = 2000
-        /// Pushes a Firebase project may get in a minute, 0 for no quota; a burst grows to that within a minute.
+        /// Pushes a Firebase project may get in a minute, 0 for no quota; a burst grows
+        /// to that within a minute.
         package var fcmPerMinute = 600_000
         /// After this long a delivery that could not be sent is given up.
         package var lifetimeSeconds = 21_600.0
@@ -263,8 +272,8 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `sqlite:PATH` or `postgres://…`; the failure says what to write instead, without repeating a text that may hold
-    /// a password.
+    /// Reads `sqlite:PATH` or `postgres://…`; the failure says what to write instead, without
+    /// repeating a text that may hold a password.
     static func parsed(_ text: String) -> Result<DatabaseAddress, SettingProblem> {
         if text.hasPrefix("sqlite:") {
             var path = text.dropFirst("sqlite:".count)
@@ -285,7 +294,8 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
         return .failure("write sqlite:PATH or postgres://…, for example sqlite:/var/lib/tocsin/tocsin.db")
     }
 
-    /// Scheme, user, hosts and database: passwords stand before the @, or among what follows the question mark.
+    /// Scheme, user, hosts and database: passwords stand before the @, or among what
+    /// follows the question mark.
     private static func masked(_ url: String) -> String {
         let address = url.prefix { $0 != "?" }
         guard let slashes = address.firstRange(of: "://"), let sign = address.lastIndex(of: "@") else {

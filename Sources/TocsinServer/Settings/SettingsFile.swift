@@ -4,10 +4,11 @@ import TOMLKit
 import TocsinAuth
 import TocsinCore
 
-/// The values of a settings file by key: TOML, or JSON when the name ends in `.json` or the text begins with a brace.
+/// The values of a settings file by key: TOML, or JSON when the name ends in `.json` or the
+/// text begins with a brace.
 ///
-/// Tables join their names to those of their members: `key-id` under `[apns]` is `apns-key-id`. Underscores count as
-/// hyphens and lists as comma lists.
+/// Tables join their names to those of their members: `key-id` under `[apns]` is `apns-key-id`.
+/// Underscores count as hyphens and lists as comma lists.
 struct SettingsFile {
     let path: String
     private(set) var values: [String: String] = [:]
@@ -36,7 +37,8 @@ struct SettingsFile {
         }
     }
 
-    /// Whether it has the value of one of these settings, a webhook's secret or an app's private key.
+    /// Whether it has the value of one of these settings, a webhook's secret
+    /// or an app's private key.
     func holdsSecrets(named keys: [String]) -> Bool {
         // A database's address is one only where it has a user and perhaps a password.
         keys.contains { key in values[key].map { key != "database" || $0.contains("@") } ?? false }
@@ -135,8 +137,8 @@ package struct SettingsFiles: Sendable {
         SettingsFiles(
             read: { (path) throws(SystemFile.Failure) in try SystemFile.contents(of: path) },
             isOpenToOthers: { path in
-                // Of the file itself, not of a link to it. One whose mode cannot be asked for cannot be read either, which
-                // is reported elsewhere.
+                // Of the file itself, not of a link to it. One whose mode cannot be asked for
+                // cannot be read either, which is reported elsewhere.
                 var status = stat()
                 return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
             },
@@ -180,8 +182,8 @@ extension SettingsGathering {
         }
     }
 
-    /// Warns of secrets that other users may read in files that are used all the same: the key of TLS, which many tools make
-    /// so, and the settings file.
+    /// Warns of secrets that other users may read in files that are used all the same: the key of
+    /// TLS, which many tools make so, and the settings file.
     private mutating func warnOfOpenFiles() {
         if let path = settings.server.tlsKeyPath, files.isOpenToOthers(path) {
             warnings.append(SettingsFiles.openFileSentence(path, name: origin(of: "tls-key")))

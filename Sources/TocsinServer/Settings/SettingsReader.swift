@@ -1,9 +1,10 @@
-/// Reads settings from flags, environment and file, in this order of precedence, and checks them all.
+/// Reads settings from flags, environment and file, in this order of
+/// precedence, and checks them all.
 package enum SettingsReader {
     /// The settings and where each came from.
     ///
-    /// `flags` are by name without hyphens in front; `config` names the settings file, as `TOCSIN_CONFIG` does. Throws every
-    /// problem at once. Empty values count as not given.
+    /// `flags` are by name without hyphens in front; `config` names the settings file, as
+    /// `TOCSIN_CONFIG` does. Throws every problem at once. Empty values count as not given.
     package static func read(
         flags: [String: String],
         environment: [String: String],
@@ -242,7 +243,8 @@ extension SettingsGathering {
         }
     }
 
-    /// Whether no earlier problem names a setting of this one: a value that could not be used is not missing too.
+    /// Whether no earlier problem names a setting of this one: a value that could not be
+    /// used is not missing too.
     private func isNews(_ problem: String) -> Bool {
         let failed = origins.filter { entry in
             problems.contains { $0.hasPrefix(entry.origin + ":") || $0.hasPrefix(entry.origin + " and ") }
@@ -266,7 +268,8 @@ enum NearestName {
         return nearest.map { " Did you mean \(prefix)\($0.name)?" } ?? ""
     }
 
-    /// How many characters must be added, removed or replaced to make one of the other (Levenshtein).
+    /// How many characters must be added, removed or replaced to make one of
+    /// the other (Levenshtein).
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right.utf8)
         var row = Array(0...right.count)

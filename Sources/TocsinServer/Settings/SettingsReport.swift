@@ -2,7 +2,8 @@ package import JSON
 
 /// The settings as people and programs read them.
 package enum SettingsReport {
-    /// One `key = value` a line, as in a settings file; with `showsOrigin`, where each came from behind it.
+    /// One `key = value` a line, as in a settings file; with `showsOrigin`, where
+    /// each came from behind it.
     package static func text(_ origins: [SettingOrigin], showsOrigin: Bool) -> String {
         let lines = origins.map { entry in
             let value = entry.value.map { quoted($0) } ?? "(not set)"

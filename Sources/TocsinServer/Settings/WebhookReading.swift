@@ -9,7 +9,8 @@ extension Settings {
         package var name: String
         /// Where events are posted to: https, or http of this machine where that is allowed.
         package var url: String
-        /// `whsec_` and base 64, as Standard Webhooks writes secrets, or any text of 16 bytes or more.
+        /// `whsec_` and base 64, as Standard Webhooks writes secrets, or any
+        /// text of 16 bytes or more.
         package var secret: Secret
         /// The kinds of events that it is told of.
         package var types: Set<WebhookEventType>

@@ -4,7 +4,8 @@ package import TocsinCore
 
 /// One JSON line an event.
 ///
-/// What it is given must hold no secret and no text of a message; client-given text is escaped by JSON.
+/// What it is given must hold no secret and no text of a message; client-given
+/// text is escaped by JSON.
 package struct JSONLogHandler: LogHandler {
     /// Members that every line has.
     package var metadata: Logger.Metadata = [:]

@@ -5,7 +5,8 @@ import TocsinStore
 ///
 /// So nobody who writes a line waits for whoever reads the log.
 ///
-/// What finds the buffer full is dropped and counted; a line says how many were, once the reader has taken what came before.
+/// What finds the buffer full is dropped and counted; a line says how many were, once the reader
+/// has taken what came before.
 package final class LogOutput: Sendable {
     /// What all threads share, each only while it has the condition's lock.
     private final class Shared: @unchecked Sendable {
@@ -14,7 +15,8 @@ package final class LogOutput: Sendable {
         /// Bytes that the thread is writing.
         var underWay = 0
         var dropped = 0
-        /// The last write failed: what was dropped is told with the next line, not by trying again for ever.
+        /// The last write failed: what was dropped is told with the next line, not
+        /// by trying again for ever.
         var hasFailed = false
         var isClosed = false
         /// The thread waits for a line.
@@ -59,7 +61,8 @@ package final class LogOutput: Sendable {
             return
         }
         shared.condition.withLock {
-            // Once a line is lost, so are those behind it until the reader goes on: what is there is in order.
+            // Once a line is lost, so are those behind it until the reader goes on:
+            // what is there is in order.
             let isKept =
                 (shared.dropped == 0 || shared.hasFailed)
                 && shared.waiting.count + shared.underWay + line.count <= maximumBytes
@@ -79,7 +82,8 @@ package final class LogOutput: Sendable {
         }
     }
 
-    /// After a write lines gather for a moment: to wake the thread for each one costs 10 µs, more than writing it.
+    /// After a write lines gather for a moment: to wake the thread for each one costs 10
+    /// µs, more than writing it.
     private static let gatheringMicroseconds: UInt32 = 5000
 
     private static func run(_ shared: Shared, _ descriptor: Int32, _ lossLine: (Int) -> [UInt8]) {

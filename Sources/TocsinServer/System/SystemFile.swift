@@ -74,7 +74,8 @@ package enum SystemFile {
     /// Nobody sees half of it, and it is on the disk when this returns.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32) throws(Failure) {
         let draft = path + ".new"
-        // A new file, whatever has the draft's name: neither its mode nor where a link leads matters.
+        // A new file, whatever has the draft's name: neither its mode nor
+        // where a link leads matters.
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { throw .latest }

@@ -2,12 +2,14 @@ import Glibc
 import Synchronization
 package import TocsinCore
 
-/// Identifiers from the system's random numbers: UUID version 7, which grow with time (RFC 9562 §5.7).
+/// Identifiers from the system's random numbers: UUID version 7, which grow
+/// with time (RFC 9562 §5.7).
 package struct SystemIdentifiers: IdentifierSource {
     private struct Latest {
         var milliseconds: Int64 = 0
         var counter: UInt64 = 0
-        /// Random words from the system that no id has used yet: a call for each id costs more than all else of it.
+        /// Random words from the system that no id has used yet: a call for each id costs
+        /// more than all else of it.
         private var words: [UInt64] = []
         /// 256 bytes: what the system gives in one piece (getentropy(3)).
         private static let wordsAtOnce = 32
@@ -38,7 +40,8 @@ package struct SystemIdentifiers: IdentifierSource {
     /// A UUID of version 7, in lower case; later ones of this process are greater.
     package func makeID() -> String {
         let now = time.now().milliseconds
-        // Method 1 of RFC 9562 §6.2: a 12-bit counter in rand_a keeps ids of one millisecond in order.
+        // Method 1 of RFC 9562 §6.2: a 12-bit counter in rand_a keeps ids of
+        // one millisecond in order.
         let (milliseconds, counter, random) = state.latest.withLock { latest in
             if now > latest.milliseconds {
                 latest.milliseconds = now
@@ -62,7 +65,8 @@ package struct SystemIdentifiers: IdentifierSource {
     private static func text(_ high: UInt64, _ low: UInt64) -> String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             let memory = UnsafeMutableRawBufferPointer(buffer)
-            // Eight digits at a time; what the next ones and the hyphens overwrite is written twice.
+            // Eight digits at a time; what the next ones and the hyphens
+            // overwrite is written twice.
             memory.storeBytes(of: digits(high >> 32), toByteOffset: 0, as: UInt64.self)
             memory.storeBytes(of: digits(high & 0xFFFF_FFFF), toByteOffset: 9, as: UInt64.self)
             memory.storeBytes(of: digits(high << 16 & 0xFFFF_FFFF), toByteOffset: 14, as: UInt64.self)

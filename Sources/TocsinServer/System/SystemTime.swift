@@ -36,7 +36,8 @@ package struct SystemTime: TimeSource {
     }
 }
 
-/// Makes a clock that may be set back one that never goes back and never stands still; milliseconds throughout.
+/// Makes a clock that may be set back one that never goes back and never stands still;
+/// milliseconds throughout.
 package struct SteadyClock: Sendable {
     private var last: (time: Int64, boot: Int64)?
 

@@ -1,6 +1,7 @@
 import JSON
 
-/// The rules for a push's body, and that its push type fits it ("Generating a remote notification").
+/// The rules for a push's body, and that its push type fits it ("Generating
+/// a remote notification").
 enum APNsPayloadRules {
     static func payload(
         _ request: WireRequest,

@@ -54,7 +54,8 @@ enum APNsReason: String, Sendable, CaseIterable {
     }
 }
 
-/// Why a push is refused, with what a developer needs to mend it; APNs itself keeps the detail to itself.
+/// Why a push is refused, with what a developer needs to mend it; APNs itself
+/// keeps the detail to itself.
 struct APNsRefusal: Error {
     var reason: APNsReason
     var detail: String

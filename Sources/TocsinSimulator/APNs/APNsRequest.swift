@@ -1,6 +1,7 @@
 import JSON
 
-/// A push request that keeps Apple's rules for path, headers and payload ("Sending notification requests to APNs").
+/// A push request that keeps Apple's rules for path, headers and payload ("Sending
+/// notification requests to APNs").
 struct APNsRequest {
     let deviceToken: String
     let topic: String

@@ -1,7 +1,8 @@
 import JSON
 import Synchronization
 
-/// Checks provider tokens: ES256 by the team's key, ids, age, what a connection is bound to, and its 20-minute rule.
+/// Checks provider tokens: ES256 by the team's key, ids, age, what a connection is bound
+/// to, and its 20-minute rule.
 final class ProviderTokenRules: Sendable {
     /// A token whose signature and ids were found right.
     private struct Known {

@@ -14,7 +14,8 @@ final class AccessTokens: Sendable {
     private let settings: SimulatorSettings
     private let conditions: Conditions
     private let key: KeyPair
-    /// Set when the ports are known: the endpoint's URLs, one of which assertions must carry as `aud`.
+    /// Set when the ports are known: the endpoint's URLs, one of which
+    /// assertions must carry as `aud`.
     let audiences = Mutex<[String]>([])
 
     private static let maximumTokens = 10_000

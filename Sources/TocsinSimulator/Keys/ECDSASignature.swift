@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// The two forms of a P-256 signature: DER (libcrypto) and r‖s, 64 bytes (JSON Web Signature, RFC 7518 §3.4).
+/// The two forms of a P-256 signature: DER (libcrypto) and r‖s, 64 bytes (JSON Web
+/// Signature, RFC 7518 §3.4).
 enum ECDSASignature {
     static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
         guard raw.count == 64, let signature = ECDSA_SIG_new() else { return nil }

@@ -2,7 +2,8 @@ import COpenSSL
 
 /// A key pair of libcrypto: P-256 or RSA.
 ///
-/// `@unchecked Sendable`: the `EVP_PKEY` is never changed after it was made, and libcrypto counts its references atomically.
+/// `@unchecked Sendable`: the `EVP_PKEY` is never changed after it was made, and libcrypto counts
+/// its references atomically.
 final class KeyPair: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -70,7 +71,8 @@ final class KeyPair: @unchecked Sendable {
         return Array(signature.prefix(length))
     }
 
-    /// Whether the signature, in the form `signature(of:)` makes, belongs to the message and this key.
+    /// Whether the signature, in the form `signature(of:)` makes, belongs to
+    /// the message and this key.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

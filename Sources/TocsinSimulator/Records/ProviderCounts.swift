@@ -12,7 +12,8 @@ struct ProviderCounts: Sendable {
     var duplicatesByReplaceKey = 0
     /// Accepted more than once with one `apns-id` or `deliveryId`.
     var duplicatesByDelivery = 0
-    /// Hashes of the keys: a million takes some 20 MB, and two keys are taken for one once in ten million runs.
+    /// Hashes of the keys: a million takes some 20 MB, and two keys are taken for one
+    /// once in ten million runs.
     private var replaceKeys: Set<Int> = []
     private var deliveryKeys: Set<Int> = []
 

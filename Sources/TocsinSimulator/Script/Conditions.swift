@@ -1,7 +1,8 @@
 import JSON
 import Synchronization
 
-/// What is in force: outages, rules, limits, quotas, and how often scripted tokens have met their scripts.
+/// What is in force: outages, rules, limits, quotas, and how often scripted
+/// tokens have met their scripts.
 final class Conditions: Sendable {
     private struct Rule {
         var rule: FaultRule
@@ -36,7 +37,8 @@ final class Conditions: Sendable {
 
     var limits: SimulatorLimits { state.withLock { $0.limits } }
 
-    /// What a push meets this time, if anything: an outage before a rule, a rule before its token's prefix.
+    /// What a push meets this time, if anything: an outage before a rule, a rule
+    /// before its token's prefix.
     func effect(for token: String, of provider: SimulatedProvider, request: Int) -> ScriptEffect? {
         state.withLock { state in
             if let outage = Self.outage(of: provider, &state, nowMilliseconds) { return outage.effect(provider) }
@@ -83,13 +85,15 @@ final class Conditions: Sendable {
         state.withLock { Self.outage(of: provider, &$0, nowMilliseconds) }
     }
 
-    /// Begins an outage, which ends by itself after `seconds` if they are given, or ends it with `nil`.
+    /// Begins an outage, which ends by itself after `seconds` if they are
+    /// given, or ends it with `nil`.
     func setOutage(_ outage: Outage?, of provider: SimulatedProvider, seconds: Double? = nil) {
         let until = seconds.map { nowMilliseconds() + Int64($0 * 1000) }
         state.withLock { $0.outages[provider] = outage.map { ($0, until) } }
     }
 
-    /// Puts a script in force; its rules take the place of those before, its limits only of those it names.
+    /// Puts a script in force; its rules take the place of those before, its
+    /// limits only of those it names.
     func apply(_ script: SimulatorScript) {
         let now = nowMilliseconds()
         state.withLock { state in
@@ -141,7 +145,8 @@ final class Conditions: Sendable {
     }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64), so that a share meets the same pushes again.
+/// Random numbers that are the same for the same seed (SplitMix64), so that a share
+/// meets the same pushes again.
 struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -81,7 +81,8 @@ enum WireFault: Sendable {
 struct GoAway: Sendable, Hashable {
     /// Whether the push that meets it is answered first.
     var isAnswered = true
-    /// The last stream that was processed; `nil` for the push's own, or the one before when it is not answered.
+    /// The last stream that was processed; `nil` for the push's own, or the one before
+    /// when it is not answered.
     var lastStream: Int32?
     /// What the frame's debug data gives as `reason`.
     var reason = "Shutdown"

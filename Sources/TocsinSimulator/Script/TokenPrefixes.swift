@@ -1,7 +1,8 @@
 /// One line of the simulator's script table: device tokens that begin with `prefix` meet `effect`.
 ///
-/// Counted rules read how often to fail from what follows the prefix. APNs (hex): `0` or `1` once, `2`–`9` that many
-/// times, anything else always. FCM: a number and a hyphen (`unavailable-2-…`), else always.
+/// Counted rules read how often to fail from what follows the prefix. APNs (hex): `0` or `1`
+/// once, `2`–`9` that many times, anything else always. FCM: a number and a hyphen
+/// (`unavailable-2-…`), else always.
 package struct ScriptRule: Sendable {
     /// Which fake provider the rule belongs to.
     package let provider: SimulatedProvider

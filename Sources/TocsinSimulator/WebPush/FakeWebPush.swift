@@ -1,6 +1,7 @@
 import JSON
 
-/// Stands in for the push service of a browser, and for the browser too: it decrypts what it is sent.
+/// Stands in for the push service of a browser, and for the browser too: it
+/// decrypts what it is sent.
 ///
 /// A real service could not; it would pass on what its browser then drops in silence.
 struct FakeWebPush: WireService {

@@ -33,7 +33,8 @@ final class WebPushBrowsers: Sendable {
 
     var origins: [String] { state.withLock { $0.origins } }
 
-    /// A new subscription as a browser gives it to a page; pushes to it meet the script of that name, if any.
+    /// A new subscription as a browser gives it to a page; pushes to it meet the
+    /// script of that name, if any.
     func subscribe(script: String?, serverKey: String?) throws(SimulatorError) -> JSONValue {
         let key = try KeyPair.makeP256()
         var bytes = [UInt8](repeating: 0, count: 40)

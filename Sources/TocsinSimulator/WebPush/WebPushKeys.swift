@@ -7,7 +7,8 @@ extension KeyPair {
         3, 0x42, 0,
     ]
 
-    /// The public half of a pair, from its uncompressed point: it verifies and can be agreed with, but not sign.
+    /// The public half of a pair, from its uncompressed point: it verifies and can be
+    /// agreed with, but not sign.
     static func publicHalf(point: [UInt8]) -> KeyPair? {
         guard point.count == 65, point[0] == 4 else { return nil }
         let key = (pointPrefix + point).withUnsafeBufferPointer { bytes -> OpaquePointer? in

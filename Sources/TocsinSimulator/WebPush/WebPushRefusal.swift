@@ -54,7 +54,8 @@ struct WebPushRefusal: Error, Sendable {
 }
 
 extension ScriptRule {
-    /// The scripts of browsers' subscriptions: their ids begin as `POST /_subscribe?script=` was told.
+    /// The scripts of browsers' subscriptions: their ids begin as
+    /// `POST /_subscribe?script=` was told.
     static let webPush: [ScriptRule] =
         WebPushRefusal.scripted.map { prefix, refusal in
             ScriptRule(

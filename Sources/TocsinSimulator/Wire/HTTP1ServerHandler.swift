@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Serves one HTTP/1.1 connection by the same services: the token endpoint and the control listener.
+/// Serves one HTTP/1.1 connection by the same services: the token endpoint
+/// and the control listener.
 final class HTTP1ServerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

@@ -11,7 +11,8 @@ struct Listener: Sendable {
     let connections: ConnectionList
     let conditions: Conditions
 
-    /// HTTP/2; over TLS a client that negotiates nothing else gets HTTP/1.1 if `allowsHTTP1`, else it is cut off.
+    /// HTTP/2; over TLS a client that negotiates nothing else gets HTTP/1.1 if
+    /// `allowsHTTP1`, else it is cut off.
     func listenHTTP2(
         _ provider: SimulatedProvider,
         host: String,

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Reads a connection no faster than told, as a provider under load does: the peer's bytes wait in its own buffers.
+/// Reads a connection no faster than told, as a provider under load does: the peer's bytes
+/// wait in its own buffers.
 final class ReadPace: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

@@ -2,7 +2,8 @@ import CNGHTTP2
 
 /// The border to libnghttp2: the only place that turns its `user_data` pointer back into a session.
 ///
-/// The pointer is unretained: the session owns the native one and deletes it in `deinit`, so no callback can outlive it.
+/// The pointer is unretained: the session owns the native one and deletes it in `deinit`, so no
+/// callback can outlive it.
 enum ServerCallbacks {
     static func makeSession(_ pointer: inout OpaquePointer?, userData: ServerSession) {
         var callbacks: OpaquePointer?

@@ -1,6 +1,7 @@
 package import TocsinCore
 
-/// How connections to a database that other machines run are getting on, while it cannot be reached.
+/// How connections to a database that other machines run are getting on,
+/// while it cannot be reached.
 package struct ConnectionTrouble: Sendable, Hashable {
     /// What failed last, without addresses.
     package var reason: String

@@ -86,8 +86,8 @@ struct ParameterColumn {
         list = begun
     }
 
-    /// Binds the list, or null where it is one value, and that value behind the lists of all `count` columns; the first has
-    /// none.
+    /// Binds the list, or null where it is one value, and that value behind the lists of all
+    /// `count` columns; the first has none.
     mutating func bind(to parameters: any SQLParameters, at number: Int, of count: Int) {
         let single = count + number - 1
         // Taken out, so that its end is added in place.
@@ -112,7 +112,8 @@ struct ParameterColumn {
 
     var isList: Bool { list != nil }
 
-    /// Whether two values are stored as the same: texts by bytes, where `==` takes two spellings of a letter for one.
+    /// Whether two values are stored as the same: texts by bytes, where `==` takes two
+    /// spellings of a letter for one.
     private static func isSame(_ one: SQLValue, _ other: SQLValue) -> Bool {
         switch (one, other) {
         case (.text(let left), .text(let right)): left.hasBytes(of: right)
@@ -132,7 +133,8 @@ struct ParameterColumns {
         columns = (0..<count).map { ParameterColumn(isFirst: $0 == 0) }
     }
 
-    /// Adds the next row's value of a parameter, or the one value of all rows; the first parameter has one of each row.
+    /// Adds the next row's value of a parameter, or the one value of all rows; the first
+    /// parameter has one of each row.
     mutating func add(_ value: SQLValue, at number: Int) { columns[number - 1].add(value) }
 
     /// The columns in which rows differ.

@@ -2,11 +2,12 @@ import TocsinCore
 
 /// An `INSERT` of rows whose values are parameters, `$1`, `$2`…, the same number for each row.
 ///
-/// How many rows are cheapest is the database's to say: SQLite runs one prepared statement once for each. Where each run is
-/// a message to a server, the rows go as one list a column, whatever their number, so that one statement is prepared: it
-/// costs two thirds of as many runs, pipelined, in the server and in the client. A column whose value is the same in all of
-/// them, as most of a message's are in a group, goes as that value alone: a second parameter for each column but the first,
-/// or in its place (`ListTexts`).
+/// How many rows are cheapest is the database's to say: SQLite runs one prepared statement once for
+/// each. Where each run is a message to a server, the rows go as one list a column, whatever their
+/// number, so that one statement is prepared: it costs two thirds of as many runs, pipelined, in
+/// the server and in the client. A column whose value is the same in all of them, as most of a
+/// message's are in a group, goes as that value alone: a second parameter for each column but the
+/// first, or in its place (`ListTexts`).
 struct RowInsertion {
     /// What a parameter is.
     enum Kind: String {
@@ -17,18 +18,21 @@ struct RowInsertion {
 
     /// Inserts one row.
     let single: String
-    /// Inserts the rows of lists, with the parameters of `ParameterColumns`; nil where a run for each row is the shorter way.
+    /// Inserts the rows of lists, with the parameters of `ParameterColumns`; nil where a run for
+    /// each row is the shorter way.
     let listed: String?
     let parameterCount: Int
     private let head: String
-    /// The expressions of the values, cut where the number of a parameter stands: each second piece is one.
+    /// The expressions of the values, cut where the number of a parameter stands:
+    /// each second piece is one.
     private let pieces: [Substring]
     private let kinds: [Kind]
     private let ending: String
 
     /// An insertion into columns of a table, each of the value of an expression.
     ///
-    /// `values` makes the expressions, given how a parameter is written; `ending` is what follows them.
+    /// `values` makes the expressions, given how a parameter is written;
+    /// `ending` is what follows them.
     init(
         into table: String,
         _ columns: [String],
@@ -56,10 +60,12 @@ struct RowInsertion {
         listed = "\(head) SELECT \(expressions) FROM unnest(\(lists)) AS row (\(names)) \(ending)"
     }
 
-    /// Inserts rows of which only these columns are lists, the first among them, with as many parameters as columns.
+    /// Inserts rows of which only these columns are lists, the first among them, with as
+    /// many parameters as columns.
     ///
-    /// The server makes something to read each list from, and reads all of them for each row, also those that are null: so
-    /// this takes it some 6 % less time than `listed` for 31 messages of which three columns differ.
+    /// The server makes something to read each list from, and reads all of them for each row, also
+    /// those that are null: so this takes it some 6 % less time than `listed` for 31 messages of
+    /// which three columns differ.
     func text(withLists lists: ColumnSet) -> String {
         let values = pieces.enumerated().map { index, piece -> String in
             guard index % 2 == 1, let number = Int(piece) else { return String(piece) }
@@ -83,8 +89,9 @@ struct ColumnSet: Hashable {
     func contains(_ index: Int) -> Bool { words[index / 64] & 1 << UInt64(index % 64) != 0 }
 }
 
-/// The texts of an insertion for rows that differ in few columns: of the sets of columns that came first, as each text is
-/// prepared and kept; rows that differ in others go by `RowInsertion.listed`, which serves all.
+/// The texts of an insertion for rows that differ in few columns: of the sets of columns that came
+/// first, as each text is prepared and kept; rows that differ in others go by
+/// `RowInsertion.listed`, which serves all.
 struct ListTexts {
     private var texts: [ColumnSet: String] = [:]
     private static let maximumCount = 16
@@ -122,7 +129,8 @@ struct RowInsertions {
 }
 
 extension SQLConnection {
-    /// Inserts rows, whose parameters `bind` gives, all of them for each row; answers how many rows it changed.
+    /// Inserts rows, whose parameters `bind` gives, all of them for each row; answers
+    /// how many rows it changed.
     func insert(
         _ insertion: RowInsertion,
         rows: Int,
@@ -135,7 +143,8 @@ extension SQLConnection {
         return try runEach(listed, rows: 1) { _, parameters in columns.bind(to: parameters) }
     }
 
-    /// The same, where nobody asks how many: a failure may be thrown by a later statement, `COMMIT` at the latest.
+    /// The same, where nobody asks how many: a failure may be thrown by a later
+    /// statement, `COMMIT` at the latest.
     func queueInsert(
         _ insertion: RowInsertion,
         rows: Int,

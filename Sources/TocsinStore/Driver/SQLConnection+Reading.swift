@@ -23,7 +23,8 @@ extension SQLConnection {
         return values
     }
 
-    /// The same of several statements that are sent together; `decode` is told which of them a row belongs to.
+    /// The same of several statements that are sent together; `decode` is told which
+    /// of them a row belongs to.
     package func all<Value>(
         of statements: [(sql: String, bindings: [SQLValue])],
         _ decode: (_ statement: Int, _ row: any SQLRow) -> Value?

@@ -5,13 +5,17 @@ package protocol SQLDatabase: Sendable {
     var dialect: Dialect { get }
     /// Name and version of the database's library or server, for people: `SQLite 3.40.1`.
     var version: String { get }
-    /// Opens a connection with its settings applied and read back; called on the thread that will use it.
+    /// Opens a connection with its settings applied and read back; called on the
+    /// thread that will use it.
     func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection
-    /// Claims the database for the one server that may run on it, until the answer is let go; nil where many may.
+    /// Claims the database for the one server that may run on it, until the answer is
+    /// let go; nil where many may.
     func claimServer() throws(StoreError) -> (any ServerClaim)?
-    /// Whether the database is a server of its own, which other nodes use too and which may be away for a while.
+    /// Whether the database is a server of its own, which other nodes use too and which
+    /// may be away for a while.
     var isShared: Bool { get }
-    /// Why no connection can be made, since one was lost or could not be made; nil while all is well.
+    /// Why no connection can be made, since one was lost or could not be
+    /// made; nil while all is well.
     var trouble: ConnectionTrouble? { get }
 }
 
@@ -40,7 +44,8 @@ package enum ConnectionUse: Sendable, Hashable {
 
 /// One connection, used by one thread.
 package protocol SQLConnection: AnyObject {
-    /// Runs one statement, prepared once for its text, and hands over each row; answers how many rows it changed.
+    /// Runs one statement, prepared once for its text, and hands over each row; answers
+    /// how many rows it changed.
     ///
     /// Parameters are `$1`, `$2`… in `bindings`' order. `row` must not use the connection.
     func run(
@@ -48,34 +53,38 @@ package protocol SQLConnection: AnyObject {
         _ bindings: [SQLValue],
         _ row: (any SQLRow) -> Void
     ) throws(StoreError) -> Int
-    /// Runs a query and hands over its rows until `row` wants no more; a driver that can reads none behind that.
+    /// Runs a query and hands over its rows until `row` wants no more; a driver that
+    /// can reads none behind that.
     func read(
         _ sql: String,
         _ bindings: [SQLValue],
         whileWanted row: (any SQLRow) -> Bool
     ) throws(StoreError)
-    /// Runs a statement that answers no rows once for each of so many rows of parameters; answers how many rows it changed.
+    /// Runs a statement that answers no rows once for each of so many rows of parameters; answers
+    /// how many rows it changed.
     func runEach(
         _ sql: String,
         rows: Int,
         bind: (_ row: Int, _ parameters: any SQLParameters) -> Void
     ) throws(StoreError) -> Int
-    /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later statement, `COMMIT` at the
-    /// latest.
+    /// Runs a statement whose outcome nobody waits for: a failure of it may be thrown by a later
+    /// statement, `COMMIT` at the latest.
     func queue(_ sql: String, bind: (_ parameters: any SQLParameters) -> Void) throws(StoreError)
-    /// The same of one that answers rows, which are handed over when a later statement is waited for.
+    /// The same of one that answers rows, which are handed over when a later
+    /// statement is waited for.
     func queue(
         _ sql: String,
         _ bindings: [SQLValue],
         _ row: @escaping (any SQLRow) -> Void
     ) throws(StoreError)
-    /// Names a query that answers a row if the open transaction has happened, and none if not: by what nobody else writes.
+    /// Names a query that answers a row if the open transaction has happened, and none if not: by
+    /// what nobody else writes.
     ///
-    /// Two last parameters are added, the least and the greatest number that the transaction may have. It is asked over
-    /// another connection when the answer to `COMMIT` was lost.
+    /// Two last parameters are added, the least and the greatest number that the transaction may
+    /// have. It is asked over another connection when the answer to `COMMIT` was lost.
     func prove(by sql: String, _ bindings: [SQLValue])
-    /// Runs statements one after the other without waiting for one's answer before the next is sent, and waits for all that
-    /// was queued; `row` is told which of them a row belongs to.
+    /// Runs statements one after the other without waiting for one's answer before the next is
+    /// sent, and waits for all that was queued; `row` is told which of them a row belongs to.
     func runTogether(
         _ statements: [(sql: String, bindings: [SQLValue])],
         _ row: (_ statement: Int, _ row: any SQLRow) -> Void
@@ -182,7 +191,8 @@ package enum SQLValue: Sendable, Hashable {
     }
 }
 
-/// A statement's text as a key: texts are long and differ in length or towards their end, so little of them is hashed.
+/// A statement's text as a key: texts are long and differ in length or towards their end, so
+/// little of them is hashed.
 package struct StatementText: Hashable {
     /// The statement's whole text, which equality compares.
     package let text: String

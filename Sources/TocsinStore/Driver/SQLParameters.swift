@@ -36,7 +36,8 @@ extension SQLParameters {
 }
 
 extension SQLConnection {
-    /// Runs a statement once for each row, whose parameters `bind` gives; for drivers without a shorter way.
+    /// Runs a statement once for each row, whose parameters `bind` gives; for
+    /// drivers without a shorter way.
     package func runEach(
         _ sql: String,
         rows: Int,

@@ -42,7 +42,8 @@ package struct Migration: Sendable, Hashable {
         return found
     }
 
-    /// Whether programs that do not know it still work on its tables: its first line begins with `-- additive`.
+    /// Whether programs that do not know it still work on its tables: its first line
+    /// begins with `-- additive`.
     ///
     /// The database remembers this, because older programs do not have the file. So old and new
     /// nodes run side by side during an upgrade.

@@ -21,7 +21,8 @@ package struct Migrator {
         var isAdditive: Bool
     }
 
-    /// Applies what is pending, all in one transaction; refuses a database that this program does not fit.
+    /// Applies what is pending, all in one transaction; refuses a database that
+    /// this program does not fit.
     package func migrate(at now: Timestamp) throws(StoreError) {
         try connection.run(dialect.beginWriting())
         do throws(StoreError) {
@@ -105,7 +106,8 @@ package struct Migrator {
                     + "(`tocsin export`), and import it into an empty database with this one (`tocsin import`)."
             )
         }
-        // A node of the next version may have begun an upgrade; what it only added does not hinder this one.
+        // A node of the next version may have begun an upgrade; what it only added
+        // does not hinder this one.
         let newer = applied.filter { $0.number > migrations.count }
         if let breaking = newer.last(where: { !$0.isAdditive }) {
             throw .mismatch(

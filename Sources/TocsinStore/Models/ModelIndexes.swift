@@ -1,7 +1,7 @@
 import TocsinCore
 
-/// The indexes that a schema's models ask for beyond those of the migrations: on fields that live in `extra`, and on models
-/// that share a table.
+/// The indexes that a schema's models ask for beyond those of the migrations: on fields that live
+/// in `extra`, and on models that share a table.
 ///
 /// A name says what is indexed, so that an index whose definition changes is another one.
 struct ModelIndexes {
@@ -56,7 +56,8 @@ struct ModelIndexes {
         Migration(number: 0, name: "", text: text).checksum
     }
 
-    /// Makes what is wanted and absent, drops what is there and no longer wanted; answers what it made.
+    /// Makes what is wanted and absent, drops what is there and no longer
+    /// wanted; answers what it made.
     static func prepare(_ models: [ModelType], _ session: SQLSession) throws(StoreError) -> [String] {
         let connection = session.connection
         for lock in session.dialect.tableLock { try connection.run(lock) }

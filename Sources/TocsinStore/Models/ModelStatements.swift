@@ -1,7 +1,8 @@
 import Glibc
 import TocsinCore
 
-/// The SQL of one model, built once from its `ModelType`: names come only from there, values are only bound.
+/// The SQL of one model, built once from its `ModelType`: names come only from
+/// there, values are only bound.
 final class ModelStatements {
     let model: ModelType
     let dialect: Dialect
@@ -16,15 +17,15 @@ final class ModelStatements {
     /// Ends a selection whose rows a write rests on.
     let rowLock: String
     let insertion: RowInsertion
-    /// The same, which fails where an id is taken, and numbers messages: a record has in place of its number and position how
-    /// many come behind it (`NewMessages`).
+    /// The same, which fails where an id is taken, and numbers messages: a record has in place of
+    /// its number and position how many come behind it (`NewMessages`).
     private let numbering: RowInsertion
     private var listTexts = ListTexts()
-    /// Selects id and values of topics behind `WHERE id IN`, and the time of the last message of each, where this is their
-    /// model.
+    /// Selects id and values of topics behind `WHERE id IN`, and the time of the last message of
+    /// each, where this is their model.
     ///
-    /// By number, of which there is an index: a plan from when there was no message might go through all of the topic. One
-    /// writer makes all messages in order, so it need not look.
+    /// By number, of which there is an index: a plan from when there was no message might go
+    /// through all of the topic. One writer makes all messages in order, so it need not look.
     private(set) lazy var topics: String = {
         let lastMaking = """
             (SELECT m.made_at FROM messages AS m WHERE m.topic_id = t.id AND m.number <= t.last_number
@@ -178,7 +179,8 @@ final class ModelStatements {
         return Record(model: model, values: values)
     }
 
-    /// Reads the wanted values of a row in which `columns` begin at the first column; the others are null.
+    /// Reads the wanted values of a row in which `columns` begin at the first
+    /// column; the others are null.
     func record(_ row: any SQLRow, only wanted: [Bool]) -> Record {
         var values: [FieldValue] = []
         values.reserveCapacity(kinds.count)
@@ -247,7 +249,8 @@ extension ModelStatements {
         }
     }
 
-    /// A live row's `_deleted` is absent: false is never stored for it, and reads as null where it was.
+    /// A live row's `_deleted` is absent: false is never stored for it, and
+    /// reads as null where it was.
     private static func expression(of field: ModelField, _ dialect: Dialect) -> String {
         switch field.storage {
         case .column("deleted"): "nullif(\"deleted\", 0)"
@@ -273,7 +276,8 @@ extension ModelStatements {
     ) -> RowInsertion {
         let isShared = model.table.discriminator != nil
         var names = columns.compactMap { column(of: model.fields[$0]) }.map { "\"\($0)\"" } + ["extra"]
-        // Members are bound as texts, but for whole numbers where the database takes them as they are.
+        // Members are bound as texts, but for whole numbers where the
+        // database takes them as they are.
         var kinds = columns.map { parameterKind(of: model.fields[$0]) } + members.map { _ in RowInsertion.Kind.text }
         if isShared {
             names.append("model")
@@ -294,7 +298,8 @@ extension ModelStatements {
         }
     }
 
-    /// Lets the number of a message count back from its topic's last, and its position from its owner's.
+    /// Lets the number of a message count back from its topic's last, and its
+    /// position from its owner's.
     private static func number(_ values: inout [String], _ columns: [Int], of model: ModelType) {
         guard model.numberPosition != nil else { return }
         func index(_ name: String) -> Int? { columns.firstIndex { column(of: model.fields[$0]) == name } }

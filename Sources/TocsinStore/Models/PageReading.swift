@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// One page while it is read: chunks of rows, in order, each row judged, until the page is full or has examined enough.
+/// One page while it is read: chunks of rows, in order, each row judged, until the page is
+/// full or has examined enough.
 struct PageReading {
     private let query: PageQuery
     private let limits: ExaminationLimits
@@ -12,7 +13,8 @@ struct PageReading {
     private let wanted: [Bool]
     private var probe: Record
     private var records: [Record] = []
-    /// The order's values of the last row examined, where one more chunk or page may begin behind it.
+    /// The order's values of the last row examined, where one more chunk or
+    /// page may begin behind it.
     private var last: [FieldValue]?
     private var seen = (rows: 0, bytes: 0, visible: false)
     /// Bytes of text of the records that it keeps.

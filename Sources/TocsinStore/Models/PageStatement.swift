@@ -51,7 +51,8 @@ struct PageStatement {
         return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
     }
 
-    /// The predicates of each branch: one branch, unless an index by owner must be walked for several owners.
+    /// The predicates of each branch: one branch, unless an index by owner must be
+    /// walked for several owners.
     private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
         let model = query.model
         let partitions = Set(model.indexes.compactMap { model.position(of: $0.partitionField) })
@@ -79,7 +80,8 @@ struct PageStatement {
 // MARK: Keyset
 
 extension PageStatement {
-    /// Only rows strictly after these values in the query's order, in which nulls come before everything else.
+    /// Only rows strictly after these values in the query's order, in which nulls
+    /// come before everything else.
     private mutating func position(after values: [FieldValue]) -> String {
         let terms = Array(zip(query.order, values))
         guard !terms.isEmpty else { return "TRUE" }
@@ -99,7 +101,8 @@ extension PageStatement {
         return "(\(alternatives.joined(separator: " OR ")))"
     }
 
-    /// Whether comparing the values as one row gives the answer, which an index serves: one direction, and no null after.
+    /// Whether comparing the values as one row gives the answer, which an index serves: one
+    /// direction, and no null after.
     private func isOneRange(_ terms: [(ModelQuery.Order, FieldValue)]) -> Bool {
         guard let ascending = terms.first?.0.ascending else { return false }
         return terms.allSatisfy { term in

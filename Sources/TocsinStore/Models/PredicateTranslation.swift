@@ -116,7 +116,8 @@ struct PredicateTranslation {
 }
 
 extension ModelField.Kind {
-    /// Whether a stored value of this kind can be equal to the other: databases convert texts to numbers, we never do.
+    /// Whether a stored value of this kind can be equal to the other: databases convert texts
+    /// to numbers, we never do.
     fileprivate func isEquatable(to other: FieldValue) -> Bool {
         switch (self, other) {
         case (.bool, .bool), (.json, .json): true
@@ -133,7 +134,8 @@ extension ModelField.Kind {
 }
 
 extension String {
-    /// The least text that is greater than all texts with this prefix, by bytes of UTF-8; nil when there is none.
+    /// The least text that is greater than all texts with this prefix, by bytes of
+    /// UTF-8; nil when there is none.
     fileprivate var endOfPrefixRange: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {

@@ -2,8 +2,9 @@ package import TocsinCore
 
 /// All data of a database at one moment, read in pages; used by one thread.
 ///
-/// It is one read transaction: writers go on beside it, and what they write is not seen. Until it is closed SQLite's log cannot
-/// begin anew, and PostgreSQL cannot clear away rows that were replaced.
+/// It is one read transaction: writers go on beside it, and what they write is not seen.
+/// Until it is closed SQLite's log cannot begin anew, and PostgreSQL cannot clear away
+/// rows that were replaced.
 package final class DataSnapshot {
     private let connection: any SQLConnection
     private let dialect: Dialect

@@ -2,7 +2,8 @@ package import TocsinCore
 
 /// A database that takes in a dump, chunk by chunk; used by one thread.
 ///
-/// A chunk's rows and the note that it is here are one transaction: whatever dies, the import goes on behind the last chunk.
+/// A chunk's rows and the note that it is here are one transaction: whatever dies, the import goes
+/// on behind the last chunk.
 package final class DataTarget {
     private let connection: any SQLConnection
     private let dialect: Dialect
@@ -110,7 +111,9 @@ package final class DataTarget {
 
     private func insert(_ chunk: MovedChunk, merges: Bool) throws(StoreError) {
         let names = chunk.columns.map(\.name).joined(separator: ", ")
-        let placeholders = chunk.columns.enumerated().map { dialect.placeholder($0 + 1, of: $1.name) }.joined(separator: ", ")
+        let placeholders = chunk.columns.enumerated().map { dialect.placeholder($0 + 1, of: $1.name) }.joined(
+            separator: ", "
+        )
         var sql = "INSERT INTO \(chunk.table.name) (\(names)) VALUES (\(placeholders))"
         if merges { sql += " ON CONFLICT (\(chunk.table.key.joined(separator: ", "))) DO NOTHING" }
         let rows = chunk.rows
@@ -133,7 +136,8 @@ package final class DataTarget {
     /// Refuses rows that are here under the same key with other values.
     private func check(_ chunk: MovedChunk) throws(StoreError) {
         let names = chunk.columns.map(\.name)
-        // Nulls are equal here: `IS NOT DISTINCT FROM` is PostgreSQL's word for SQLite's `IS`, and SQLite knows it from 3.39 on.
+        // Nulls are equal here: `IS NOT DISTINCT FROM` is PostgreSQL's word for SQLite's `IS`, and
+        // SQLite knows it from 3.39 on.
         let conditions = names.enumerated().map { position, name in
             chunk.table.key.contains(name)
                 ? "\(name) = $\(position + 1)"
@@ -152,7 +156,8 @@ package final class DataTarget {
 
     /// Closes the database and lets others have it.
     package func close() {
-        // The log is complete without a checkpoint: a failure here only leaves it for the next who opens it.
+        // The log is complete without a checkpoint: a failure here only leaves it
+        // for the next who opens it.
         if claim != nil { try? connection.checkpoint() }
         connection.close()
         claim?.release()

@@ -30,7 +30,8 @@ extension Dialect {
         self == .postgres && column == "extra" ? "$\(number)::jsonb" : "$\(number)"
     }
 
-    /// Run after the start of a read that lasts until somebody has taken all of it: the last one takes its snapshot.
+    /// Run after the start of a read that lasts until somebody has taken all of it: the
+    /// last one takes its snapshot.
     var longReadSettings: [String] {
         switch self {
         case .sqlite: []

@@ -42,7 +42,8 @@ package struct ImportState: Sendable, Hashable {
 }
 
 extension SQLStore {
-    /// An import that has begun and not ended: what it brings is not all here, so nobody should work with it.
+    /// An import that has begun and not ended: what it brings is not all here, so
+    /// nobody should work with it.
     package func unfinishedImport() async throws(StoreError) -> ImportState? {
         try await reading { reader throws(StoreError) in
             try reader.connection.first(ImportState.selectionOfUnfinished, [], ImportState.init)

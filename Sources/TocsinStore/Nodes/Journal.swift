@@ -10,7 +10,8 @@ private enum SQL {
         """
 }
 
-/// What this node writes into the journal: which of a group's events the other nodes are told of, in its transaction.
+/// What this node writes into the journal: which of a group's events the other nodes are
+/// told of, in its transaction.
 ///
 /// **Why a journal, and not only a doorbell.** Nodes must hear what one of them commits: messages,
 /// changes, sign-outs, ended access, work for the outbox. A doorbell may lose a ring and has no
@@ -24,11 +25,12 @@ private enum SQL {
 /// feed the journal's order is that of the commits. Groups that share nothing may be in either
 /// order, and nobody can tell. `JournalReader` says why no row is skipped.
 ///
-/// **This node's own events take the same way.** Told at once they could overtake another node's with a lower number, and
-/// would have to be held until that is found: one reader that goes by the journal needs no such thing. The records
-/// are kept here until the reader comes to their row, so that it reads none of them again, unless nobody listened to
-/// records at its last look, or it was there before the commit's answer. What does not depend on order (work for the outbox,
-/// withdrawn access) this node is told at once.
+/// **This node's own events take the same way.** Told at once they could overtake another node's
+/// with a lower number, and would have to be held until that is found: one reader that goes by the
+/// journal needs no such thing. The records are kept here until the reader comes to their row, so
+/// that it reads none of them again, unless nobody listened to records at its last look, or it was
+/// there before the commit's answer. What does not depend on order (work for the outbox, withdrawn
+/// access) this node is told at once.
 package final class Journal: Sendable {
     private struct State {
         var lastSerial: Int64 = 0
@@ -60,14 +62,15 @@ package final class Journal: Sendable {
         set { others.store(newValue, ordering: .releasing) }
     }
 
-    /// Whether records wait here for the reader; those that do not it reads from the database, if anybody wants them.
+    /// Whether records wait here for the reader; those that do not it reads from the
+    /// database, if anybody wants them.
     var keepsRecords: Bool {
         get { keeps.load(ordering: .acquiring) }
         set { keeps.store(newValue, ordering: .releasing) }
     }
 
-    /// What of a group's events is told at once, and not when the reader comes to its row: work for the outbox or for
-    /// webhooks once, however many writes have brought some.
+    /// What of a group's events is told at once, and not when the reader comes to its row: work for
+    /// the outbox or for webhooks once, however many writes have brought some.
     package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] {
         var told: EventKinds = .records
         var immediate: [DomainEvent] = []

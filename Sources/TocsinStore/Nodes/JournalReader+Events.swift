@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// From rows of the journal to events: records are read for those who listen, all of a page at once.
+/// From rows of the journal to events: records are read for those who
+/// listen, all of a page at once.
 extension JournalReader {
     /// Events that are told together; one group may have more.
     private static let mostEvents = 1024
@@ -83,7 +84,8 @@ extension JournalReader {
     ) throws(StoreError) -> [DomainEvent] {
         switch entry {
         case .records(let change, let model, _, let ids):
-            // One that is gone was removed with its topic or by age: its number is missing in what clients see, too.
+            // One that is gone was removed with its topic or by age: its number is missing
+            // in what clients see, too.
             return ids.compactMap { records[RecordKey(model: model, id: $0)] }.map { change.event(of: $0) }
         case .values(let change, let name, _, let fields):
             guard let model = models[name] else { return [] }

@@ -1,7 +1,8 @@
 import Synchronization
 package import TocsinCore
 
-/// Reads the journal on a thread and a connection of its own and tells this process what was committed, by whichever node.
+/// Reads the journal on a thread and a connection of its own and tells this process what was
+/// committed, by whichever node.
 ///
 /// **Why no row is skipped.** Transactions become visible neither in the order of their numbers nor
 /// of the rows' ids: one that took its number early may commit late. So the reader remembers the
@@ -16,9 +17,10 @@ package import TocsinCore
 /// lower id is older than the crash, and the snapshot had its number. Every look asks both, because
 /// a pooler may hide that the server was away.
 ///
-/// It looks when it is rung, by this node's own commits or by the doorbell, and otherwise every
-/// quarter of a second. So the doorbell may be away altogether. In a stream of large groups one
-/// look serves some milliseconds (`DoorbellThrottle`). While the database is away it tries again and again.
+/// It looks when it is rung, by this node's own commits or by the doorbell, and otherwise
+/// every quarter of a second. So the doorbell may be away altogether. In a stream of large
+/// groups one look serves some milliseconds (`DoorbellThrottle`). While the database is away
+/// it tries again and again.
 ///
 /// **While nobody here listens to records** this node's own commits ring nobody, and the next look
 /// passes over them: only records wait for the journal (`Journal`). A first listener misses
@@ -137,7 +139,8 @@ package final class JournalReader: Sendable {
 // MARK: The thread
 
 extension JournalReader {
-    /// Waits for a ring, or until it is time to look without one; false when there is nothing more to do.
+    /// Waits for a ring, or until it is time to look without one; false when
+    /// there is nothing more to do.
     private func isTimeToLook(pause: Int) -> Bool {
         inbox.condition.withLock {
             if pause > 0 {

@@ -23,8 +23,8 @@ enum JournalEntry: Hashable, Sendable {
     }
 }
 
-/// Writes and reads the body of a row of the journal: a line an entry, fields between tabs, escaped as PostgreSQL's `COPY`
-/// does (`\N` is null).
+/// Writes and reads the body of a row of the journal: a line an entry, fields between tabs, escaped
+/// as PostgreSQL's `COPY` does (`\N` is null).
 ///
 /// Lines of a kind that is not known are another version's and are passed over.
 struct JournalText {
@@ -63,7 +63,8 @@ struct JournalText {
         }
     }
 
-    /// What was created does not change soon: its id is enough, in the last line if that is of the same model and owner.
+    /// What was created does not change soon: its id is enough, in the last line if that is of
+    /// the same model and owner.
     private mutating func addID(_ change: JournalEntry.Change, _ record: Record) {
         let head = Head.records(change, ObjectIdentifier(record.model), owner: record.owner)
         if head != self.head { addLine(change.rawValue, [record.model.name, record.owner], head: head) }

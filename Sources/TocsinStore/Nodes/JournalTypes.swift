@@ -2,14 +2,16 @@ package import TocsinCore
 
 /// Whom a reader of the journal tells, on its thread; all must return at once.
 package struct JournalListeners: Sendable {
-    /// Whether anybody here listens to changes of this model's records of this owner; others are not read.
+    /// Whether anybody here listens to changes of this model's records of this
+    /// owner; others are not read.
     package var wants: @Sendable (_ model: String, _ owner: String?) -> Bool
-    /// Whether anybody here listens to changes of records at all; while nobody does, what this node itself commits is
-    /// nothing to hurry for.
+    /// Whether anybody here listens to changes of records at all; while nobody does, what this node
+    /// itself commits is nothing to hurry for.
     package var isAnybodyHere: @Sendable () -> Bool
     /// Takes the events of one group or of several that follow each other, in order.
     package var publish: @Sendable ([DomainEvent]) -> Void
-    /// Something may have been missed: the reader was away for too long, or the database is no longer the same.
+    /// Something may have been missed: the reader was away for too long, or the
+    /// database is no longer the same.
     package var lost: @Sendable () -> Void
     /// Takes what was learnt of the database's clock.
     package var measured: @Sendable (DatabaseTime.Measurement) -> Void

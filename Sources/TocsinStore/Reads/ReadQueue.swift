@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// Reads of clients that wait for the readers: owners take turns, each read of one owner after its earlier ones.
+/// Reads of clients that wait for the readers: owners take turns, each read of one
+/// owner after its earlier ones.
 ///
 /// One owner has at most `readersPerOwner` readers at a time and `waitingPerOwner` waiting reads.
 /// So nobody waits longer than one turn for what another owner asks.
@@ -68,8 +69,8 @@ final class ReadQueue: @unchecked Sendable {
         }
     }
 
-    /// Notes that a read of this owner has ended, if one is named, and waits for the next; nil when the queue is closed and
-    /// empty.
+    /// Notes that a read of this owner has ended, if one is named, and waits for the next; nil when
+    /// the queue is closed and empty.
     func take(after owner: String?) -> ReadIntent? {
         condition.withLock {
             if let owner, let line = lines[owner] {
@@ -114,8 +115,8 @@ final class ReadQueue: @unchecked Sendable {
         return nil
     }
 
-    /// Lets a read of this owner begin, unless its turn has been given or it has as many readers as one may; true when it
-    /// was given now.
+    /// Lets a read of this owner begin, unless its turn has been given or it has as many readers as
+    /// one may; true when it was given now.
     @discardableResult
     private func giveTurn(to line: Line) -> Bool {
         guard !line.hasTurn, !line.waiting.isEmpty, line.running < readersPerOwner else { return false }

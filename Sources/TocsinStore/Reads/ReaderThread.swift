@@ -27,7 +27,8 @@ struct ReaderThread: Sendable {
         readers.arrive()
     }
 
-    /// Answers an intent; once more from the start when a connection that was kept turns out to be lost.
+    /// Answers an intent; once more from the start when a connection that was
+    /// kept turns out to be lost.
     private func serve(_ intent: ReadIntent, _ session: inout SQLSession?) throws(StoreError) {
         guard !intent.cancellation.isSet else { return intent.fail(.stopped) }
         if let kept = session {

@@ -43,7 +43,8 @@ private enum SQL {
         """
     /// Two walks over two indexes, each in order and no longer than the limit.
     ///
-    /// The condition is said again at the end: where a row is locked, what another has made of it meanwhile counts.
+    /// The condition is said again at the end: where a row is locked, what another has
+    /// made of it meanwhile counts.
     static func due(_ dialect: Dialect) -> String {
         """
         SELECT \(columns), \(Device.columns), m.topic_id, s.push FROM (
@@ -107,8 +108,9 @@ extension SQLReading {
         return Array(rows.prefix(limit))
     }
 
-    /// The deliveries of a message that a statement answers in order of their devices, and among them those for which a run
-    /// of an older version stands and the condition holds, which it does for what the statement answers.
+    /// The deliveries of a message that a statement answers in order of their devices, and among
+    /// them those for which a run of an older version stands and the condition holds, which it does
+    /// for what the statement answers.
     func deliveries(
         _ statement: (sql: String, bindings: [SQLValue]),
         of message: MessageID,
@@ -203,7 +205,8 @@ extension SQLWriter {
         return zip(claimed, devices).map { ($0.delivery, $1) }
     }
 
-    /// How a device's owner stands to the topic now: they may have left or muted it since the delivery was made.
+    /// How a device's owner stands to the topic now: they may have left or muted it
+    /// since the delivery was made.
     private enum Standing {
         case reached, muted, left
     }

@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// A part of the ledger on PostgreSQL: the deliveries of messages whose ids were made in a span of time.
+/// A part of the ledger on PostgreSQL: the deliveries of messages whose ids
+/// were made in a span of time.
 ///
 /// Ids made by the server are UUIDs of version 7, whose texts sort by the time in their first 48
 /// bits. So a range of ids is a span of time, and (message, device) stays unique over all parts.
@@ -43,7 +44,8 @@ package struct DeliveryPartition: Sendable, Hashable {
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    /// The parts that are missing up to the second span after the one that is now, behind the last that is there.
+    /// The parts that are missing up to the second span after the one that is now,
+    /// behind the last that is there.
     package static func missing(at now: Int64, days: Int, known: [DeliveryPartition]) -> [DeliveryPartition] {
         let length = Int64(days) * 86_400_000
         let current = now / length * length
@@ -62,7 +64,8 @@ private enum SQL {
         SELECT c.relname::text FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
         WHERE i.inhparent = to_regclass('deliveries') ORDER BY c.relname
         """
-    /// Whether the rest has rows that would belong to a new part: then they, and all of that span, stay there.
+    /// Whether the rest has rows that would belong to a new part: then they, and all
+    /// of that span, stay there.
     static let isTaken = "SELECT 1 FROM deliveries_rest WHERE message_id >= $1 AND message_id < $2 LIMIT 1"
     static func make(_ part: DeliveryPartition) -> String {
         """
@@ -149,10 +152,12 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    /// Does what needs a table whole, its parts included; nil where another node does such work just now.
+    /// Does what needs a table whole, its parts included; nil where another node
+    /// does such work just now.
     ///
-    /// It gives up after a second where a long read, such as an export's, holds the table: the next round tries again. Others
-    /// write meanwhile, as no fence is held, and the connection's limits stay.
+    /// It gives up after a second where a long read, such as an export's, holds the table: the
+    /// next round tries again. Others write meanwhile, as no fence is held, and the
+    /// connection's limits stay.
     func holding<Value>(
         whole table: String,
         _ body: () throws(StoreError) -> Value

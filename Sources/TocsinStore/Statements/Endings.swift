@@ -37,7 +37,8 @@ private enum SQL {
     }
     /// Ended devices of people who were members, and active devices of people who left.
     ///
-    /// `e.id` is made an expression so that ended devices are sought by fan-out: those of past ones may still be noted.
+    /// `e.id` is made an expression so that ended devices are sought by fan-out: those of past
+    /// ones may still be noted.
     static let devices = """
         SELECT e.id, e.user_id, e.platform, e.reason FROM ended_devices AS e
         WHERE e.last_fanout >= $5 AND e.active_since <= $5 AND \(range("(e.id || '')"))
@@ -62,7 +63,8 @@ private enum SQL {
 }
 
 extension SQLReading {
-    /// Devices that were in a fan-out's audience at its commit and are no more, by id; inactive and without a token.
+    /// Devices that were in a fan-out's audience at its commit and are no more, by id;
+    /// inactive and without a token.
     ///
     /// `bindings` are those of the statement for the devices that still are.
     func endedDevices(_ bindings: [SQLValue]) throws(StoreError) -> [Device] {
@@ -105,7 +107,8 @@ extension SQLWriter {
         try connection.run(SQL.noteMembership, [.text(topic.text), .text(user.text)])
     }
 
-    /// Waits for messages under way to the device's topics: a message that is committed first has its fan-out in sight.
+    /// Waits for messages under way to the device's topics: a message that is committed first
+    /// has its fan-out in sight.
     private func lockTopics(ofDevice device: DeviceID) throws(StoreError) {
         let lock = lock("t")
         if !lock.isEmpty { try connection.run(SQL.topicsOfDevice + lock, [.text(device.text)]) }

@@ -12,7 +12,8 @@ private enum SQL {
             ("urgent", .integer),
         ]
     )
-    /// Two walks over two indexes, each in order and no longer than the limit; rows are answered in no order.
+    /// Two walks over two indexes, each in order and no longer than the limit; rows
+    /// are answered in no order.
     static func claim(urgentOnly: Bool, _ dialect: Dialect) -> String {
         let urgency = urgentOnly ? " AND urgent = 1" : ""
         let lock = dialect.claimLock("fanouts")
@@ -56,7 +57,8 @@ private enum SQL {
         SELECT \(Device.columns), m.push FROM memberships AS m CROSS JOIN devices AS d
         WHERE m.topic_id = $1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
         """
-    /// From the devices in order of id to their owners' membership: all pages together cost one walk over the devices.
+    /// From the devices in order of id to their owners' membership: all pages together cost
+    /// one walk over the devices.
     static let devicesInOrder = """
         SELECT \(Device.columns), m.push FROM devices AS d CROSS JOIN memberships AS m
         WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.created_at <= $5 AND \(devices)
@@ -161,7 +163,8 @@ extension SQLReading {
     }
 
     func membersWithoutDevice(of fanout: Fanout) throws(StoreError) -> [UserID] {
-        // A walk over so many members would hold up other writes; their owner can still ask for each.
+        // A walk over so many members would hold up other writes; their
+        // owner can still ask for each.
         guard try !isLarge(fanout.topicID) else { return [] }
         return try connection.all(
             SQL.withoutDevice,

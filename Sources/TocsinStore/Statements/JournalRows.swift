@@ -4,10 +4,11 @@ import TocsinCore
 private enum SQL {
     /// One row at least, so that the moment and the snapshot are always told.
     ///
-    /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are when their transaction is
-    /// visible now and was not in the snapshot `$1`. They are found and sorted once, however many pages they fill. Those are
-    /// looked for from the snapshot's oldest transaction on: by the index of ids, which `id + 0` is none of, all of the
-    /// journal would be read.
+    /// Rows after the id `$2`, the highest that was ever read, are new. Those before it are
+    /// when their transaction is visible now and was not in the snapshot `$1`. They are found
+    /// and sorted once, however many pages they fill. Those are looked for from the
+    /// snapshot's oldest transaction on: by the index of ids, which `id + 0` is none of, all
+    /// of the journal would be read.
     private static let new = """
         WITH new AS MATERIALIZED (
             SELECT id, node, serial, made_at, body FROM node_events WHERE id > $2
@@ -26,8 +27,9 @@ private enum SQL {
     static let look = new + " LIMIT $3"
     /// The same rows, however many: planned each time.
     static let cursor = "DECLARE look NO SCROLL CURSOR FOR " + new
-    /// The table's size, which is of no use here, would have the look planned each time too; and a plan that knows nothing
-    /// of its parameters thinks a third of the table new, which it might rather read whole.
+    /// The table's size, which is of no use here, would have the look planned each time too; and
+    /// a plan that knows nothing of its parameters thinks a third of the table new, which it
+    /// might rather read whole.
     static let keepPlans = """
         SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
         """
@@ -72,7 +74,8 @@ struct JournalPage {
 }
 
 extension SQLSession {
-    /// Where a reader begins, and the history that the server writes: a promoted standby's is another.
+    /// Where a reader begins, and the history that the server writes: a
+    /// promoted standby's is another.
     func journalStart() throws(StoreError) -> JournalStart {
         let start = try connection.first(SQL.begin) { row in
             JournalStart(snapshot: row.text(0), moment: row.moment(1), lastID: row.int(2), timeline: row.text(3))
@@ -81,8 +84,8 @@ extension SQLSession {
         return start
     }
 
-    /// Reads, in the open transaction, the first rows that are new since a look that saw the snapshot and no id above
-    /// `lastID`.
+    /// Reads, in the open transaction, the first rows that are new since a look that saw the
+    /// snapshot and no id above `lastID`.
     func lookInJournal(since snapshot: String, lastID: Int64, limit: Int) throws(StoreError) -> JournalPage {
         try connection.queue(SQL.keepPlans, [])
         return try journalPage(SQL.look, [.text(snapshot), .int(lastID), .int(Int64(limit))])

@@ -1,6 +1,7 @@
 import TocsinCore
 
-/// Counters are rows of `feeds` and `topics`; to raise one locks its row until the transaction ends.
+/// Counters are rows of `feeds` and `topics`; to raise one locks its row
+/// until the transaction ends.
 private enum SQL {
     static let topicBounds = "SELECT first_number, last_number FROM topics WHERE id = $1"
     static let ownerBounds = "SELECT first_position, last_position FROM feeds WHERE owner = $1"
@@ -116,8 +117,8 @@ extension SQLWriter {
         try connection.queue(SQL.lockTopics, list.bindings)
     }
 
-    /// Raises the last positions of owners' feeds, which begin with their first message, in order of
-    /// owner.
+    /// Raises the last positions of owners' feeds, which begin with their first
+    /// message, in order of owner.
     func raiseFeeds(
         _ counts: [String: Int],
         last: @escaping (_ owner: String, _ position: FeedPosition) -> Void

@@ -2,11 +2,11 @@ import TocsinCore
 
 /// Deliveries that older versions did not write.
 ///
-/// Where no member of a topic of few had a device, a row of `deviceless_runs` stands for those of messages with consecutive
-/// numbers. Nothing writes such rows any more, and they go by their age.
+/// Where no member of a topic of few had a device, a row of `deviceless_runs` stands for those of
+/// messages with consecutive numbers. Nothing writes such rows any more, and they go by their age.
 private enum SQL {
-    /// Each message's run is the last that begins at or before it, and does not end before it: by its own row, or where its
-    /// topic says that it is longer.
+    /// Each message's run is the last that begins at or before it, and does not end before it: by
+    /// its own row, or where its topic says that it is longer.
     static func users(_ messages: String, _ dialect: Dialect) -> String {
         """
         SELECT m.id, u.value, coalesce(m.made_at, r.made_at) FROM messages AS m JOIN deviceless_runs AS r
@@ -24,7 +24,8 @@ private enum SQL {
 }
 
 extension SQLReading {
-    /// Asks which members of which messages had no device when these were made, as runs say; rows come in no order.
+    /// Asks which members of which messages had no device when these were made, as runs
+    /// say; rows come in no order.
     func usersInRuns(of messages: BoundList) -> (sql: String, bindings: [SQLValue]) {
         (SQL.users(messages.placeholders, session.dialect), messages.bindings)
     }

@@ -1,8 +1,8 @@
 import TocsinCore
 
 private enum SQL {
-    /// The first count reads an index alone and settles it for all who have few topics, deleted ones
-    /// included.
+    /// The first count reads an index alone and settles it for all who have few
+    /// topics, deleted ones included.
     static let hasTopics = """
         SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM topics WHERE owner = $1 LIMIT $2) AS part) < $2 THEN 0
             WHEN (SELECT count(*) FROM
@@ -33,7 +33,8 @@ extension SQLReading {
     func records(_ model: ModelType, ids: [String], where predicate: Predicate) throws(StoreError) -> [Record] {
         let statements = try session.statements(for: model)
         if ids.count == 1, let id = ids.first {
-            // One statement for all predicates: to look at the record is cheaper than to word the predicate in SQL.
+            // One statement for all predicates: to look at the record is cheaper than to
+            // word the predicate in SQL.
             let bindings = [SQLValue.text(id)] + (statements.discriminator.map { [$0] } ?? [])
             let sql = statements.selectionByID + (isWriting ? statements.rowLock : "")
             let found = try connection.all(sql, bindings) { statements.record($0) }

@@ -120,7 +120,8 @@ extension SQLWriter {
         return PruningStep(messages: try remove(gone, of: topic), deliveries: deliveries)
     }
 
-    /// Removes messages after raising what is kept: rows of feeds by owner first, then the topic's (`NewMessages`).
+    /// Removes messages after raising what is kept: rows of feeds by owner first, then the
+    /// topic's (`NewMessages`).
     private func remove(_ messages: ArraySlice<RemovableMessage>, of topic: TopicID) throws(StoreError) -> Int {
         guard let last = messages.last else { return 0 }
         var positions: [String: FeedPosition] = [:]

@@ -27,7 +27,8 @@ final class SQLSession {
 }
 
 extension SQLSession {
-    /// Whether a topic counts as large: counted now and then, as it only decides how a statement is worded.
+    /// Whether a topic counts as large: counted now and then, as it only decides
+    /// how a statement is worded.
     func isLarge(_ topic: TopicID, count: () throws(StoreError) -> Bool) throws(StoreError) -> Bool {
         if let known = largeTopics[topic], known.uses < Self.usesOfSize {
             largeTopics[topic] = (known.isLarge, known.uses + 1)
@@ -50,7 +51,8 @@ protocol SQLReading: StoreReader {
 extension SQLReading {
     var connection: any SQLConnection { session.connection }
 
-    /// Ends a selection of rows, from the table with this name or alias, that a write may rest on: a writer locks them.
+    /// Ends a selection of rows, from the table with this name or alias, that a write may rest
+    /// on: a writer locks them.
     func lock(_ table: String) -> String { isWriting ? session.dialect.rowLock(table) : "" }
 }
 
@@ -90,7 +92,8 @@ final class SQLWriter: SQLReading, StoreWriter {
     func fenceChanges() throws(StoreError) {
         guard session.dialect.hasManyWriters else { return }
         if isFenced {
-            // The lock was asked for with the begin, whose answer nobody waits for: this waits for both.
+            // The lock was asked for with the begin, whose answer nobody waits
+            // for: this waits for both.
             try connection.run("SELECT 1")
             return
         }
@@ -127,7 +130,8 @@ final class SQLWriter: SQLReading, StoreWriter {
 
 /// `$first, $first+1…` for a list of bound values.
 ///
-/// Lists are padded with their last value to a few lengths, so that few statements are prepared for them.
+/// Lists are padded with their last value to a few lengths, so that few
+/// statements are prepared for them.
 struct BoundList {
     let placeholders: String
     let bindings: [SQLValue]

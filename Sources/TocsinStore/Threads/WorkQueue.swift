@@ -29,7 +29,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits for elements and takes up to `maximum` of them, oldest first; none when the queue is closed and empty.
+    /// Waits for elements and takes up to `maximum` of them, oldest first; none when the
+    /// queue is closed and empty.
     func take(upTo maximum: Int) -> [Element] {
         condition.withLock {
             while elements.count == head, !isClosed { condition.wait() }

@@ -3,8 +3,9 @@ import JSON
 
 /// The engine alone beside its peers: the same documents and data, row by row.
 ///
-/// A row goes through all programs before the next begins, so that a busy hour of the machine hits all alike; each row
-/// gets a fresh process, so that none inherits what a large document left behind.
+/// A row goes through all programs before the next begins, so that a busy hour of the
+/// machine hits all alike; each row gets a fresh process, so that none inherits what a
+/// large document left behind.
 struct EngineBenchmark {
     let options: BenchOptions
 
@@ -67,7 +68,8 @@ struct Subject {
     var name: String
     var program: URL
     var arguments: [String]
-    /// What preloads the counter of calls for memory; `nil` where it is not there, or would not see the calls.
+    /// What preloads the counter of calls for memory; `nil` where it is not there, or
+    /// would not see the calls.
     var counter: String?
     var onlyParses = false
 
@@ -76,7 +78,8 @@ struct Subject {
         return try PeerProcess(name, program: program, arguments: arguments, environment: environment ?? [:])
     }
 
-    /// Measures in a fresh process, and counts calls for memory in another, so that counting costs the first nothing.
+    /// Measures in a fresh process, and counts calls for memory in another, so that counting
+    /// costs the first nothing.
     func measure(_ row: String, _ pace: MeasurementRequest.Pace) throws -> Measurement {
         var figures = try measureOnce(row, pace, counting: false)
         if counter != nil { figures.allocations = try measureOnce(row, .counting, counting: true).allocations }
@@ -107,7 +110,8 @@ struct Subjects {
         ("graphql-core", "graphql-core is not there: its rows are left out."),
         (onlyParser, "libgraphqlparser is not there; its published figure, not of this run, is 33 MB/s."),
     ]
-    /// It has no validation and no execution; it also is the one peer that gets its memory where the counter looks.
+    /// It has no validation and no execution; it also is the one peer that gets its memory
+    /// where the counter looks.
     private static let onlyParser = "libgraphqlparser"
 
     init(_ documents: EngineDocuments, peers folder: URL?) {

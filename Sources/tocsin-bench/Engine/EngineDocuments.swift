@@ -1,7 +1,8 @@
 import Foundation
 import JSON
 
-/// The folder of documents and data that our engine and its peers read alike (`scripts/peers/README.md`).
+/// The folder of documents and data that our engine and its peers read alike
+/// (`scripts/peers/README.md`).
 struct EngineDocuments {
     static let largeOperationsFile = "large-operations.graphql"
     static let largeSchemaFile = "large-schema.graphql"

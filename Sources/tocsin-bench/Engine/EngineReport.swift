@@ -86,8 +86,8 @@ struct EngineReport {
         return lines
     }
 
-    /// Peers list types in an order of their own and implement other editions of the built-in ones, so only the schema's
-    /// own types must be equal.
+    /// Peers list types in an order of their own and implement other editions of the built-in ones,
+    /// so only the schema's own types must be equal.
     private mutating func introspectionAgreement(_ own: [UInt8], _ name: String, _ peer: Measurement) throws -> String {
         func types(_ bytes: [UInt8]) throws -> [String: JSONValue] {
             let all = try JSONParser.parse(bytes)["data"]?["__schema"]?["types"]?.arrayValue ?? []
@@ -119,7 +119,8 @@ struct EngineReport {
 
     private func word(_ isReached: Bool) -> String { isReached ? "reached" : "not reached" }
 
-    /// Calls for memory of each further row, from 20 to 200 of them: the engine's, and those of the source alone.
+    /// Calls for memory of each further row, from 20 to 200 of them: the engine's, and
+    /// those of the source alone.
     func rowsWithoutAllocations() -> String {
         func perRow(_ few: Measurement?, _ many: Measurement?) -> Double? {
             guard let few = few?.allocations, let many = many?.allocations else { return nil }

@@ -1,6 +1,8 @@
-/// Documents of a given size, the same on every run: what clients and schemas look like, again and again with other names.
+/// Documents of a given size, the same on every run: what clients and schemas look like, again
+/// and again with other names.
 enum LargeDocument {
-    /// Queries, mutations, subscriptions and fragments with arguments, variables, directives, strings and comments.
+    /// Queries, mutations, subscriptions and fragments with arguments, variables,
+    /// directives, strings and comments.
     static func operations(bytes: Int) -> String {
         repeated(to: bytes) { number in
             switch number % 4 {

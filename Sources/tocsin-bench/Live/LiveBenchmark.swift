@@ -1,8 +1,8 @@
 import Foundation
 import JSON
 
-/// The live feed: messages to thousands of subscribers, beside a C loop that sends frames of the same size to as many
-/// sockets, read by the same program.
+/// The live feed: messages to thousands of subscribers, beside a C loop that sends frames of the
+/// same size to as many sockets, read by the same program.
 struct LiveBenchmark {
     let options: BenchOptions
     private static let rounds = 20
@@ -24,14 +24,16 @@ struct LiveBenchmark {
         try slowReaders(server)
     }
 
-    /// How long answers take to a publisher who waits for each, and frames to their sockets; and, in turn with these, the
-    /// answers to messages that nobody gets, on the same server in the same minute.
+    /// How long answers take to a publisher who waits for each, and frames to their
+    /// sockets; and, in turn with these, the answers to messages that nobody gets, on the
+    /// same server in the same minute.
     private func publisher(_ server: LiveServer, _ readers: ReaderProcess, listening: Int) throws -> LiveLatency {
         var (answers, alone): ([Int64], [Int64]) = ([], [])
         let before = try readers.report().frames
         let (warmUp, rounds) = (20, listening > 1000 ? 100 : 200)
         for round in 1...(warmUp + rounds) {
-            // A loop that has just worked for all would wait for its share of a busy machine's cores.
+            // A loop that has just worked for all would wait for its share
+            // of a busy machine's cores.
             usleep(Self.pauseMicroseconds)
             let time = try server.publish()
             try readers.wait(until: before + round * listening)
@@ -214,7 +216,8 @@ struct LiveBenchmark {
 
 /// What publishers and subscribers wait for.
 struct LiveLatency {
-    /// From request to answer, sorted, in nanoseconds: of messages that are listened for, and of others.
+    /// From request to answer, sorted, in nanoseconds: of messages that are
+    /// listened for, and of others.
     var answers: [Int64]
     var alone: [Int64]
     var seen: ReaderProcess.Seen

@@ -36,8 +36,8 @@ final class LiveServer {
 
     func memory() throws -> Int { try ProcessUsage.memory(of: process.pid) }
 
-    /// Publishes so many messages at once, each on a connection of its own; answers how long all answers took, in
-    /// nanoseconds.
+    /// Publishes so many messages at once, each on a connection of its own; answers how long all
+    /// answers took, in nanoseconds.
     @discardableResult
     func publish(_ count: Int = 1, to topic: Int = 0) throws -> Int64 {
         let start = Monotonic.nanoseconds()

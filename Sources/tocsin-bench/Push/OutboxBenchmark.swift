@@ -10,8 +10,9 @@ import TocsinSQLite
 import TocsinServer
 import TocsinStore
 
-/// The whole way of a push: a committed message's fan-out, pages of devices read, payloads built and signed for, HTTP/2
-/// to a sink that reads each request to its end, and every outcome durable in the ledger (SQLite, `synchronous=FULL`).
+/// The whole way of a push: a committed message's fan-out, pages of devices read, payloads built
+/// and signed for, HTTP/2 to a sink that reads each request to its end, and every outcome durable
+/// in the ledger (SQLite, `synchronous=FULL`).
 struct OutboxBenchmark {
     let options: BenchOptions
     let sink: SinkProcess
@@ -67,7 +68,8 @@ struct OutboxBenchmark {
         return figures.total
     }
 
-    /// Publishes until the pushes are done, one message after the other, and prints the memory on the way.
+    /// Publishes until the pushes are done, one message after the other, and
+    /// prints the memory on the way.
     private func fanOut(
         _ seed: OutboxSeed,
         _ store: SQLStore,

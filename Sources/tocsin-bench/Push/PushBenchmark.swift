@@ -5,7 +5,8 @@ import Synchronization
 import TocsinHTTP2
 import TocsinPush
 
-/// Pushes through the HTTP/2 transport to a sink that reads each request to its end, beside h2load on the same sink.
+/// Pushes through the HTTP/2 transport to a sink that reads each request to its end, beside
+/// h2load on the same sink.
 struct PushBenchmark {
     let options: BenchOptions
     private static let batch = 5000

@@ -1,7 +1,8 @@
 import Foundation
 import JSON
 
-/// Other senders against the same sink, each a program in the folder of peers (`scripts/peers/README.md`).
+/// Other senders against the same sink, each a program in the folder of peers
+/// (`scripts/peers/README.md`).
 struct PushPeers {
     let folder: URL?
     private static let senders = [

@@ -1,7 +1,8 @@
 import Foundation
 import JSON
 
-/// A `tocsin simulator` that records nothing, in a process of its own, so that its CPU is not the sender's.
+/// A `tocsin simulator` that records nothing, in a process of its own, so that its
+/// CPU is not the sender's.
 final class SinkProcess {
     let origin: String
     let authorityPath: String

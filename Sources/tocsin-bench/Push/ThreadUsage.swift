@@ -1,6 +1,7 @@
 import Foundation
 
-/// CPU seconds of this process's threads by what they do, told from their names (proc(5), `schedstat`).
+/// CPU seconds of this process's threads by what they do, told from their
+/// names (proc(5), `schedstat`).
 struct ThreadUsage {
     /// By role, in the order in which they are printed.
     private var seconds: [(role: String, seconds: Double)] = []

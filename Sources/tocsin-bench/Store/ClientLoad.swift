@@ -2,7 +2,8 @@ import CEpoll
 import Foundation
 import Glibc
 
-/// Many clients, each with a connection and one request under way, driven by one thread that costs as little as it can.
+/// Many clients, each with a connection and one request under way, driven by one thread that
+/// costs as little as it can.
 struct ClientLoad {
     /// One for each client, to the node that it is connected to.
     var clients: [(port: UInt16, request: [UInt8])]
@@ -23,7 +24,8 @@ struct ClientLoad {
         func milliseconds(_ part: Double) -> Double { Double(Percentile.of(latencies, part)) / 1000 }
     }
 
-    /// Drives the clients on a thread of its own; `measured` is called when counting begins and when it ends.
+    /// Drives the clients on a thread of its own; `measured` is called when counting
+    /// begins and when it ends.
     func run(measured: @escaping @Sendable () -> Void) async throws -> Outcome {
         let load = self
         return try await withCheckedThrowingContinuation { continuation in
@@ -34,8 +36,9 @@ struct ClientLoad {
 
     /// Keeps this thread on the last processor, where it stops nobody who runs.
     ///
-    /// Clients on other machines do not stop the server each time they get an answer. The system puts a thread where whoever
-    /// woke it runs, and lets it go first, while the other processor is idle: so the server made a quarter less messages.
+    /// Clients on other machines do not stop the server each time they get an answer. The system
+    /// puts a thread where whoever woke it runs, and lets it go first, while the other processor is
+    /// idle: so the server made a quarter less messages.
     private static func stayAside() {
         let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
         guard processors > 1, stay_on_processor(UInt32(processors - 1)) == 0 else { return }

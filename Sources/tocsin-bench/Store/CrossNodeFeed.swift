@@ -30,7 +30,8 @@ struct CrossNodeFeed {
         }
     }
 
-    /// One message after the other: each is sent when the one before was answered and has come to the subscriber.
+    /// One message after the other: each is sent when the one before was answered and
+    /// has come to the subscriber.
     func run(seconds: Double) throws -> Outcome {
         var order = ReaderOrder(.graphql, port: subscriber.port, count: 1)
         (order.token, order.topics) = (subscriber.token, [topic.stringValue ?? ""])
@@ -55,7 +56,8 @@ struct CrossNodeFeed {
         return Outcome(answers: answers.sorted(), seen: try readers.report())
     }
 
-    /// Before it listens a subscription asks the database, while its socket answers pings: what came then would be missed.
+    /// Before it listens a subscription asks the database, while its socket answers pings: what
+    /// came then would be missed.
     private func awaitSubscription() throws {
         let query = "query($id: ID!) { getTopic(id: $id) { watchers } }"
         while try subscriber.run(query, ["id": topic])["getTopic"]?["watchers"]?.intValue == 0 {

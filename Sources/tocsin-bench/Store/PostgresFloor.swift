@@ -1,7 +1,8 @@
 import CPostgres
 import Foundation
 
-/// Rows of a message's size written by hand, through libpq alone: one statement of many rows a commit, on one connection.
+/// Rows of a message's size written by hand, through libpq alone: one statement of many rows a
+/// commit, on one connection.
 struct PostgresFloor {
     let url: String
     /// Rows of a statement, and of a commit.

@@ -2,8 +2,8 @@ import CPostgres
 import Foundation
 import Glibc
 
-/// A PostgreSQL server of this run: in a temporary folder, on a free port of 127.0.0.1, not as root, with the settings that
-/// it comes with.
+/// A PostgreSQL server of this run: in a temporary folder, on a free port of 127.0.0.1, not as
+/// root, with the settings that it comes with.
 final class PostgresProcess: Sendable {
     let url: String
     private let folder: URL
@@ -50,7 +50,8 @@ final class PostgresProcess: Sendable {
         }
     }
 
-    /// Removes all messages and writes what is not in the files yet, so that each measurement begins as the floor's does.
+    /// Removes all messages and writes what is not in the files yet, so that each measurement
+    /// begins as the floor's does.
     func clear() throws {
         guard let connection = PQconnectdb(url), PQstatus(connection) == CONNECTION_OK else {
             throw BenchFailure("PostgreSQL cannot be reached")

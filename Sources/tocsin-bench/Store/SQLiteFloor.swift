@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-/// Rows of a message's size written through the C API alone: WAL, `synchronous=FULL`, a transaction a group.
+/// Rows of a message's size written through the C API alone: WAL,
+/// `synchronous=FULL`, a transaction a group.
 struct SQLiteFloor {
     let group: Int
     let body: String

@@ -6,7 +6,8 @@ import TocsinSQLite
 import TocsinServer
 import TocsinStore
 
-/// `MessageService` on a store of this process, without HTTP or GraphQL: callers who each wait for their commit.
+/// `MessageService` on a store of this process, without HTTP or GraphQL: callers who
+/// each wait for their commit.
 struct StoreAlone {
     /// The address of a PostgreSQL database; nil for SQLite in a temporary folder.
     let url: String?

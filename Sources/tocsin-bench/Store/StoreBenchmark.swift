@@ -1,7 +1,8 @@
 import Foundation
 import JSON
 
-/// createMessage over HTTP on each database: beside rows inserted by hand, and beside a commit a request.
+/// createMessage over HTTP on each database: beside rows inserted by hand, and
+/// beside a commit a request.
 struct StoreBenchmark {
     let options: BenchOptions
     static let body = String(repeating: "The disk of db-3 is 91 % full. ", count: 6)
@@ -39,8 +40,8 @@ struct StoreBenchmark {
         try await measureInTurn(postgres, rows)
     }
 
-    /// Floor and server after each other, some times: the machine moves either by a third within a minute, so that the
-    /// ratio of two figures taken apart says little.
+    /// Floor and server after each other, some times: the machine moves either by a third within a
+    /// minute, so that the ratio of two figures taken apart says little.
     private func measureInTurn(_ postgres: PostgresProcess, _ rows: PostgresFloor) async throws {
         var ratios: [Double] = []
         for _ in 0..<Self.turns {
@@ -102,7 +103,8 @@ struct StoreBenchmark {
         try await measureFeed(nodes, postgres)
     }
 
-    /// From a publisher on one node to a subscriber on another, beside both on one node, and while others publish.
+    /// From a publisher on one node to a subscriber on another, beside both on one node,
+    /// and while others publish.
     private func measureFeed(_ nodes: [ServerProcess], _ postgres: PostgresProcess) async throws {
         guard let first = nodes.first, let last = nodes.last else { return }
         let topic = try first.makeTopic("feed")

@@ -3,7 +3,8 @@ import JSON
 import Synchronization
 import Testing
 
-/// Executes documents over JSON values: a field gives the member of its name, `__typename` names the object type.
+/// Executes documents over JSON values: a field gives the member of its name,
+/// `__typename` names the object type.
 struct JSONService {
     var schema: Schema
     var executable: ExecutableSchema<JSONValue, CallLog>

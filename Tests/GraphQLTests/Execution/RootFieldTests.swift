@@ -11,7 +11,8 @@ struct RootFieldTests {
         type Node { value: Int }
         """
 
-    /// Each field waits, for a bounded number of turns, until the other has begun, and gives whether it has.
+    /// Each field waits, for a bounded number of turns, until the other has begun,
+    /// and gives whether it has.
     private static func service(_ type: String) throws -> JSONService {
         let begun = Mutex<Set<String>>([])
         return try JSONService(sdl) { resolvers in

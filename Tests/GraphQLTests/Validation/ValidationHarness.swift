@@ -9,8 +9,8 @@ func expectValid(_ document: String, sourceLocation: Testing.SourceLocation = #_
     try expectErrors([], in: document, sourceLocation: sourceLocation)
 }
 
-/// Expects these errors of a document, each written as its message and, in brackets, its lines and columns; what
-/// messages suggest is a matter of its own.
+/// Expects these errors of a document, each written as its message and, in brackets, its lines and
+/// columns; what messages suggest is a matter of its own.
 func expectErrors(
     _ expected: [String],
     in document: String,

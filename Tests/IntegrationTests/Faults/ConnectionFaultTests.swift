@@ -103,8 +103,8 @@ struct ConnectionFaultTests {
         [true, false]
     )
     func lostCommits(afterServer: Bool, isPrepared: Bool) async throws {
-        // Statements are sent with their words only where they are not prepared; before a commit goes what other nodes are
-        // told of new messages.
+        // Statements are sent with their words only where they are not prepared; before a commit
+        // goes what other nodes are told of new messages.
         let word = isPrepared ? "c\tMessage\t" : "\0COMMIT\0"
         try await withProxy { proxy, server in
             let props = FaultScene.Props(environment: ["TOCSIN_DATABASE_PREPARED": "\(isPrepared)"])

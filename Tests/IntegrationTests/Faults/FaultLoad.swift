@@ -12,7 +12,8 @@ enum FaultOutcome: Sendable {
     case unknown(String)
 }
 
-/// Publishers that send messages one after the other, each message once, and write down what became of each.
+/// Publishers that send messages one after the other, each message once, and write
+/// down what became of each.
 final class FaultLoad: Sendable {
     struct Sent: Sendable {
         let draft: MessageDraft

@@ -21,13 +21,14 @@ struct FaultScene {
         var simulator: [String] = []
         /// Every message must reach these.
         var phones: [String] = []
-        /// Whether a subscriber may have seen what nobody was told is stored, and what is gone: it is told BAD_CURSOR then.
+        /// Whether a subscriber may have seen what nobody was told is stored, and what is gone: it
+        /// is told BAD_CURSOR then.
         var mayLoseSeen = false
     }
 
-    /// Runs the fault in the middle of the work, then lets all go on and checks what was promised: what was answered is
-    /// there once and unchanged, what was refused is not, and a repetition of what is unknown makes it one; numbers are
-    /// dense, and subscribers saw all of it in order.
+    /// Runs the fault in the middle of the work, then lets all go on and checks what was promised:
+    /// what was answered is there once and unchanged, what was refused is not, and a repetition of
+    /// what is unknown makes it one; numbers are dense, and subscribers saw all of it in order.
     ///
     /// - Parameters:
     ///   - server: Where the nodes' database is made, by the way that they reach it.
@@ -115,7 +116,8 @@ extension FaultScene {
             .query(query, variables: ["id": .string(topicID)])["getTopic"]?["name"]
     }
 
-    /// Waits until writes are refused as at a database that only reads, and checks that reads go on and that the node says so.
+    /// Waits until writes are refused as at a database that only reads, and checks that reads go on
+    /// and that the node says so.
     func expectReadOnly() async throws {
         try await eventually("publishers are told that the database is read-only", withinSeconds: 120) {
             guard case .refused(let words)? = load.sent.last?.outcome else { return false }

@@ -67,7 +67,8 @@ final class PostgresInstance {
         }
     }
 
-    /// Runs the body with a standby that follows this server through a proxy, and that its commits wait for.
+    /// Runs the body with a standby that follows this server through a proxy, and
+    /// that its commits wait for.
     func withStandby(_ proxy: PostgresProxy, _ body: (PostgresInstance) async throws -> Void) async throws {
         let standby = try PostgresInstance()
         try await Self.finishing(standby) {
@@ -126,7 +127,8 @@ final class PostgresInstance {
         try await process?.untilExit()
     }
 
-    /// Stops all processes of the server where they are; what is sent to them is taken by the system, and not answered.
+    /// Stops all processes of the server where they are; what is sent to them is taken by the
+    /// system, and not answered.
     func freeze(_ isFrozen: Bool) {
         guard let id = process?.processID else { return }
         for child in Self.children(of: id) + [id] { kill(child, isFrozen ? SIGSTOP : SIGCONT) }

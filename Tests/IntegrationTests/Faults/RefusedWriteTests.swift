@@ -87,7 +87,8 @@ struct RefusedWriteTests {
         }
     }
 
-    /// Nobody can take back what PostgreSQL may be about to commit: so the answer promises neither, and says how to find out.
+    /// Nobody can take back what PostgreSQL may be about to commit: so the answer promises neither,
+    /// and says how to find out.
     @Test("a write that the database is slow over may be stored after its answer, which says so; sent again it is one")
     func slow() async throws {
         try await Cluster.run(1, environment: ["TOCSIN_EXECUTION_SECONDS": "3"]) { cluster in

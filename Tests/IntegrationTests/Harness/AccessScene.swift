@@ -2,7 +2,8 @@ import Foundation
 import JSON
 import TocsinClient
 
-/// Ada with a phone and a topic, and others whose phones get its messages too, under a schema of the test's.
+/// Ada with a phone and a topic, and others whose phones get its messages too,
+/// under a schema of the test's.
 struct AccessScene {
     let installation: Installation
     let ada: TocsinClient
@@ -13,7 +14,8 @@ struct AccessScene {
     static let phoneOfAda = PushScene.phone("ad")
     static let phoneOfBob = PushScene.phone("b0")
 
-    /// A server with the schema made of these rules and fields, to which a sign-in provider may send people.
+    /// A server with the schema made of these rules and fields, to which a sign-in
+    /// provider may send people.
     static func run(
         topic: Declaration,
         message: Declaration,
@@ -27,7 +29,8 @@ struct AccessScene {
             installation.environment["TOCSIN_JWT_ISSUER"] = issuer
             installation.environment["TOCSIN_JWT_AUDIENCE"] = "the-app"
             installation.environment["TOCSIN_JWT_HS256_SECRET"] = secret
-            // So many that nothing fails while a test does something else, however busy the machine.
+            // So many that nothing fails while a test does something else,
+            // however busy the machine.
             let pauses = Array(repeating: "1", count: 100)
             installation.environment["TOCSIN_PUSH_RETRY_SECONDS"] = pauses.joined(separator: ",")
             installation.environment["TOCSIN_PUSH_ATTEMPTS"] = "1000"
@@ -143,7 +146,8 @@ struct AccessScene {
         }
     }
 
-    /// Publishes again and again until the outcomes are these: for what becomes known behind a request.
+    /// Publishes again and again until the outcomes are these: for what
+    /// becomes known behind a request.
     func untilNew(_ expected: [String: String]) async throws {
         try await eventually("messages have the outcomes \(expected)", withinSeconds: 90) {
             let message = try await publish("again")

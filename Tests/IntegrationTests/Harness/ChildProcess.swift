@@ -8,11 +8,14 @@ final class ChildProcess: Sendable {
     private let outputPath: String
     private let errorPath: String
 
-    /// Starts the executable with nothing on its standard input; its environment is the given one only.
+    /// Starts the executable with nothing on its standard input; its
+    /// environment is the given one only.
     ///
-    /// With a descriptor, standard error goes there and not to the file; with an input, that is read instead of nothing.
+    /// With a descriptor, standard error goes there and not to the file; with an input, that is
+    /// read instead of nothing.
     ///
-    /// Not by Foundation's `Process`: with more than about 1,300 open files it reads past the end of its list of them.
+    /// Not by Foundation's `Process`: with more than about 1,300 open files it reads past the
+    /// end of its list of them.
     init(
         _ executable: String,
         _ arguments: [String],
@@ -67,7 +70,8 @@ final class ChildProcess: Sendable {
         } else {
             posix_spawn_file_actions_addopen(&actions, 2, errorPath, making, 0o600)
         }
-        // A program counts what it has inherited as its own: beside tests with a thousand sockets, PostgreSQL gives up.
+        // A program counts what it has inherited as its own: beside tests with a thousand
+        // sockets, PostgreSQL gives up.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         }

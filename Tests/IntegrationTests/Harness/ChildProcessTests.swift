@@ -11,7 +11,8 @@ struct ChildProcessTests {
         let open = (0..<50).map { _ in Foundation.open("/dev/null", O_RDONLY) }
         defer { for descriptor in open { close(descriptor) } }
         let listed = try await ChildProcess.run("/bin/ls", ["/proc/self/fd"], environment: [:], folder: folder)
-        // One more is the folder that it reads. Other tests may open a few files while this one looks at what is open.
+        // One more is the folder that it reads. Other tests may open a few files while this
+        // one looks at what is open.
         #expect((4...12).contains(listed.output.split(separator: "\n").count), "\(listed.output)")
     }
 }

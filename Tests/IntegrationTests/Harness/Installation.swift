@@ -15,7 +15,8 @@ final class Installation {
     /// The server's environment, from the next start on; at first it pushes to the simulator.
     var environment: [String: String] = [:]
     private var isEncrypted = false
-    /// A database of a PostgreSQL server, when the tests run on one; else the server keeps a file in the folder.
+    /// A database of a PostgreSQL server, when the tests run on one; else the server
+    /// keeps a file in the folder.
     private let ownDatabase: TemporaryDatabase?
 
     private init() throws {
@@ -24,10 +25,12 @@ final class Installation {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    /// Runs the body with a fresh simulator and server, which are ended afterwards whatever happens.
+    /// Runs the body with a fresh simulator and server, which are ended
+    /// afterwards whatever happens.
     ///
-    /// `prepare` sets the options and environment the server starts with. With TLS the server shows the simulator's
-    /// certificate, whose authority is in `authorityFile`. `options` are flags of the simulator beside the usual ones.
+    /// `prepare` sets the options and environment the server starts with. With TLS the server shows
+    /// the simulator's certificate, whose authority is in `authorityFile`. `options` are flags of
+    /// the simulator beside the usual ones.
     static func run(
         isEncrypted: Bool = false,
         simulator options: [String] = [],

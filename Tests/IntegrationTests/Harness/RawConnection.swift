@@ -1,6 +1,7 @@
 import Glibc
 
-/// A TCP connection to the server, byte by byte, that never blocks; for what a polite client would not do.
+/// A TCP connection to the server, byte by byte, that never blocks; for what a
+/// polite client would not do.
 final class RawConnection {
     private let descriptor: Int32
     /// What came and was not taken yet.

@@ -1,6 +1,7 @@
 import JSON
 
-/// A socket, by default of `graphql-transport-ws`, that shows every message and the code it is closed with (RFC 6455 §5).
+/// A socket, by default of `graphql-transport-ws`, that shows every message and the code it is
+/// closed with (RFC 6455 §5).
 final class RawSocket {
     enum Event: Equatable {
         case message(JSONValue)
@@ -29,7 +30,8 @@ final class RawSocket {
         try await self.init(port: installation.server?.port ?? 0, path: path, subprotocols: subprotocols)
     }
 
-    /// Opens a socket that has said nothing yet; with a small window the system takes little for it while it does not read.
+    /// Opens a socket that has said nothing yet; with a small window the system takes little for
+    /// it while it does not read.
     init(port: Int, path: String, subprotocols: String, hasSmallWindow: Bool = false) async throws {
         let connection = try RawConnection(port: port, hasSmallWindow: hasSmallWindow)
         self.connection = connection
@@ -97,7 +99,8 @@ final class RawSocket {
         }
     }
 
-    /// Waits until the server has taken the connection: who subscribes before that is closed with 4401.
+    /// Waits until the server has taken the connection: who subscribes before
+    /// that is closed with 4401.
     func untilReady() async throws {
         guard try await type(of: next()) == "connection_ack" else { throw HarnessFailure("The socket is not ready.") }
     }

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A web server on 127.0.0.1 that keeps what it is sent and answers by a script: one request a connection, a thread each.
+/// A web server on 127.0.0.1 that keeps what it is sent and answers by a script: one request a
+/// connection, a thread each.
 final class Receiver: Sendable {
     struct Request: Sendable {
         var path: String
@@ -19,7 +20,8 @@ final class Receiver: Sendable {
         let requests = Mutex<[Request]>([])
     }
 
-    /// - Parameter answer: The status for a request, given how many came before it to the same path; nil for no answer.
+    /// - Parameter answer: The status for a request, given how many came before it to the same
+    ///   path; nil for no answer.
     init(_ answer: @escaping @Sendable (_ path: String, _ earlier: Int) -> Int?) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

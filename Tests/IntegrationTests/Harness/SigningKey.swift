@@ -1,8 +1,8 @@
 import Foundation
 import JSON
 
-/// A key of a sign-in provider, made and used with the openssl command, so that nothing of the server's own signs what
-/// the server verifies.
+/// A key of a sign-in provider, made and used with the openssl command, so that nothing of the
+/// server's own signs what the server verifies.
 struct SigningKey {
     enum Kind { case rsa, ec }
 

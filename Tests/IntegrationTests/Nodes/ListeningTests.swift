@@ -4,8 +4,8 @@ import Testing
 import TocsinClient
 import TocsinStore
 
-/// A node that nobody listens to looks at the journal seldom, and one that is alone rings nobody: what comes to whoever
-/// begins to listen, or joins.
+/// A node that nobody listens to looks at the journal seldom, and one that is alone rings nobody:
+/// what comes to whoever begins to listen, or joins.
 @Suite("Nodes that begin to listen", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(10)))
 struct ListeningTests {
     @Test("who listens first on a node, while that commits, misses nothing from then on")
@@ -38,8 +38,8 @@ struct ListeningTests {
         }
     }
 
-    /// Subscribes, and checks that what comes has no gap and begins no later than behind what was there when the
-    /// subscription was live.
+    /// Subscribes, and checks that what comes has no gap and begins no later than behind what was
+    /// there when the subscription was live.
     private func listen(_ socket: RawSocket, _ topicID: String, _ client: TocsinClient) async throws {
         try await socket.untilReady()
         let document = "subscription($t: ID) { onCreateMessage(topicId: $t) { number } }"

@@ -117,7 +117,8 @@ struct NodesTests {
             try await socket.subscribe("subscription { onDelivery { status } }")
             var heard: [String] = []
             for attempt in 0..<200 where !heard.contains("ACCEPTED") {
-                // Which node sends is left to chance; the other must hear of it once it knows that somebody listens.
+                // Which node sends is left to chance; the other must hear of it once it
+                // knows that somebody listens.
                 _ = try await client.publish(topic: .id(topicID), title: "push \(attempt)")
                 try await Task.sleep(for: .milliseconds(200))
                 while case .message(let event)? = try socket.look() {

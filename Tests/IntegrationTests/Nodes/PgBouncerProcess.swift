@@ -47,7 +47,8 @@ final class PgBouncerProcess {
 
     private var file: String { folder + "/pgbouncer.ini" }
 
-    /// Runs the body with a PgBouncer before the server, which is ended afterwards whatever happens.
+    /// Runs the body with a PgBouncer before the server, which is ended
+    /// afterwards whatever happens.
     ///
     /// The body gets the server with PgBouncer as the way that nodes take.
     static func run(

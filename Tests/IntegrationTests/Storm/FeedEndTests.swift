@@ -88,7 +88,8 @@ struct FeedEndTests {
         arguments: StormCarrier.allCases
     )
     func stalled(carrier: StormCarrier) async throws {
-        // A peer that takes nothing for so long is dropped without a word: this one is to be told, however slow the machine.
+        // A peer that takes nothing for so long is dropped without a word: this one is to be told,
+        // however slow the machine.
         try await Installation.run(prepare: { $0.environment["TOCSIN_SOCKET_WRITE_SECONDS"] = "300" }) { installation in
             let scene = try await Scene(installation)
             let first = try await publish(1, scene)[0]

@@ -3,8 +3,8 @@ import JSON
 import Testing
 import TocsinClient
 
-/// Subscribers of every carrier, with a topic and over all, while publishers publish, clients drop and stall, and the server
-/// is killed.
+/// Subscribers of every carrier, with a topic and over all, while publishers publish, clients drop
+/// and stall, and the server is killed.
 ///
 /// `TOCSIN_STORM_SECONDS` says for how long, `TOCSIN_STORM_SEED` repeats a storm's choices.
 @Suite("A storm on the live feed", .timeLimit(.minutes(60)))
@@ -77,7 +77,8 @@ private struct StormScene {
         }
     }
 
-    /// Publishes to a topic until the time is over; every message is kept once, whatever happens to its answer.
+    /// Publishes to a topic until the time is over; every message is kept once,
+    /// whatever happens to its answer.
     private func publish(_ topic: String, until end: ContinuousClock.Instant, _ client: TocsinClient) async throws
         -> (topic: String, last: Int64)
     {

@@ -106,7 +106,8 @@ private final class StormAppSync: StormStream {
 }
 
 extension RawSocket {
-    /// What has come: responses are messages of this type, and an error's payload has the error there.
+    /// What has come: responses are messages of this type, and an error's
+    /// payload has the error there.
     fileprivate func lookForEvent(named type: String, error: (JSONValue) -> JSONValue?) throws -> StormEvent? {
         switch try look() {
         case nil: return nil

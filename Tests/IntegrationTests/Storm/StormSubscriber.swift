@@ -52,7 +52,8 @@ struct StormSubscriber {
         var failures: [String: Int] = [:]
     }
 
-    /// Runs until everything has come; throws at the first message that is missed, doubled or out of order.
+    /// Runs until everything has come; throws at the first message that is missed,
+    /// doubled or out of order.
     mutating func run() async throws -> Counts {
         var end: ContinuousClock.Instant?
         while !isDone {

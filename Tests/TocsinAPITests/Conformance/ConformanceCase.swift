@@ -15,7 +15,8 @@ struct APIDatabase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// One case of `cases/*.json`, whose format is in `cases/README.md`: steps that one installation takes one after the other.
+/// One case of `cases/*.json`, whose format is in `cases/README.md`: steps that one installation
+/// takes one after the other.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String

@@ -83,7 +83,8 @@ struct ConformanceTests {
         }
     }
 
-    /// Without `error` and `errors` there must be none; `data` is compared as far as the step gives it.
+    /// Without `error` and `errors` there must be none; `data` is compared as
+    /// far as the step gives it.
     private func check(
         _ step: JSONValue,
         _ answer: JSONValue,
@@ -107,7 +108,8 @@ struct ConformanceTests {
         if let expected = step["data"] { expectation.compare(answer["data"], with: expected, at: "data") }
     }
 
-    /// `alice`, `alice in admins,staff`, `alice by oidc`, `alice without username`, `alice without sub`, `key`.
+    /// `alice`, `alice in admins,staff`, `alice by oidc`, `alice without username`,
+    /// `alice without sub`, `key`.
     private static func caller(_ text: String) -> Identity {
         let words = text.split(separator: " ").map(String.init)
         var caller = APIHarness.identity(words[0])

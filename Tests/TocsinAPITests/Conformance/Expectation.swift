@@ -54,7 +54,8 @@ struct Expectation {
 
     private mutating func note(_ text: String) { differences.append(text) }
 
-    /// The value with `$name` replaced by what was kept under it: a whole text by the value, a part by its text.
+    /// The value with `$name` replaced by what was kept under it: a whole text by the
+    /// value, a part by its text.
     func filled(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text):

@@ -10,7 +10,8 @@ struct RequestDocumentsTests {
     private static let me = "{ me { username } }"
     private static let answer: JSONValue = ["data": ["me": ["username": "alice"]]]
 
-    /// Stands for SHA-256, which is tried with the built server: 32 bytes that any change of the text changes.
+    /// Stands for SHA-256, which is tried with the built server: 32 bytes that any
+    /// change of the text changes.
     @Sendable
     private static func hash(_ bytes: [UInt8]) -> [UInt8] {
         (0..<32).map { seed in

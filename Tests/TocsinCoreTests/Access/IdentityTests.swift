@@ -14,7 +14,8 @@ struct IdentityTests {
         "the owner texts of a caller are subject and name together, then each that cannot be taken for the other",
         arguments: [
             (subject, "ann", [subject + "::ann", subject, "ann"]),
-            // A name of the form of a subject, and a subject that reads as a name, say nothing alone.
+            // A name of the form of a subject, and a subject that reads as a
+            // name, say nothing alone.
             (
                 subject, "0190a000-0000-7000-8000-00000000000b",
                 ["\(subject)::0190a000-0000-7000-8000-00000000000b", subject]

@@ -1,7 +1,8 @@
 import Testing
 import TocsinCore
 
-/// What comparisons mean in memory; `PredicateMeaningTests` of TocsinStore compares this with SQL on generated rows.
+/// What comparisons mean in memory; `PredicateMeaningTests` of TocsinStore compares this
+/// with SQL on generated rows.
 @Suite("Predicate")
 struct PredicateTests {
     private struct Case: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,8 @@ import Logging
 import Testing
 import TocsinHTTP
 
-/// The cases of Autobahn's suite, families 1 to 7, 9 and 10, against the echo on the server's own socket code.
+/// The cases of Autobahn's suite, families 1 to 7, 9 and 10, against the echo on the
+/// server's own socket code.
 ///
 /// Families 12 and 13 are about compression, which is not offered.
 @Suite("RFC 6455, case by case", .timeLimit(.minutes(2)))

@@ -4,8 +4,9 @@ import Synchronization
 
 /// A service whose answers follow from the first word of the query.
 ///
-/// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms, `brief` at once, `other` is
-/// another user's, `gated` is looked up until the gates open, `known` is accepted and then recognized until it is lost, `busy` cannot be judged, others are bad.
+/// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms,
+/// `brief` at once, `other` is another user's, `gated` is looked up until the gates open, `known`
+/// is accepted and then recognized until it is lost, `busy` cannot be judged, others are bad.
 final class EchoService: GraphQLService {
     struct Caller: Sendable {
         let token: String

@@ -62,7 +62,8 @@ extension RawClient {
                 bytes.append(UInt8(truncatingIfNeeded: count >> shift))
             }
         }
-        // Large payloads are left as they are, which a key of zeros means: masking them here would take long.
+        // Large payloads are left as they are, which a key of zeros means: masking
+        // them here would take long.
         let key: [UInt8] = count > 100_000 ? [0, 0, 0, 0] : [0x37, 0xFA, 0x21, UInt8(truncatingIfNeeded: count)]
         bytes += key
         let start = bytes.count

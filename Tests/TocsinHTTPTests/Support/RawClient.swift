@@ -3,7 +3,8 @@ import NIOPosix
 
 /// A bare socket: sends what it is told and reads what comes, byte by byte if need be.
 ///
-/// It closes itself after a minute, so that no test hangs, and says so at the end of what came: that was not the server.
+/// It closes itself after a minute, so that no test hangs, and says so at the end of what came:
+/// that was not the server.
 final class RawClient {
     struct Closed: Error, CustomStringConvertible {
         let seen: String

@@ -2,7 +2,8 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-/// One row of the providers' answer tables: an answer, given each time, and all that it must lead to.
+/// One row of the providers' answer tables: an answer, given each time, and
+/// all that it must lead to.
 struct AnswerRow: Sendable, CustomTestStringConvertible {
     /// What becomes of the lane.
     enum Lane: Sendable { case open, paused, slowed }

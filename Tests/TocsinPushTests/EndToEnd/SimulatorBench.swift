@@ -102,7 +102,8 @@ struct SimulatorBench {
         return SimulatorBench(simulator: simulator, addresses: addresses, transport: transport, apns: apns, fcm: fcm)
     }
 
-    /// What the provider saw of a token, in order: whether it was accepted, and under which name it would be shown.
+    /// What the provider saw of a token, in order: whether it was accepted, and under
+    /// which name it would be shown.
     func seen(_ token: String) -> [(isAccepted: Bool, name: String)] {
         simulator.pushes().filter { $0["token"]?.stringValue == token }.map { push in
             let tag = push["payload"]?["message"]?["android"]?["notification"]?["tag"]?.stringValue

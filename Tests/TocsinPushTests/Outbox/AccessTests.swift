@@ -16,7 +16,8 @@ struct AccessTests {
             try await harness.know("user-1", groups: ["ops"])
             try await harness.know("user-2", groups: ["dev"])
             try await harness.running { worker in
-                // All but user-2 are sent to: nothing is known of user-3. The provider has no time for them yet.
+                // All but user-2 are sent to: nothing is known of user-3. The provider
+                // has no time for them yet.
                 harness.transport.answer { _, _ in .apns(503, "ServiceUnavailable") }
                 try await harness.publish("m1")
                 worker.wake()

@@ -17,7 +17,8 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 }
 
-/// A run of the outbox in which answers, times, crashes, stops, lost leases and redrives come at random.
+/// A run of the outbox in which answers, times, crashes, stops, lost leases and
+/// redrives come at random.
 private final class RandomRun: Sendable {
     static let devices = 6
     static let messages = ["m1", "m2", "m3"]
@@ -146,7 +147,8 @@ struct DeliveryPropertyTests {
                 case 5..<7: harness.time.advance(seconds: Double(run.pick(1..<40)))
                 case 7..<9: if let answer = run.answer(isAPNs: true) { harness.transport.release(answer) }
                 case 9:
-                    // The server dies: its successor begins, and what the dead one still hears must not count.
+                    // The server dies: its successor begins, and what the dead one
+                    // still hears must not count.
                     harness.time.advance(seconds: 1)
                     try await harness.store.write { writer throws(StoreError) in try writer.dropLeases() }
                     workers.append(Worker(harness, node: step))

@@ -28,7 +28,8 @@ struct FairnessTests {
             try await harness.add(devices(1, of: "topic-2"), to: "topic-2")
             for number in 1...4 { try await harness.publish("m\(number)", number: Int64(number)) }
             try await harness.running(settings: settings) { worker in
-                // Three quarters of all are a provider's share; an eighth of all is kept for urgent ones.
+                // Three quarters of all are a provider's share; an eighth of all
+                // is kept for urgent ones.
                 try await harness.wait { harness.transport.heldCount == 50 }
                 try await harness.publish("urgent", in: "topic-2", ["priority": .int(5)])
                 worker.wake()

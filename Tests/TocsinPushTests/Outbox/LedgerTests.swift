@@ -69,7 +69,8 @@ struct LedgerTests {
         }
     }
 
-    /// Runs `body` while pushes to a device of ann's and one of bob's are claimed and wait for the access token.
+    /// Runs `body` while pushes to a device of ann's and one of bob's are claimed and
+    /// wait for the access token.
     ///
     /// They leave when the token endpoint answers. Answers to whom pushes went in all.
     private func withClaimedPushes(

@@ -5,7 +5,8 @@ import TocsinPush
 
 @Suite("Payload sizes")
 struct SizeTests {
-    /// What a random message may be made of: all widths of UTF-8, characters of several scalars, what JSON escapes.
+    /// What a random message may be made of: all widths of UTF-8, characters of several
+    /// scalars, what JSON escapes.
     private static let alphabet: [String] = [
         "a", "Z", " ", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "ß", "漢", "字", "한", "🙂", "👩‍👩‍👧‍👦", "🇨🇭", "e\u{301}\u{302}",
         "\u{200D}", "\u{FEFF}", "\u{FFFD}", "\u{10FFFF}", "<", "/", "ا", "\u{202E}", "𝔘",
@@ -58,7 +59,8 @@ struct SizeTests {
         }
     }
 
-    /// Valid UTF-8 and JSON, and each shown text either whole or cut between characters with an ellipsis.
+    /// Valid UTF-8 and JSON, and each shown text either whole or cut between
+    /// characters with an ellipsis.
     private static func check(_ bytes: [UInt8], _ fields: [String: FieldValue], _ platform: PushPlatform) throws {
         #expect(String(validating: bytes, as: UTF8.self) != nil)
         let body = try JSONParser.parse(bytes)

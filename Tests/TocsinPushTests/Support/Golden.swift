@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Compares text with `Golden/<name>`; with `UPDATE_GOLDEN=1` in the environment it writes the file instead.
+/// Compares text with `Golden/<name>`; with `UPDATE_GOLDEN=1` in the environment it
+/// writes the file instead.
 func expectGolden(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let file = folder.appendingPathComponent("Golden").appendingPathComponent(name)

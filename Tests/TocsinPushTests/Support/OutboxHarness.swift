@@ -185,7 +185,8 @@ final class OutboxHarness: Sendable {
         for _ in 0..<10_000 {
             let rows = try await deliveries(message)
             if condition(rows) { return rows }
-            // On a busy machine quiet may only mean that nobody had a turn: each yield gives all who are ready one.
+            // On a busy machine quiet may only mean that nobody had a turn: each yield
+            // gives all who are ready one.
             for _ in 0..<20 { await Task.yield() }
             let current = commits.value.withLock { $0 } + transport.sent.count + reports.count
             quiet = current == activity && workerStore.callsUnderWay == 0 ? quiet + 1 : 0

@@ -7,7 +7,8 @@ final class ScriptedTransport: PushTransport {
     struct Sent: Sendable {
         var batch: PushBatch
         var request: PushBatch.Request
-        /// The token in an APNs path or an FCM body, or what follows `/p/` in a push service's path.
+        /// The token in an APNs path or an FCM body, or what follows `/p/`
+        /// in a push service's path.
         var token: String
 
         func header(_ name: String) -> String? {
@@ -17,7 +18,8 @@ final class ScriptedTransport: PushTransport {
         var text: String { String(decoding: request.body, as: UTF8.self) }
     }
 
-    /// The answer to a push, given how often its token was seen before; nil keeps it waiting until `release`.
+    /// The answer to a push, given how often its token was seen before; nil keeps it
+    /// waiting until `release`.
     typealias Script = @Sendable (_ sent: Sent, _ earlier: Int) -> PushAnswer?
 
     private struct Held {
@@ -112,7 +114,8 @@ extension PushAnswer {
         )
     }
 
-    /// An error of FCM's: its code in an `FcmError` detail, violated fields in a `BadRequest` detail.
+    /// An error of FCM's: its code in an `FcmError` detail, violated fields
+    /// in a `BadRequest` detail.
     static func fcm(
         _ status: Int,
         _ name: String,

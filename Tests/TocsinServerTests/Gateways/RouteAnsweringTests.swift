@@ -115,7 +115,8 @@ struct RouteAnsweringTests {
         ]
     ]
 
-    /// Answers as a server of the things a (id 1), b (ids 2 and 3) and c, which must not be asked for.
+    /// Answers as a server of the things a (id 1), b (ids 2 and 3) and c,
+    /// which must not be asked for.
     private static func things(_ document: String, _ variables: JSONObject) throws(RouteFault) -> JSONValue {
         let word = variables["w"]?.stringValue ?? ""
         if document.contains("do(") { return ["do": ["y": variables["x"] ?? .null]] }

@@ -39,8 +39,8 @@ struct MovingPostgresTests {
         return try await OfflineStore.import(settings(scene, database), request, MovingReport())
     }
 
-    /// Rows in any order, JSON inside of them with its white space left out: PostgreSQL writes it in its own way, and sorts
-    /// nulls and bytes as SQLite does.
+    /// Rows in any order, JSON inside of them with its white space left out: PostgreSQL writes it
+    /// in its own way, and sorts nulls and bytes as SQLite does.
     private func comparable(_ lines: [String]) throws -> [String] {
         try MovedData.rows(lines).map { line in
             let values = try JSONParser.parse(line).arrayValue ?? []

@@ -5,10 +5,12 @@ import TocsinAuth
 import TocsinServer
 import TocsinStore
 
-/// A dump as a version would have made it that knew fewer migrations, and so not the tables and columns that later ones add.
+/// A dump as a version would have made it that knew fewer migrations, and so not the tables and
+/// columns that later ones add.
 struct OlderDump {
     private(set) var lines: [String] = []
-    /// The rows as they are today once it was imported: without those tables, and with nulls in those columns.
+    /// The rows as they are today once it was imported: without those tables, and
+    /// with nulls in those columns.
     private(set) var rowsToday: [String] = []
     private(set) var missingTables: Set<String> = []
     private var missingColumns: [String: Set<String>] = [:]

@@ -37,7 +37,8 @@ final class LoopbackServer: Sendable {
                     Self.finish(connection, answer(text))
                 }.start()
             }
-            // Only the thread that accepts closes: a number closed elsewhere could be another server's by its next accept.
+            // Only the thread that accepts closes: a number closed elsewhere could be another
+            // server's by its next accept.
             close(listener)
         }
         accept.start()

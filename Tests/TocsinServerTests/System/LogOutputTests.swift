@@ -38,7 +38,8 @@ struct LogOutputTests {
         let pipe = try Pipe()
         let output = LogOutput(descriptor: pipe.writing, maximumBytes: 10_000) { Array("lost \($0)\n".utf8) }
         let count = 5000
-        // More than the pipe and the buffer hold together: this ends only because it waits for nobody.
+        // More than the pipe and the buffer hold together: this ends only
+        // because it waits for nobody.
         for number in 1...count { output.write(Array("\(number) \(String(repeating: "x", count: 100))\n".utf8)) }
         output.flush(within: .milliseconds(1))
         let reading = DispatchQueue(label: "reader")

@@ -9,7 +9,8 @@ import TocsinStore
 struct LockedWriteTests {
     private let models = TestModels()
 
-    /// Runs the body with a store of the database and another session on it, which is in a transaction.
+    /// Runs the body with a store of the database and another session on it,
+    /// which is in a transaction.
     private func withStore(
         on database: any SQLDatabase,
         _ body: (SQLStore, any SQLConnection) async throws -> Void

@@ -28,7 +28,8 @@ struct ParameterColumnTests {
         let models = TestModels()
         let store = try await SQLStore.open(try database.make(), at: moment(0))
         try await store.insert([models.topic("t")])
-        // By turns one row, rows that are equal but for their ids, and rows that differ in each column from some row on.
+        // By turns one row, rows that are equal but for their ids, and rows that differ in each
+        // column from some row on.
         let sizes = [1, 2, 9, 9]
         var number = 0
         for (round, size) in sizes.enumerated() {

@@ -83,8 +83,8 @@ struct PostgresHostsTests {
         database.options.connectMilliseconds = 2000
         let news = Collected<ConnectionNews>()
         database.news = { news.append([$0]) }
-        // A silent server is passed only where another comes after it. Each try that it does not answer begins its ten
-        // seconds anew.
+        // A silent server is passed only where another comes after it. Each try that it does not
+        // answer begins its ten seconds anew.
         for (later, passed) in [(0, 1), (9, 1), (9, 1), (10, 2)] {
             clock.advance(by: .seconds(later))
             #expect(throws: StoreError.self) { _ = try database.connect(.writer) }

@@ -3,7 +3,8 @@ import TocsinCore
 import TocsinStore
 
 extension SQLStore {
-    /// Starts writes while the writer's thread is held, so that they must wait together, in the order in which they start.
+    /// Starts writes while the writer's thread is held, so that they must wait together, in the
+    /// order in which they start.
     ///
     /// Each is started by `Task.immediate`, which runs until it waits: then it is in the queue.
     func whileWriterIsHeld<Value: Sendable>(

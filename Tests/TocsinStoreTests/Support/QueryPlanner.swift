@@ -19,12 +19,14 @@ enum QueryPlanner: Sendable, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// An empty database; where it does not sort, PostgreSQL walks an index in order even if few rows were sorted sooner.
+    /// An empty database; where it does not sort, PostgreSQL walks an index in order even if few
+    /// rows were sorted sooner.
     func make(sorts: Bool) throws -> any SQLDatabase {
         switch self {
         case .sqlite: return try SQLiteDatabase.temporary()
         case .postgres:
-            // Tables of few rows are read whole unless that is made dear: then only what no index serves is.
+            // Tables of few rows are read whole unless that is made dear: then only
+            // what no index serves is.
             let dear = ["seqscan", "bitmapscan"] + (sorts ? [] : ["sort"])
             let options = dear.map { "-c%20enable_\($0)%3Doff" }.joined(separator: "%20")
             return try #require(PostgresServer.named).makeDatabase(options: options)
@@ -55,10 +57,11 @@ enum QueryPlanner: Sendable, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Those that read a whole table or sort; where it does not sort, PostgreSQL's must not read a whole index either.
+    /// Those that read a whole table or sort; where it does not sort, PostgreSQL's must not
+    /// read a whole index either.
     ///
-    /// Where it may sort, tables of no rows make it join in ways that real ones do not: then it only shows that an index is
-    /// there.
+    /// Where it may sort, tables of no rows make it join in ways that real ones do not: then it
+    /// only shows that an index is there.
     func wasteful(_ steps: [String], sorts: Bool) -> [String] {
         switch self {
         case .sqlite:

@@ -1,5 +1,6 @@
 extension ValidationRule {
-    /// A document has no more operations, fragments, aliases and directives than allowed; not in the specification.
+    /// A document has no more operations, fragments, aliases and directives than allowed;
+    /// not in the specification.
     ///
     /// Each of them is cheap to write and costs work for every definition or response it stands in.
     static let documentSize = ValidationRule("DocumentSize") { context in

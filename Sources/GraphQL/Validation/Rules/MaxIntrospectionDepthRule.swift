@@ -1,7 +1,9 @@
 extension ValidationRule {
-    /// Introspection nests no more lists than allowed, the list of all types counted; not in the specification.
+    /// Introspection nests no more lists than allowed, the list of all types counted;
+    /// not in the specification.
     ///
-    /// Without it `types { fields { type { fields { … } } } }` multiplies the answer with every level.
+    /// Without it `types { fields { type { fields { … } } } }` multiplies the
+    /// answer with every level.
     static let maxIntrospectionDepth = ValidationRule("MaxIntrospectionDepth") { context in
         guard context.isUnfoldable else { return }
         var measure = ListDepthMeasure()

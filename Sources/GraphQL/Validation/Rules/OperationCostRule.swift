@@ -3,7 +3,8 @@ import JSON
 extension ValidationRule {
     /// An operation costs no more than allowed; not in the specification.
     ///
-    /// Each field costs one, times the sizes of all pages it stands in. Fields of the introspection system cost one.
+    /// Each field costs one, times the sizes of all pages it stands in. Fields of the
+    /// introspection system cost one.
     static let operationCost = ValidationRule("OperationCost") { context in
         guard context.isUnfoldable, context.limits.maximumCost < .max else { return }
         var measure = CostMeasure(context.index, context.facts, context.limits)
@@ -86,7 +87,8 @@ private struct CostMeasure {
         return 1 + inner
     }
 
-    /// A size that is a variable counts as one row here; each request is checked once its variables are known.
+    /// A size that is a variable counts as one row here; each request is checked once
+    /// its variables are known.
     private func pageSize(of field: NodeView, _ definition: FieldNumber) -> Int? {
         for (position, name) in SchemaIndex.pageArguments.enumerated() {
             let argument = field.children.first { $0.kind == .argument && $0.text == name }

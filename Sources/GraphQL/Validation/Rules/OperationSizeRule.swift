@@ -1,6 +1,6 @@
 extension ValidationRule {
-    /// An operation is no deeper and has no more fields than allowed, its fragments unfolded; not in the
-    /// specification.
+    /// An operation is no deeper and has no more fields than allowed, its fragments unfolded;
+    /// not in the specification.
     static let operationSize = ValidationRule("OperationSize") { context in
         guard context.isUnfoldable else { return }
         let sizes = SizeMeasure.sizes(context.facts)
@@ -55,7 +55,8 @@ private struct SizeMeasure {
         return measure.known.map { $0 ?? Size() }
     }
 
-    /// Measures what a definition spreads before itself, so that no chain of fragments becomes a depth of calls.
+    /// Measures what a definition spreads before itself, so that no chain of fragments
+    /// becomes a depth of calls.
     private mutating func measure(_ definition: Int) {
         var open = [(definition: definition, spreads: facts.definitions[definition].spreads)]
         while var last = open.popLast() {

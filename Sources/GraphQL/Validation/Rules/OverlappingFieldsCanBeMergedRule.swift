@@ -9,7 +9,8 @@ extension ValidationRule {
     }
 }
 
-/// How many fields and fragments the rule looks at in a document; for the test that this grows with the document alone.
+/// How many fields and fragments the rule looks at in a document; for the test that this grows
+/// with the document alone.
 package func countStepsOfMerging(
     _ document: Document,
     against schema: Schema,
@@ -28,7 +29,8 @@ private func checkOverlappingFields(_ context: inout ValidationContext) -> Int {
     let maximumSteps = 20 * min(context.limits.maximumFields, 1 << 40)
     var check = MergeCheck(facts, context.index, maximumSteps: maximumSteps)
     for operation in facts.operations { check.check(operation, &context) }
-    // What is spread was looked at where it is spread. Only to tell every conflict it is looked at by itself.
+    // What is spread was looked at where it is spread. Only to tell every conflict
+    // it is looked at by itself.
     for fragment in facts.fragments where check.hasConflicts || !check.wasVisited(fragment) {
         check.check(fragment, &context)
     }
@@ -39,7 +41,8 @@ private func checkOverlappingFields(_ context: inout ValidationContext) -> Int {
     return check.steps
 }
 
-/// Whether fields of one response name may meet at all: without fragments they do so in one selection set only.
+/// Whether fields of one response name may meet at all: without fragments they do so
+/// in one selection set only.
 private func hasOverlaps(_ facts: DocumentFacts) -> Bool {
     if !facts.spreads.isEmpty || !facts.inlineFragments.isEmpty { return true }
     var names = NameList()

@@ -1,5 +1,6 @@
 extension ValidationRule {
-    /// An operation asks for no more fields of the root than allowed, fragments unfolded; not in the specification.
+    /// An operation asks for no more fields of the root than allowed, fragments unfolded;
+    /// not in the specification.
     static let rootFields = ValidationRule("RootFields") { context in
         guard context.isUnfoldable else { return }
         for operation in context.facts.operations {

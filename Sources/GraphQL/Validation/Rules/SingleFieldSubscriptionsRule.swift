@@ -1,5 +1,6 @@
 extension ValidationRule {
-    /// A subscription has one root field, which is not optional and not introspection (GraphQL §5.2.4.1).
+    /// A subscription has one root field, which is not optional and not
+    /// introspection (GraphQL §5.2.4.1).
     static let singleFieldSubscriptions = ValidationRule("SingleFieldSubscriptions") { context in
         for operation in context.facts.operations {
             let node = context.facts.definitions[operation].node

@@ -116,7 +116,8 @@ private func checkScalar(_ value: NodeView, _ type: TypeNumber, _ context: inout
 }
 
 extension NodeView {
-    /// Whether one look tells that the value is one of the scalar's; numbers near the edge need two.
+    /// Whether one look tells that the value is one of the scalar's;
+    /// numbers near the edge need two.
     fileprivate func surelyFits(_ scalar: SchemaIndex.Scalar) -> Bool {
         switch scalar {
         case .int, .float: kind == .int && text.length < 10
