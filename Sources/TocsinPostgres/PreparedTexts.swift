@@ -1,6 +1,6 @@
 import TocsinStore
 
-/// Which statements a session has prepared, by text and kinds of parameters; bounded.
+/// The statements that a session has prepared, by text and kinds of parameters.
 struct PreparedTexts {
     /// A text prepared for parameters of these kinds, under this name.
     struct Variant {
@@ -11,7 +11,7 @@ struct PreparedTexts {
     private var variants: [StatementText: [Variant]] = [:]
     private var count = 0
     private var lastNumber = 0
-    /// Statements kept prepared at most; filters make new ones without end.
+    /// How many statements are kept prepared at most: filters make new ones without end.
     static let maximumCount = 256
 
     /// Whether there is no room for another.
@@ -31,7 +31,7 @@ struct PreparedTexts {
         return variant
     }
 
-    /// Forgets one that could not be prepared.
+    /// Forgets a statement that could not be prepared.
     mutating func remove(_ name: String, of text: StatementText) {
         let before = variants[text]?.count ?? 0
         variants[text]?.removeAll { $0.name == name }

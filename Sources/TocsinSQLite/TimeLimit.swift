@@ -15,7 +15,7 @@ final class TimeLimit {
         self.milliseconds = milliseconds
     }
 
-    /// The connection must be closed before this goes.
+    /// Watches a connection, which must be closed before this object goes.
     func watch(_ handle: OpaquePointer?) {
         let isOver: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { raw in
             guard let raw else { return 0 }

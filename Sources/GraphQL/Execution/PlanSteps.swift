@@ -5,15 +5,16 @@ import Synchronization
 ///
 /// Noncopyable, so that walking over the steps of every row retains nothing.
 struct Step: ~Copyable {
-    /// `,"key":`, in memory that can be read in steps of sixteen bytes; for a constant
-    /// with its value behind it.
+    /// The bytes `,"key":`, and behind them the value of a constant.
+    ///
+    /// The memory can be read in steps of sixteen bytes.
     let key: UnsafeRawPointer
     let keyLength: Int
     let kind: Kind
     let form: LeafWriter.DirectForm
     /// Whether each level of the field's type is non-null, the outermost in the lowest bit.
     let nonNull: UInt64
-    /// How many lists the field's values stand in.
+    /// How many lists are around the field's values.
     let listDepth: Int
     /// Writes the leaf; does nothing for other kinds.
     let write: ErasedLeaf
@@ -58,7 +59,7 @@ struct Step: ~Copyable {
         (self.kind, self.form, self.write) = (kind, form, write)
     }
 
-    /// Whether values may not be null inside so many lists.
+    /// Whether values inside so many lists are non-null.
     func isNonNull(_ level: Int) -> Bool {
         level < 64 ? nonNull >> UInt64(level) & 1 == 1 : field.shape.nonNull[level]
     }
@@ -130,12 +131,14 @@ final class PlanSteps: @unchecked Sendable {
     }
 }
 
-/// The steps of a plan, by what its requests include; for the executable schema that asked last.
+/// The steps of a plan, kept for each set of fields that requests include.
+///
+/// They are kept for one executable schema, the one that asked last.
 final class StepCache: Sendable {
     private let state = Mutex(State())
     private static let maximumVariants = 16
-    /// How many steps all variants together may have; a plan of many fields keeps
-    /// fewer variants, or none.
+    /// How many steps all variants together may have; of a plan with many fields
+    /// fewer variants are kept, or none.
     private static let maximumSteps = 4096
 
     private struct State {
@@ -146,8 +149,8 @@ final class StepCache: Sendable {
 
     init() {}
 
-    /// How many steps may come to be held of a plan with so many fields and so many
-    /// variables that decide about them.
+    /// How many steps may be kept for a plan with so many fields, and so many variables that
+    /// switch fields on or off.
     static func capacity(fields: Int, switches: Int) -> Int {
         let variants = min(1 << min(switches, 32), maximumVariants)
         return variants == 1 ? fields : min(fields * variants, maximumSteps)

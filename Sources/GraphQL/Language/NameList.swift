@@ -2,7 +2,7 @@
 struct NameList {
     private(set) var names: [NameSlice] = []
     private var positions: [NameSlice: Int] = [:]
-    /// Up to so many names are compared one by one, which is faster than a table for them.
+    /// So many names or fewer are compared one by one, which is faster than a table.
     private static let few = 12
 
     /// The index of a name.
@@ -12,7 +12,7 @@ struct NameList {
 
     func contains(_ name: NameSlice) -> Bool { position(of: name) != nil }
 
-    /// Adds a name unless it is there; its index, and whether it is new.
+    /// Adds a name unless it is there; answers its index and whether it is new.
     @discardableResult
     mutating func insert(_ name: NameSlice) -> (position: Int, isNew: Bool) {
         if let position = position(of: name) { return (position, false) }

@@ -125,7 +125,7 @@ extension Parser {
         return index
     }
 
-    /// The node ends with the last token consumed, and with the last node appended.
+    /// Ends a node behind the last token consumed and the last node appended.
     mutating func finish(_ node: Int) {
         nodes[node].end = UInt32(truncatingIfNeeded: lexer.previousEnd)
         nodes[node].next = UInt32(truncatingIfNeeded: nodes.count)

@@ -1,16 +1,16 @@
-/// All nodes of a document in two allocations: the source, which names and values are
-/// slices of, and the nodes.
+/// All nodes of a document in two allocations: the nodes, and the source that names and values are
+/// slices of.
 struct SyntaxTree: Sendable {
     let source: [UInt8]
     let nodes: [SyntaxNode]
 
-    /// A document without definitions, which no source gives.
+    /// A document without definitions; the parser never makes one.
     static let empty = SyntaxTree(
         source: [0x20],
         nodes: [SyntaxNode(kind: .document, flags: [], start: 0, end: 0, next: 1, textStart: 0, textLength: 0)]
     )
 
-    /// Reads the tree from its root on; what is seen in the closure must not leave it.
+    /// Reads the tree from its root on; the node must not leave the closure.
     func withRoot<Result, Failure: Error>(
         _ read: (NodeView) throws(Failure) -> Result
     ) throws(Failure) -> Result {

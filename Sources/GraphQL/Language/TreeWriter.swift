@@ -3,8 +3,8 @@ import JSON
 /// The document as JSON in the shape of graphql-js's tree: every node with its `kind` and its
 /// `loc`, whose `start` and `end` count UTF-16 code units.
 ///
-/// For tools that compare or show documents. An optional member that was not written is left out; a
-/// list is there even when it is empty; numbers are text, as written.
+/// For tools that compare or show documents. Optional members that were not written are left out.
+/// Lists are there even when they are empty. Numbers are texts, as they were written.
 public func syntaxTree(of source: [UInt8], limits: ParseLimits = .standard) throws(SyntaxError) -> [UInt8] {
     let tree = try Parser.parse(checking: source, limits: limits)
     return tree.withRoot { root in
@@ -14,7 +14,7 @@ public func syntaxTree(of source: [UInt8], limits: ParseLimits = .standard) thro
     }
 }
 
-/// Where each byte of a text stands when UTF-16 code units are counted.
+/// The offset of each byte of a text, counted in UTF-16 code units.
 struct UTF16Offsets {
     /// By byte; empty when the text is ASCII and each byte is one unit.
     private var units: [UInt32] = []
@@ -35,8 +35,9 @@ struct UTF16Offsets {
     }
 }
 
-/// Writes a document in the shape of graphql-js's tree; one function a node, its members in
-/// the order they are read.
+/// Writes a document in the shape of graphql-js's tree.
+///
+/// Each kind of node has one function, which writes the members in the order they were read.
 struct TreeWriter {
     private(set) var json: JSONWriter
     private let offsets: UTF16Offsets
@@ -189,12 +190,12 @@ extension TreeWriter {
         json.raw("]")
     }
 
-    /// The node of a name that has none in the tree.
+    /// Writes the node of a name that is no node of its own in `SyntaxTree`.
     mutating func nameNode(_ name: NameSlice, at start: Int) {
         node("Name", from: start, to: start + name.length) { tree in tree.text("value", name.string) }
     }
 
-    /// The name of a node as its member.
+    /// Writes the name of a node as its member `name`.
     mutating func name(_ node: NodeView) {
         member("name")
         nameNode(node.text, at: node.textStart)

@@ -1,4 +1,4 @@
-/// Values by key within a number of entries and of bytes; those used least recently go first.
+/// A cache with a limit of entries and one of bytes; what was used least recently goes first.
 ///
 /// Looking up, adding and dropping an entry each take a constant number of
 /// steps, however full it is.
@@ -35,7 +35,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many bytes the entries take together.
     private(set) var bytes = 0
 
-    /// Empty, for at least one entry.
+    /// An empty cache, with room for at least one entry.
     init(maximumEntries: Int, maximumBytes: Int) {
         self.maximumEntries = max(1, maximumEntries)
         self.maximumBytes = maximumBytes
@@ -48,7 +48,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value, which counts as used now.
     mutating func use(_ key: Key) -> Value? {
-        // What was used last is often asked for again, and found so without hashing.
+        // The entry used last is often asked for again; this finds it without hashing.
         if newest != Self.none, let entry = slots[newest].entry, entry.key == key { return entry.value }
         guard let index = indices[key] else { return nil }
         unlink(index)
@@ -56,9 +56,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slots[index].entry?.value
     }
 
-    /// Adds an entry, or replaces the one of its key, and gives those that had to go for it.
+    /// Adds an entry or replaces the one with its key; answers the entries that had to go for it.
     ///
-    /// One that is larger than everything allowed is not added.
+    /// An entry that is larger than the limit of bytes is not added.
     mutating func insert(_ value: Value, for key: Key, bytes size: Int) -> [Entry] {
         var gone: [Entry] = []
         if let replaced = remove(key) { gone.append(replaced) }

@@ -1,7 +1,7 @@
 extension Schema {
     /// A field of an object or interface type (GraphQL §3.6).
     ///
-    /// A class, because plans and resolvers share the one there is.
+    /// A class, because plans and resolvers share one instance.
     public final class Field: Sendable {
         /// Its name.
         public let name: String
@@ -19,8 +19,7 @@ extension Schema {
         public let deprecationReason: String?
         /// Where it was defined.
         public let location: SourceLocation
-        /// Its number among all fields of the schema, for looking things up
-        /// by field without hashing.
+        /// Its number among all fields of the schema, so that tables by field need no hashing.
         let index: Int
 
         /// `Type.field` (GraphQL §3.14 (schema coordinates)).
@@ -64,8 +63,7 @@ extension Schema {
         public let deprecationReason: String?
         /// Where it was defined.
         public let location: SourceLocation
-        /// The built-in scalar that is its type, non-null or not: known
-        /// without looking the name up.
+        /// The built-in scalar that its type is, non-null or not; it saves looking up the name.
         let builtInScalar: BuiltInScalar?
 
         /// Whether a value must be given.

@@ -1,6 +1,6 @@
 import JSON
 
-/// Input coercion of values from variables, with every mistake and its path (GraphQL §3.4.3 and
+/// Coerces the values of variables, and collects every mistake with its path (GraphQL §3.4.3 and
 /// each kind of type).
 struct InputCoercion {
     let schema: Schema
@@ -11,7 +11,7 @@ struct InputCoercion {
 
     /// One mistake.
     struct Problem {
-        /// The steps from the outermost value, once that has been coerced.
+        /// The steps from the outermost value; complete once that value has been coerced.
         var path: [PathElement]
         var message: String
     }
@@ -22,7 +22,7 @@ struct InputCoercion {
         self.suggestions = suggestions
     }
 
-    /// The coerced value, or `nil` when there was a mistake, which is then among the problems.
+    /// The coerced value; `nil` when there was a mistake, which is added to the problems.
     mutating func coerce(_ value: JSONValue, to type: TypeReference) -> JSONValue? {
         if case .nonNull(let inner) = type {
             guard !value.isNull else {
@@ -44,8 +44,9 @@ struct InputCoercion {
         }
     }
 
-    /// Coerces what stands at a step below: its mistakes learn their paths on the way out, so that
-    /// a value without any costs no path.
+    /// Coerces the value one step below.
+    ///
+    /// Mistakes get their paths on the way out, so a value without mistakes costs no path.
     private mutating func coerce(
         _ value: JSONValue,
         to type: TypeReference,
@@ -133,8 +134,9 @@ struct InputCoercion {
         return problems.count == before ? .object(result) : nil
     }
 
-    /// The fields of an object in their type's order: `positions` says where each was given, below
-    /// zero where it was not.
+    /// Coerces the fields of an object in their type's order.
+    ///
+    /// `positions` says where each field was given; it is below zero for a field that was not.
     private mutating func coerceFields(
         _ fields: [Schema.InputValue],
         of given: JSONObject,

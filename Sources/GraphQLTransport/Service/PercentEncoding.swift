@@ -1,4 +1,4 @@
-/// `%` and two hexadecimal digits for a byte (RFC 3986 §2.1).
+/// Reads bytes that are written as `%` and two hexadecimal digits (RFC 3986 §2.1).
 package enum PercentEncoding {
     /// A name or value of a form (`application/x-www-form-urlencoded`), in which a plus is a space.
     ///
@@ -9,7 +9,7 @@ package enum PercentEncoding {
 
     /// The bytes of a text; `nil` when a `%` is not followed by two digits.
     ///
-    /// `plus` is what a plus stands for; in forms a space.
+    /// `plus` is the byte that a plus stands for: a space in forms.
     static func decoded(_ text: some Collection<UInt8>, plus: UInt8 = UInt8(ascii: "+")) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

@@ -7,7 +7,7 @@ package import TocsinCore
 package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
     /// RFC 7518 §3.2 asks for as many bits as the hash has.
     package static let recommendedBytes = 32
-    /// Below this a secret can be guessed from one token.
+    /// A shorter secret can be guessed from one token.
     package static let minimumBytes = 16
 
     private let secret: [UInt8]
@@ -23,8 +23,8 @@ package struct HMACKey: Signer, CustomStringConvertible, CustomReflectable {
         self.secret = secret
     }
 
-    /// Reads a webhook's secret: `whsec_` and base 64, as Standard Webhooks writes it,
-    /// else the bytes of the text.
+    /// Reads a webhook's secret: base 64 behind `whsec_`, as Standard Webhooks writes it, or the
+    /// bytes of any other text.
     package init(webhookSecret text: String) throws(KeyError) {
         guard text.hasPrefix("whsec_") else {
             try self.init(secret: Array(text.utf8))

@@ -37,7 +37,7 @@ package struct PublicKey: Sendable {
         try self.init(x: Array(point[1...32]), y: Array(point[33...]))
     }
 
-    /// Whether `signature` is this key's for `bytes`; ES256 signatures as r‖s.
+    /// Whether `signature` is this key's for `bytes`; one by ES256 is written as r‖s.
     package func verifies(_ signature: [UInt8], for bytes: [UInt8]) -> Bool {
         let foreign = algorithm == .es256 ? ECSignature.der(fromRaw: signature) : signature
         guard let foreign, let context = EVP_MD_CTX_new() else { return false }
@@ -49,8 +49,7 @@ package struct PublicKey: Sendable {
             && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
     }
 
-    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); the library checks that
-    /// a point is on its curve.
+    /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); libcrypto checks that a point is on its curve.
     private static func read(_ bytes: [UInt8]) throws(KeyError) -> KeyHandle {
         let key = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
@@ -76,7 +75,7 @@ private enum DER {
 
     static func sequence(_ contents: [UInt8]) -> [UInt8] { item(0x30, contents) }
 
-    /// An unsigned number: without zeros in front but for one that keeps it positive.
+    /// An unsigned number, with a zero in front only where it would read as negative.
     static func integer(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         return item(2, (digits.first ?? 0x80) & 0x80 == 0 ? digits : [0] + digits)

@@ -38,10 +38,10 @@ enum SecretFile {
         return Array(bytes.prefix(count))
     }
 
-    /// Makes the file with mode 0600 unless there is one already, in which case that one stays.
+    /// Makes the file with mode 0600; a file that is there already stays as it is.
     ///
-    /// It is written under another name, synced, and only then linked to its own, so that it is
-    /// never seen half written.
+    /// The file is written under another name and synced before it gets its own name, so nobody
+    /// sees it half written.
     static func create(_ path: String, contents: [UInt8]) throws(KeyError) {
         let draft = path + "." + Base64URL.encoded(RandomBytes.make(9))
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -59,8 +59,7 @@ enum SecretFile {
         syncDirectory(of: path)
     }
 
-    /// Makes the new name durable; where the file system cannot do that, the
-    /// key is at worst made again.
+    /// Makes the new name durable; where the file system cannot, the key may have to be made again.
     private static func syncDirectory(of path: String) {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
         let directory = open(name.isEmpty ? "/" : name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

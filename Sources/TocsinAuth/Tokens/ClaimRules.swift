@@ -3,14 +3,14 @@ import TocsinCore
 
 /// What every token's claims must satisfy (RFC 7519 §4.1).
 struct ClaimRules: Sendable {
-    /// How far two clocks may be apart, for `nbf` and `iat`; `exp` is taken as it stands.
+    /// How far two clocks may be apart; it counts for `nbf` and `iat`, but not for `exp`.
     static let leewaySeconds = 60.0
 
     let issuer: String
-    /// Any of these must be the audience; nil: none is asked for.
+    /// The token's audience must be one of these; nil asks for none.
     let audiences: Set<String>?
 
-    /// When the token ends, or why it is not good at `now`.
+    /// When the token ends; throws when it is not good at `now`.
     func expiry(of claims: JSONObject, now: Timestamp) throws(TokenProblem) -> Timestamp {
         guard claims["iss"] == .string(issuer) else { throw .notAuthorized }
         if let audiences, !Self.audiences(in: claims).contains(where: audiences.contains) { throw .notAuthorized }
@@ -71,11 +71,10 @@ package enum OwnerClaims {
         return !text.hasPrefix(":") && !text.hasSuffix(":") && !text.contains("::")
     }
 
-    /// Subject and user name, which is empty when no claim has it; throws when one of them is no
-    /// valid text.
+    /// The subject and the user name; throws when either is no valid text.
     ///
-    /// A token without a user name owns nothing; it may read older rows whose owner is the subject
-    /// alone. A token without a subject is refused.
+    /// The user name is empty when no claim has one. A token without a user name owns nothing; it
+    /// may read older rows whose owner is the subject alone. A token without a subject is refused.
     static func read(
         _ claims: JSONObject,
         usernameClaims: [String] = usernameClaims
@@ -86,11 +85,10 @@ package enum OwnerClaims {
         return (UserID(subject), username)
     }
 
-    /// How many claims, and values of one, rules may look at.
+    /// How many claims rules may look at, and how many values of each.
     package static let maximumValues = 200
 
-    /// The claims that rules may name, such as `cognito:groups` or `email`: each that is
-    /// text or a list of texts.
+    /// The claims that are texts or lists of texts; rules may name these, as `cognito:groups`.
     static func named(in claims: JSONObject) -> [String: [String]] {
         var named: [String: [String]] = [:]
         for claim in claims.prefix(maximumValues) {

@@ -1,9 +1,8 @@
 extension ValidationRule {
-    /// Introspection nests no more lists than allowed, the list of all types counted;
-    /// not in the specification.
+    /// Introspection nests only as many lists as allowed, the list of all types included.
     ///
-    /// Without it `types { fields { type { fields { … } } } }` multiplies the
-    /// answer with every level.
+    /// The specification has no such rule. Without it, each level of
+    /// `types { fields { type { fields { … } } } }` would multiply the answer.
     static let maxIntrospectionDepth = ValidationRule("MaxIntrospectionDepth") { context in
         guard context.isUnfoldable else { return }
         var measure = ListDepthMeasure()
