@@ -69,7 +69,8 @@ package struct InputChecks: Sendable {
         if case .text("")? = input.value(ofFieldAt: model.knownPositions.key, in: model) {
             throw .badRequest("key must not be empty; leave it out instead.")
         }
-        if let priority = input.value(ofFieldAt: model.knownPositions.priority, in: model)?.int, !(1...5).contains(priority) {
+        let priority = input.value(ofFieldAt: model.knownPositions.priority, in: model)?.int
+        if let priority, !(1...5).contains(priority) {
             throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
     }
