@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// A program that measures on request, by lines (`scripts/peers/README.md`).
 struct PeerProcess {

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// A `live-readers` process and what it has seen.
 struct ReaderProcess {

@@ -43,18 +43,6 @@ struct RetentionRuleTests {
         #expect(cursor.table.discriminator == "Note")
     }
 
-    @Test("a model's own conflict handler goes before the one for all")
-    func handlers() {
-        var settings = ModelSettings()
-        settings.conflictHandlers["Note"] = .optimisticConcurrency
-        #expect(settings.handler(of: .sample([.declared("id")])) == .optimisticConcurrency)
-        #expect(settings.handler(of: .sample([.declared("id")], named: "Plan")) == .automerge)
-        settings.conflictHandler = .optimisticConcurrency
-        settings.conflictHandlers["Note"] = .automerge
-        #expect(settings.handler(of: .sample([.declared("id")])) == .automerge)
-        #expect(settings.handler(of: .sample([.declared("id")], named: "Plan")) == .optimisticConcurrency)
-    }
-
     @Test("changes are synchronised no further back than tombstones are kept")
     func windows() {
         let settings = ModelSettings()
