@@ -5,7 +5,7 @@ package import TocsinCore
 package struct P256Key: Sendable {
     /// An uncompressed point has this many bytes.
     package static let pointCount = 65
-    /// So has a private key.
+    /// A private key has this many bytes.
     package static let scalarCount = 32
 
     let handle: KeyHandle
