@@ -42,10 +42,11 @@ wait_for_file() {
     give_up "$3 was not ready after a minute."
 }
 
-# Sends a GraphQL request as admin and prints the answer: graphql BODY
+# Sends a GraphQL request as admin and prints the answer; arguments can be seen by everybody on the machine, so the token
+# is none of them: graphql BODY
 graphql() {
-    curl --silent --show-error --max-time 20 --header "Authorization: Bearer $token" \
-        --header 'Content-Type: application/json' --data "$1" "$address/graphql"
+    curl --silent --show-error --max-time 20 --header @- --header 'Content-Type: application/json' \
+        --data "$1" "$address/graphql" <<<"Authorization: Bearer $token"
 }
 
 # The id of the first topic in an answer that is not deleted, if there is one.
