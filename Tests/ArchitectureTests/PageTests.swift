@@ -60,6 +60,22 @@ struct PageTests {
         }
     }
 
+    @Test("delivery states lists each reason of our own, and no other")
+    func reasons() throws {
+        let page = try #require(Self.pages.first { $0.path == "docs/delivery-states.md" })
+        let listed = page.prose.compactMap { $0.text.firstMatch(of: /^\| [A-Z]+ `([A-Z_]+)` \|/)?.output.1 }
+        // In each file the first extensions are ours, and the providers' words come behind.
+        let ours = SourceFile.all(below: "Sources").filter {
+            $0.path.hasSuffix("/DeliveryReason.swift") || $0.path.hasSuffix("/ProviderReasons.swift")
+        }
+        let named = ours.flatMap { file in
+            file.lines.prefix { !$0.hasPrefix("// Apple's words") }
+                .compactMap { $0.firstMatch(of: /static let \w+: Self = "([A-Z_]+)"/)?.output.1 }
+        }
+        #expect(named.count > 20)
+        #expect(listed.sorted() == named.sorted())
+    }
+
     private static func attacks() throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Attacks")
