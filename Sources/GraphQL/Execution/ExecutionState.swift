@@ -31,16 +31,18 @@ struct ObjectGroup {
 
 /// What the resolvers of a request have given.
 ///
-/// Everything lies in a few piles that grow together, whatever number of rows and lists there is.
+/// Everything lies in a few arenas that grow together, whatever number of rows and lists there is.
 @usableFromInline
 struct ExecutionState: ~Copyable {
     private(set) var groups: Arena<ObjectGroup>
     private(set) var cells = Arena<Cell>(capacity: 8)
     private(set) var values: [JSONValue] = []
     private(set) var failures: [GraphQLError] = []
-    /// First, by the selection's number, the group of the level being gathered, below zero where
-    /// there is none; then the first cell of each column of each group, below zero where the field
-    /// is no column or was not resolved.
+    /// Two tables, with numbers below zero for what is not there.
+    ///
+    /// The first gives the group of the level being read, by the selection's number. The second
+    /// gives the first cell of each column of each group; a field that is no column, or was not
+    /// resolved, has none.
     private var offsets: Arena<Int>
     private let steps: PlanSteps
     private var firstOfLevel = 0

@@ -228,7 +228,9 @@ struct ErasedResolvers: Sendable {
     init() {}
 }
 
-/// The resolvers of a schema, found and checked; its identity is that of the executable schema.
+/// The resolvers of one executable schema, found and checked.
+///
+/// A class, because plans are kept by the object that they were made for.
 final class Bindings: Sendable {
     /// By the field's number.
     let resolvers: [ErasedResolver?]

@@ -54,8 +54,8 @@ struct ModelResolvers {
 
     // MARK: Writing
 
-    /// Creates are the hot path: what never waits is done in functions that cannot, whose
-    /// memory is not the task's.
+    /// Creates are the hot path. Work before the first `await` is synchronous, so its locals live on
+    /// the stack and not in the async frame.
     private func registerCreate(
         _ model: ModelType,
         at coordinate: String,

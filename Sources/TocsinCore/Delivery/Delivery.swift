@@ -1,4 +1,4 @@
-/// States of one message for one device (`docs/promises.md`).
+/// States of one message for one device (`docs/delivery-states.md`).
 package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
     case waiting, sending, accepted, failed, ended, expired, skipped
 }

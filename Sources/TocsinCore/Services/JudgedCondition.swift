@@ -10,7 +10,7 @@ package struct JudgedCondition: Sendable {
     /// Bytes that all its searches together may read.
     private let maximumBytes: Int
     /// The fields compared as they were read, and whether the condition held.
-    private var verdict: (values: [Int: FieldValue], holds: Bool)?
+    private var judgement: (values: [Int: FieldValue], holds: Bool)?
 
     /// A condition that no record has been held against yet; `maximumBytes` bounds the text it may
     /// search.
@@ -20,20 +20,20 @@ package struct JudgedCondition: Sendable {
         searchedFields = condition.searchedFields
     }
 
-    /// Whether it takes time to judge, so that it is worth to be judged on a reader.
+    /// Whether it takes time to judge, so that judging it on a reader is worth it.
     package var isSearch: Bool { !searchedFields.isEmpty }
 
     /// Judges it on a record that may have changed when the write is made.
     package mutating func judge(_ record: Record) {
         guard isWithinBound(record) else { return }
         let values = condition.comparedFields.map { ($0, record.values[$0]) }
-        verdict = (Dictionary(uniqueKeysWithValues: values), condition.matches(record))
+        judgement = (Dictionary(uniqueKeysWithValues: values), condition.matches(record))
     }
 
     /// Why a write to the record as it is stored now is refused; nil where the condition holds.
     package func refusal(of stored: Record) -> ServiceError? {
-        if let verdict, verdict.values.allSatisfy({ stored.values[$0.key].hasBytes(of: $0.value) }) {
-            return verdict.holds ? nil : .conditionFailed(stored)
+        if let judgement, judgement.values.allSatisfy({ stored.values[$0.key].hasBytes(of: $0.value) }) {
+            return judgement.holds ? nil : .conditionFailed(stored)
         }
         guard isWithinBound(stored) else {
             let bytes = stored.searchedBytes(of: searchedFields)

@@ -8,7 +8,8 @@
 ///
 /// The topics are locked first, so nothing that a draft is judged by changes before the commit. On
 /// PostgreSQL a batch costs two round trips: one for the locks and the topics, one for all that is
-/// written, its commit included.
+/// written, its commit included. Drafts with ids of their clients cost one more, for the look-up,
+/// and drafts with keys another.
 struct MessageBatch {
     private let makers: MessageMakers
     private let drafts: [MessageDraft]

@@ -48,8 +48,8 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     /// Hands the answer over, once.
     ///
-    /// What does not wait is done in functions that cannot: what they need is not
-    /// in the memory of the task.
+    /// Work before the first `await` is synchronous, so its locals live on the stack and not in the
+    /// async frame.
     func respond(to request: IncomingRequest, _ answer: (Answer) -> Void) async {
         guard request.path == settings.graphQLPath else { return await respondRouted(request, answer) }
         guard let agreement = agreement(on: request, answer) else { return }

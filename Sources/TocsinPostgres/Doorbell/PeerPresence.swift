@@ -1,21 +1,24 @@
 import TocsinCore
 
-/// Whether somebody may hear what this node rings; a node that is alone keeps its
-/// rings for whoever comes.
+/// Whether another node may hear what this node rings.
 ///
-/// **Why nobody who is there waits for a ring in vain.** A node enters the roster before it
-/// listens, and when it listens another connection of its says so on the same channel
-/// (`NotifyLine.listen`). So one that began to listen after this node did was heard, and one that
-/// did before stands in the roster: this node takes itself to be alone only when two looks at the
-/// roster, since its line came up or it heard anybody, found nobody; the second of them began after
-/// the first had ended, and so after that. After a word of another, or a line that was lost, it
-/// takes as many as a node stays in the roster seconds. What it rang while it thought itself alone
-/// is rung once it hears somebody: whatever it committed after the other had begun to listen and
-/// looked for itself is told within a moment.
+/// A node that is alone rings nobody. It keeps its rings, and rings once for them when it hears
+/// somebody, so another node learns within a moment of what was committed after it began to listen.
 ///
-/// A node that was stalled until the roster forgot it, or could not enter itself, greets every
-/// five seconds, and at once when it goes on; until it is heard it looks by itself, as every node
-/// does four times a second.
+/// **Why no node that is there waits for a ring in vain.** A node enters the registry before it
+/// listens. When it listens, another of its connections says so on the same channel
+/// (`NotifyLine.listen`).
+///
+/// 1. A node that began to listen after this one was heard by it.
+/// 2. A node that began before stands in the registry. This node takes itself to be alone only
+///    after two looks at the registry found nobody. Both began after its line came up, and the
+///    second after the first had ended.
+/// 3. After a word of another node, or after its line was lost, it takes as many looks as a node
+///    stays in the registry, in seconds.
+///
+/// A node that stalled until the registry forgot it, or could not enter itself, greets every five
+/// seconds, and at once when it goes on. Until it is heard it looks by itself, as every node does
+/// four times a second.
 struct PeerPresence {
     private static let firstLooks = 2
     /// Looks are a second apart or more.
@@ -35,7 +38,7 @@ struct PeerPresence {
     /// Another node has rung, or tried its line.
     mutating func heardWord() { looksToGo = Self.looksAfterWord }
 
-    /// A look at the roster has found others that live, or nobody.
+    /// A look at the registry has found others that live, or nobody.
     mutating func note(othersLive: Bool) {
         looksToGo = othersLive ? max(looksToGo, Self.firstLooks) : max(0, looksToGo - 1)
     }

@@ -1,6 +1,6 @@
 package import TocsinCore
 
-/// How the outbox works; the defaults are those of `docs/promises.md`.
+/// How the outbox works; `docs/settings.md` and `docs/delivery-states.md` explain them.
 package struct OutboxSettings: Sendable, Hashable {
     /// Tells nodes apart in leases.
     package var node = "node"

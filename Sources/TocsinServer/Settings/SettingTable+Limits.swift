@@ -134,7 +134,7 @@ extension SettingTable {
         .seconds("execution-seconds", \.limits.executionSeconds, 0.1...600, "How long an operation may take."),
     ]
 
-    static let dataLimits: [SettingDefinition] = [
+    static let database: [SettingDefinition] = [
         .integer(
             "database-readers",
             \.server.databaseReaders,
@@ -159,6 +159,22 @@ extension SettingTable {
         } text: {
             $0.server.doorbell.description
         },
+        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
+        .duration(
+            "messages-keep",
+            \.retention.keptSeconds,
+            60...(100 * 31_536_000),
+            "How long messages are kept, such as 90m, 12h, 30d or 1y; for ever unless set."
+        ),
+        .optionalInteger(
+            "messages-keep-per-topic",
+            \.retention.keptPerTopic,
+            1...1_000_000_000,
+            "How many messages of a topic are kept; all unless set."
+        ),
+    ]
+
+    static let dataLimits: [SettingDefinition] = [
         .integer("page-rows", \.limits.pageRows, 1...10_000, "Rows of a page that names no limit."),
         .integer("page-maximum-rows", \.limits.pageMaximumRows, 1...10_000, "Rows of the largest page."),
         .integer(
@@ -192,19 +208,6 @@ extension SettingTable {
             \.limits.clientIDs,
             ClientIDs.allCases.map(\.rawValue),
             "Ids that clients may choose for topics and messages. uuid: UUIDs and ULIDs; any: any text, for servers of one team."
-        ),
-        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
-        .duration(
-            "messages-keep",
-            \.retention.keptSeconds,
-            60...(100 * 31_536_000),
-            "How long messages are kept, such as 90m, 12h, 30d or 1y; for ever unless set."
-        ),
-        .optionalInteger(
-            "messages-keep-per-topic",
-            \.retention.keptPerTopic,
-            1...1_000_000_000,
-            "How many messages of a topic are kept; all unless set."
         ),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),

@@ -2,12 +2,13 @@ import TocsinCore
 
 /// An `INSERT` of rows whose values are parameters, `$1`, `$2`…, the same number for each row.
 ///
-/// How many rows are cheapest is the database's to say: SQLite runs one prepared statement once for
-/// each. Where each run is a message to a server, the rows go as one list a column, whatever their
-/// number, so that one statement is prepared: it costs two thirds of as many runs, pipelined, in
-/// the server and in the client. A column whose value is the same in all of them, as most of a
-/// message's are in a group, goes as that value alone: a second parameter for each column but the
-/// first, or in its place (`ListTexts`).
+/// SQLite runs one prepared statement once for each row. On PostgreSQL each run is a message to a
+/// server, so the rows go as one list a column. Then one statement serves any number of rows, at
+/// two thirds of what as many pipelined runs cost in the server and in the client.
+///
+/// Most columns of a group's messages have one value in all rows. Such a column goes as that value
+/// alone: in a second parameter, which each column but the first has, or in the place of the list
+/// (`ListTexts`).
 struct RowInsertion {
     /// What a parameter is.
     enum Kind: String {

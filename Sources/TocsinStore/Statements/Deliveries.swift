@@ -108,9 +108,10 @@ extension SQLReading {
         return Array(rows.prefix(limit))
     }
 
-    /// The deliveries of a message that a statement answers in order of their devices, and among
-    /// them those for which a run of an older version stands and the condition holds, which it does
-    /// for what the statement answers.
+    /// The deliveries of a message that a statement answers, in order of their devices.
+    ///
+    /// Runs that an older version wrote stand for deliveries too. Those for which the condition
+    /// holds are among the answer; it must hold for everything that the statement answers.
     func deliveries(
         _ statement: (sql: String, bindings: [SQLValue]),
         of message: MessageID,
