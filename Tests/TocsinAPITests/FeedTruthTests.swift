@@ -13,13 +13,13 @@ struct FeedTruthTests {
     func deletedTopic() async throws {
         let scene = try await FeedScene()
         let topic = try await scene.api.makeTopic()
-        let courier = TestCourier()
-        let sink = CourierSink(courier)
+        let sender = TestSender()
+        let sink = SenderSink(sender)
         let document = "subscription { onCreateMessage(topicId: \"\(topic)\") { title cursor } }"
         _ = await scene.api.subscribe(document, sink: sink)
         // Tells that the feed has seen the deletion.
         let (witness, _) = await scene.api.subscribe("subscription { onDeleteTopic { id } }")
-        courier.isFull.withLock { $0 = true }
+        sender.isFull.withLock { $0 = true }
         let cursors = try await scene.publish(["1", "2", "3"], to: [topic])
         let deleted = try await scene.api.run(
             "mutation($i: DeleteTopicInput!) { deleteTopic(input: $i) { id } }",
@@ -27,7 +27,7 @@ struct FeedTruthTests {
         )
         #expect(deleted["errors"] == nil, "\(deleted.serializedString())")
         _ = try await witness.take(1)
-        courier.makeRoom()
+        sender.makeRoom()
         #expect(titles(try await sink.inbox.take(4)) == ["1", "2", "3"])
         let failure = try #require(try sink.inbox.failure())
         #expect(failure["extensions"]?["code"] == "UNAUTHORIZED")

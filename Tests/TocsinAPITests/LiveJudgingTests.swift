@@ -31,13 +31,13 @@ struct LiveJudgingTests {
         let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
         let bobTopic = try await api.makeTopic("bobs", as: bob)
         let arrivals = Mutex([String]())
-        var sinks: [CourierSink] = []
+        var sinks: [SenderSink] = []
         for number in 0..<100 {
-            let sink = CourierSink(TestCourier { arrivals.withLock { $0.append("alice") } })
+            let sink = SenderSink(TestSender { arrivals.withLock { $0.append("alice") } })
             sinks.append(sink)
             _ = await api.subscribe(Self.follow("body: {notContains: \"\(number)-\"}"), sink: sink)
         }
-        let bobs = CourierSink(TestCourier { arrivals.withLock { $0.append("bob") } })
+        let bobs = SenderSink(TestSender { arrivals.withLock { $0.append("bob") } })
         _ = await api.subscribe("subscription { onCreateMessage { title } }", as: bob, sink: bobs)
         for title in ["a", "b", "c"] { try await api.publish(title, to: topic) }
         try await api.publish("x", to: bobTopic, as: bob)

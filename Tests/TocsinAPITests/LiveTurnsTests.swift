@@ -16,39 +16,39 @@ struct LiveTurnsTests {
         }
     }
 
-    @Test("while a courier has no room a group's events gather, and leave together and in order")
+    @Test("while a sender has no room a group's events gather, and leave together and in order")
     func gather() async throws {
         let api = try await APIHarness()
         let topic = try await api.makeTopic()
-        let courier = TestCourier()
-        let sink = CourierSink(courier)
+        let sender = TestSender()
+        let sink = SenderSink(sender)
         _ = await api.subscribe(Self.follow, sink: sink)
         // Another group, whose responses tell that the feed has seen the events.
         let (witness, _) = await api.subscribe("subscription { onCreateMessage { id title } }")
-        courier.isFull.withLock { $0 = true }
+        sender.isFull.withLock { $0 = true }
         for title in ["a", "b", "c", "d", "e"] { try await api.publish(title, to: topic) }
         _ = try await witness.take(5)
-        #expect(courier.sizes.withLock { $0 }.isEmpty)
-        courier.makeRoom()
+        #expect(sender.sizes.withLock { $0 }.isEmpty)
+        sender.makeRoom()
         #expect(try titles(await sink.inbox.takeResponses(5)) == ["a", "b", "c", "d", "e"])
-        #expect(courier.sizes.withLock { $0 } == [5])
+        #expect(sender.sizes.withLock { $0 } == [5])
     }
 
     @Test("who joins while events wait hears those that are committed after, and no others")
     func joining() async throws {
         let api = try await APIHarness()
         let topic = try await api.makeTopic()
-        let courier = TestCourier()
-        let (first, second) = (CourierSink(courier), CourierSink(courier))
+        let sender = TestSender()
+        let (first, second) = (SenderSink(sender), SenderSink(sender))
         let (witness, _) = await api.subscribe("subscription { onCreateMessage { id title } }")
         _ = await api.subscribe(Self.follow, sink: first)
-        courier.isFull.withLock { $0 = true }
+        sender.isFull.withLock { $0 = true }
         try await api.publish("before", to: topic)
         _ = try await witness.take(1)
         _ = await api.subscribe(Self.follow, sink: second)
         try await api.publish("after", to: topic)
         _ = try await witness.take(1)
-        courier.makeRoom()
+        sender.makeRoom()
         #expect(try titles(await first.inbox.takeResponses(2)) == ["before", "after"])
         #expect(try titles(await second.inbox.takeResponses(1)) == ["after"])
         try await api.publish("last", to: topic)
@@ -61,15 +61,15 @@ struct LiveTurnsTests {
         let arrivals = Mutex([String]())
         let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
         let bobTopic = try await api.makeTopic("bobs", as: bob)
-        var sinks: [CourierSink] = []
+        var sinks: [SenderSink] = []
         for number in 0..<200 {
-            let sink = CourierSink(TestCourier { arrivals.withLock { $0.append("alice") } })
+            let sink = SenderSink(TestSender { arrivals.withLock { $0.append("alice") } })
             sinks.append(sink)
             // A filter of its own makes a group of its own.
             let query = "subscription { onCreateMessage(filter: {type: {ne: \(1000 + number)}}) { title } }"
             _ = await api.subscribe(query, sink: sink)
         }
-        let bobs = CourierSink(TestCourier { arrivals.withLock { $0.append("bob") } })
+        let bobs = SenderSink(TestSender { arrivals.withLock { $0.append("bob") } })
         _ = await api.subscribe(Self.follow, as: bob, sink: bobs)
         try await api.publish("a", to: topic)
         try await api.publish("b", to: bobTopic, as: bob)
@@ -88,11 +88,11 @@ struct LiveTurnsTests {
         let api = try await APIHarness(waiting: LiveBacklog.Bound(events: events, bytes: bytes))
         let (topic, bob) = (try await api.makeTopic(), APIHarness.identity("bob"))
         let bobTopic = try await api.makeTopic("bobs", as: bob)
-        let courier = TestCourier()
-        let sink = CourierSink(courier)
+        let sender = TestSender()
+        let sink = SenderSink(sender)
         _ = await api.subscribe(Self.follow, sink: sink)
         let (bobSink, _) = await api.subscribe(Self.follow, as: bob)
-        courier.isFull.withLock { $0 = true }
+        sender.isFull.withLock { $0 = true }
         // Each about a kilobyte.
         for title in ["a", "b", "c", "d"] { try await api.publish(title, to: topic, with: ["body": Self.body]) }
         #expect(await sink.inbox.takeResponses(1).isEmpty)
@@ -110,10 +110,10 @@ struct LiveTurnsTests {
     func rest() async throws {
         let api = try await APIHarness(restTime: .seconds(3600))
         let topic = try await api.makeTopic()
-        let courier = TestCourier()
-        let many = (0..<32).map { _ in CourierSink(courier) }
+        let sender = TestSender()
+        let many = (0..<32).map { _ in SenderSink(sender) }
         for sink in many { _ = await api.subscribe(Self.follow, sink: sink) }
-        let few = CourierSink(courier)
+        let few = SenderSink(sender)
         let query = "subscription { onCreateMessage(filter: {type: {ne: 1000}}) { title } }"
         _ = await api.subscribe(query, sink: few)
         for title in ["a", "b"] {
@@ -121,27 +121,27 @@ struct LiveTurnsTests {
             #expect(try titles(await few.inbox.takeResponses(1)) == [title])
         }
         // Those of the few alone.
-        #expect(courier.sizes.withLock { $0 } == [1, 1])
+        #expect(sender.sizes.withLock { $0 } == [1, 1])
     }
 
     @Test("a message that many groups are to hear counts once, and no more once they have heard it")
     func sharedBytes() async throws {
         let api = try await APIHarness(waiting: LiveBacklog.Bound(bytes: 8_000))
         let topic = try await api.makeTopic()
-        let (courier, other) = (TestCourier(), TestCourier())
-        var sinks: [CourierSink] = []
+        let (sender, other) = (TestSender(), TestSender())
+        var sinks: [SenderSink] = []
         for number in 0..<20 {
-            let sink = CourierSink(number == 0 ? other : courier)
+            let sink = SenderSink(number == 0 ? other : sender)
             sinks.append(sink)
             let query = "subscription { onCreateMessage(filter: {type: {ne: \(1000 + number)}}) { title } }"
             _ = await api.subscribe(query, sink: sink)
         }
         for _ in 1...3 {
-            courier.isFull.withLock { $0 = true }
+            sender.isFull.withLock { $0 = true }
             for title in ["a", "b", "c"] { try await api.publish(title, to: topic, with: ["body": Self.body]) }
             // One has heard them, and the others are still to.
             #expect(try titles(await sinks[0].inbox.takeResponses(3)) == ["a", "b", "c"])
-            courier.makeRoom()
+            sender.makeRoom()
             for sink in sinks.dropFirst() {
                 #expect(try titles(await sink.inbox.takeResponses(3)) == ["a", "b", "c"])
             }
@@ -152,36 +152,36 @@ struct LiveTurnsTests {
     func rooms(every: Int) async throws {
         let api = try await APIHarness()
         let topic = try await api.makeTopic()
-        let courier = TestCourier()
-        let sinks = (0..<50).map { _ in CourierSink(courier) }
+        let sender = TestSender()
+        let sinks = (0..<50).map { _ in SenderSink(sender) }
         for sink in sinks { _ = await api.subscribe(Self.follow, sink: sink) }
         for number in 1...30 {
             try await api.publish(String(number), to: topic)
             if number % every == 0 {
-                courier.isFull.withLock { $0 = true }
+                sender.isFull.withLock { $0 = true }
             } else if number % every == 1 {
-                courier.makeRoom()
+                sender.makeRoom()
             }
         }
-        courier.makeRoom()
+        sender.makeRoom()
         for sink in sinks { #expect(try titles(await sink.inbox.takeResponses(30)) == (1...30).map(String.init)) }
     }
 }
 
-/// A sink that is reached by a courier.
-final class CourierSink: ResponseSink {
+/// A sink that is reached by a sender.
+final class SenderSink: ResponseSink {
     let inbox = CollectingSink()
-    private let own: TestCourier
+    private let own: TestSender
 
-    init(_ courier: TestCourier) { own = courier }
+    init(_ sender: TestSender) { own = sender }
 
-    var courier: (any ResponseCourier)? { own }
+    var sender: (any ResponseSender)? { own }
     func next(_ response: SharedResponse) { inbox.next(response) }
     func end(_ reason: StreamEnd) { inbox.end(reason) }
 }
 
-/// A courier that delivers at once and is full when told so.
-final class TestCourier: ResponseCourier {
+/// A sender that delivers at once and is full when told so.
+final class TestSender: ResponseSender {
     let isFull = Mutex(false)
     /// How many responses each delivery had.
     let sizes = Mutex([Int]())
@@ -190,7 +190,7 @@ final class TestCourier: ResponseCourier {
 
     init(delivered: @escaping @Sendable () -> Void = {}) { self.delivered = delivered }
 
-    func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
         guard !sinks.isEmpty else { return }
         sizes.withLock { $0.append(responses.count) }
         delivered()

@@ -75,7 +75,7 @@ struct FanOutTests {
         return followers
     }
 
-    @Test("each gets all of it once and in order, by courier or alone, over every carrier, in the same bytes")
+    @Test("each gets all of it once and in order, by sender or alone, over every carrier, in the same bytes")
     func order() async throws {
         let seed = UInt64.random(in: 1...UInt64.max)
         print("FanOutTests seed \(seed)")
@@ -103,7 +103,7 @@ struct FanOutTests {
         }
     }
 
-    @Test("an end comes after what was handed over by courier before it")
+    @Test("an end comes after what was handed over by sender before it")
     func end() async throws {
         try await TestServer.with { server in
             var clients: [RawClient] = []
@@ -140,7 +140,7 @@ struct FanOutTests {
         }
     }
 
-    @Test("a courier with much to do says so, wakes who waits, and every socket gets everything")
+    @Test("a sender with much to do says so, wakes who waits, and every socket gets everything")
     func room() async throws {
         try await TestServer.with { server in
             var clients: [RawClient] = []

@@ -29,7 +29,7 @@ public protocol ResponseSink: AnyObject, Sendable {
     /// handed over is there still.
     func allTaken() async
     /// Who reaches this sink together with others; `nil` when nobody does. It never changes.
-    var courier: (any ResponseCourier)? { get }
+    var sender: (any ResponseSender)? { get }
 }
 
 extension ResponseSink {
@@ -40,16 +40,16 @@ extension ResponseSink {
     /// Returns at once: a sink without a queue keeps nothing.
     public func allTaken() async {}
     /// Nobody: responses are handed over one by one.
-    public var courier: (any ResponseCourier)? { nil }
+    public var sender: (any ResponseSender)? { nil }
 }
 
 /// Carries responses to many sinks at once, so that a response to thousands costs one hop to their
 /// thread and not thousands.
-public protocol ResponseCourier: AnyObject, Sendable {
+public protocol ResponseSender: AnyObject, Sendable {
     /// Hands the responses in their order to each of these sinks of its own.
     ///
     /// What one sink gets keeps its order, whichever way it was handed over.
-    func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink])
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink])
     /// Whether responses for these sinks would soon be on their way; if not, it calls
     /// `wake` once when they would.
     ///

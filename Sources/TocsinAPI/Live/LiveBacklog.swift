@@ -28,7 +28,7 @@ package struct LiveBacklog {
         var events = Line<LiveEvent>()
         /// It stands in its owner's line.
         var isListed = false
-        /// It waits for room at a courier, or rests.
+        /// It waits for room at a sender, or rests.
         var isParked = false
         /// It has rested since events were taken for it.
         var hasRested = false

@@ -3,7 +3,7 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-// From a commit to the couriers: events find their owners, owners take turns, in which events find
+// From a commit to the senders: events find their owners, owners take turns, in which events find
 // groups and these theirs.
 extension LiveFeed {
     /// Bytes of responses that are handed over at once, at most.
@@ -38,7 +38,7 @@ extension LiveFeed {
         for owner in full { endGroups(of: owner) }
     }
 
-    /// Gives owners their turns, several at a time, until the bell is no more.
+    /// Gives owners their turns, several at a time, until the signal ends.
     func takeTurns() async {
         await withDiscardingTaskGroup { workers in
             for await _ in turns {
@@ -146,7 +146,7 @@ extension LiveFeed {
     private func goOn(with group: LiveGroup?) {
         guard let group else { return }
         state.withLock { $0.backlog.unpark(group) }
-        bell.yield()
+        turnSignal.yield()
     }
 
     /// Ends an owner's subscriptions, whose events have become too many to wait.

@@ -64,9 +64,9 @@ package final class LiveFeed: Sendable {
     private let unsorted: CommitBound
     /// How much text filters may search.
     let judging: LiveJudging.Bound
-    /// Rings when an owner may have a turn.
+    /// Signals that an owner may have a turn.
     let turns: AsyncStream<Void>
-    let bell: AsyncStream<Void>.Continuation
+    let turnSignal: AsyncStream<Void>.Continuation
     /// How long a large group rests before each of its turns.
     let restTime: Duration
     let state: Mutex<State>
@@ -96,7 +96,7 @@ package final class LiveFeed: Sendable {
         self.executor = executor
         cursors = sealer
         state = Mutex(State(backlog: LiveBacklog(waiting)))
-        (turns, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (turns, turnSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
         self.unsorted = unsorted
         hub.add(hearing: [.records, .accessEnded]) { [weak self] events in self?.take(events) }
@@ -137,9 +137,9 @@ package final class LiveFeed: Sendable {
                 state.unsortedBytes -= commit.bytes
                 return state.backlog.isAnybodyNext
             }
-            if isAnybodyNext { bell.yield() }
+            if isAnybodyNext { turnSignal.yield() }
         }
-        bell.finish()
+        turnSignal.finish()
         await turns
         await deliveries
     }

@@ -32,7 +32,7 @@ final class LiveGroup: Sendable {
 
     private struct State {
         var members: [ObjectIdentifier: LiveMember] = [:]
-        /// The members by their couriers; nil when they have changed.
+        /// The members by their senders; nil when they have changed.
         var rosters: [LiveRoster]?
     }
 
@@ -70,7 +70,7 @@ final class LiveGroup: Sendable {
 
     var snapshot: [LiveMember] { state.withLock { Array($0.members.values) } }
 
-    /// The members as they are now, by their couriers.
+    /// The members as they are now, by their senders.
     var rosters: [LiveRoster] {
         state.withLock { state in
             if let rosters = state.rosters { return rosters }

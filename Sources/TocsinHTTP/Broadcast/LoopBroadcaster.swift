@@ -5,18 +5,18 @@ import Synchronization
 /// Hands what subscriptions bring to the connections of one event loop: a little in each turn, the
 /// owners one after the other, so that neither requests nor other owners wait for a fan-out.
 final class LoopBroadcaster: Sendable {
-    private struct WeakLane {
-        weak var lane: OwnerQueue?
+    private struct WeakQueue {
+        weak var queue: OwnerQueue?
     }
 
     private struct State {
-        var lanes: [String: WeakLane] = [:]
+        var queues: [String: WeakQueue] = [:]
         /// Those with work, in their order.
         var listed = CircularBuffer<OwnerQueue>()
         var isTurnDue = false
     }
 
-    /// A write costs about as much as handling so many letters.
+    /// A write costs about as much as handling so many items.
     private static let effortOfSink = 8
     /// Less would spend much on coming back: between turns the loop looks through the
     /// timers of all its connections.
@@ -33,31 +33,31 @@ final class LoopBroadcaster: Sendable {
         executor = LoopExecutor(loop)
     }
 
-    /// The lane of an owner's connections.
-    func lane(of owner: String) -> OwnerQueue {
+    /// The queue of an owner's connections.
+    func queue(of owner: String) -> OwnerQueue {
         state.withLock { state in
-            if let lane = state.lanes[owner]?.lane { return lane }
-            let lane = OwnerQueue(owner: owner, on: self)
-            state.lanes[owner] = WeakLane(lane: lane)
-            return lane
+            if let queue = state.queues[owner]?.queue { return queue }
+            let queue = OwnerQueue(owner: owner, on: self)
+            state.queues[owner] = WeakQueue(queue: queue)
+            return queue
         }
     }
 
-    /// The lane of an owner has gone, unless there is a new one.
+    /// The queue of an owner has gone, unless there is a new one.
     func forget(_ owner: String) {
         let newer = state.withLock { state in
-            let lane = state.lanes[owner]?.lane
-            if lane == nil { state.lanes[owner] = nil }
-            return lane
+            let queue = state.queues[owner]?.queue
+            if queue == nil { state.queues[owner] = nil }
+            return queue
         }
         // If that is the last reference to it, it comes here itself: not while the lock is held.
         withExtendedLifetime(newer) {}
     }
 
-    /// The lane has work.
-    func enlist(_ lane: OwnerQueue) {
+    /// The queue has work.
+    func schedule(_ queue: OwnerQueue) {
         let isFirst = state.withLock { state in
-            state.listed.append(lane)
+            state.listed.append(queue)
             guard !state.isTurnDue else { return false }
             state.isTurnDue = true
             return true
@@ -66,27 +66,27 @@ final class LoopBroadcaster: Sendable {
     }
 
     private func turn() {
-        var receivers: [any LetterReceiver] = []
+        var receivers: [any ItemReceiver] = []
         var outlets: [OutboundQueue] = []
         var effort = 0
-        while effort < Self.effortOfTurn, let lane = state.withLock({ $0.listed.popFirst() }) {
-            guard let work = lane.take(sinks: Self.sinksAtOnce) else { continue }
+        while effort < Self.effortOfTurn, let queue = state.withLock({ $0.listed.popFirst() }) {
+            guard let work = queue.take(sinks: Self.sinksAtOnce) else { continue }
             switch work {
-            case .one(let mailbox, let letter):
+            case .one(let socketQueue, let item):
                 effort += 1
-                guard let receiver = mailbox.taken(letter) else { break }
+                guard let receiver = socketQueue.taken(item) else { break }
                 if !receiver.isReceiving {
                     receiver.isReceiving = true
                     receivers.append(receiver)
                 }
-                receiver.receive(letter)
+                receiver.receive(item)
             case .some(let batch, let sinks):
                 effort += Self.effortOfSink * sinks.count
                 for sink in sinks {
                     if let outlet = (sink as? SocketSink)?.pass(batch) { outlets.append(outlet) }
                 }
             }
-            state.withLock { $0.listed.append(lane) }
+            state.withLock { $0.listed.append(queue) }
         }
         // What one connection has received in this turn is one write.
         for receiver in receivers { receiver.settle() }
@@ -106,27 +106,27 @@ final class LoopBroadcaster: Sendable {
 }
 
 /// A connection, as what subscriptions bring reaches it; confined to its event loop.
-protocol LetterReceiver: AnyObject {
+protocol ItemReceiver: AnyObject {
     /// It has received something that was not settled yet. Set by who hands it over.
     var isReceiving: Bool { get set }
     /// Takes what one subscription brought.
-    func receive(_ letter: SocketMailbox.Letter)
+    func receive(_ item: SocketQueue.Item)
     /// All of this turn has been received: it may be written.
     func settle()
 }
 
-/// The deliveries of a server's event loops.
-final class LoopDeliveries: Sendable {
+/// The broadcasters of a server's event loops.
+final class LoopBroadcasters: Sendable {
     private let loops = Mutex<[ObjectIdentifier: LoopBroadcaster]>([:])
 
-    /// The delivery of a loop.
-    func delivery(on loop: any EventLoop) -> LoopBroadcaster {
+    /// The broadcaster of a loop.
+    func broadcaster(on loop: any EventLoop) -> LoopBroadcaster {
         loops.withLock { loops in
             let key = ObjectIdentifier(loop)
-            if let delivery = loops[key] { return delivery }
-            let delivery = LoopBroadcaster(loop)
-            loops[key] = delivery
-            return delivery
+            if let broadcaster = loops[key] { return broadcaster }
+            let broadcaster = LoopBroadcaster(loop)
+            loops[key] = broadcaster
+            return broadcaster
         }
     }
 }

@@ -4,71 +4,71 @@ import Synchronization
 
 /// What waits for the connections of one owner on one event loop, in the order in which it came.
 ///
-/// Everything a subscription brings goes through the lane of its connection, so that
+/// Everything a subscription brings goes through the queue of its connection, so that
 /// nothing overtakes anything.
-final class OwnerQueue: ResponseCourier, Sendable {
+final class OwnerQueue: ResponseSender, Sendable {
     /// What is to be done.
     enum Work {
         /// One thing one subscription brought.
-        case one(SocketMailbox, SocketMailbox.Letter)
+        case one(SocketQueue, SocketQueue.Item)
         /// Responses for some of the sinks they go to.
         case some(ResponseBatch, ArraySlice<any ResponseSink>)
     }
 
-    fileprivate enum Letter {
-        case one(SocketMailbox, SocketMailbox.Letter)
+    fileprivate enum Item {
+        case one(SocketQueue, SocketQueue.Item)
         case many(SharedWrite)
     }
 
     fileprivate struct State {
-        var letters = CircularBuffer<Letter>()
+        var items = CircularBuffer<Item>()
         /// How many writes to sinks wait.
         var writes = 0
         /// The loop knows that something waits.
         var isListed = false
         var wakers: [@Sendable () -> Void] = []
 
-        /// The round that responses for these sinks can join: the last letter, so
+        /// The write that responses for these sinks can join: the last item, so
         /// that nothing is overtaken.
         func joinable(_ sinks: [any ResponseSink]) -> SharedWrite? {
-            guard case .many(let round)? = letters.last, round.isFor(sinks) else { return nil }
-            return round
+            guard case .many(let write)? = items.last, write.isFor(sinks) else { return nil }
+            return write
         }
     }
 
     /// Below so many waiting writes more is welcome: some milliseconds' work.
     fileprivate static let roomyWrites = 256
     private let owner: String
-    private let delivery: LoopBroadcaster
+    private let broadcaster: LoopBroadcaster
     private let state = Mutex(State())
 
-    init(owner: String, on delivery: LoopBroadcaster) {
+    init(owner: String, on broadcaster: LoopBroadcaster) {
         self.owner = owner
-        self.delivery = delivery
+        self.broadcaster = broadcaster
     }
 
-    deinit { delivery.forget(owner) }
+    deinit { broadcaster.forget(owner) }
 
-    func deliver(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
         guard !sinks.isEmpty, !responses.isEmpty else { return }
         let isNews = state.withLock { state in
-            var round: SharedWrite
+            var write: SharedWrite
             if let running = state.joinable(sinks) {
-                state.letters.removeLast()
-                round = running
+                state.items.removeLast()
+                write = running
             } else {
-                round = SharedWrite(sinks)
+                write = SharedWrite(sinks)
             }
-            state.writes -= round.writes
-            round.join(responses)
-            state.writes += round.writes
-            return state.append(.many(round))
+            state.writes -= write.sinksLeft
+            write.join(responses)
+            state.writes += write.sinksLeft
+            return state.append(.many(write))
         }
-        if isNews { delivery.enlist(self) }
+        if isNews { broadcaster.schedule(self) }
     }
 
-    func post(_ letter: SocketMailbox.Letter, to mailbox: SocketMailbox) {
-        if state.withLock({ $0.append(.one(mailbox, letter)) }) { delivery.enlist(self) }
+    func post(_ item: SocketQueue.Item, to socketQueue: SocketQueue) {
+        if state.withLock({ $0.append(.one(socketQueue, item)) }) { broadcaster.schedule(self) }
     }
 
     func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool {
@@ -79,7 +79,7 @@ final class OwnerQueue: ResponseCourier, Sendable {
         }
     }
 
-    /// The next work, for so many sinks at most; when there is none the lane is no longer listed.
+    /// The next work, for so many sinks at most; when there is none the queue is no longer listed.
     func take(sinks limit: Int) -> Work? {
         let (work, wakers) = state.withLock { $0.take(limit) }
         for wake in wakers { wake() }
@@ -89,24 +89,24 @@ final class OwnerQueue: ResponseCourier, Sendable {
 
 extension OwnerQueue.State {
     /// Answers whether the loop must be told.
-    mutating func append(_ letter: OwnerQueue.Letter) -> Bool {
-        letters.append(letter)
+    mutating func append(_ item: OwnerQueue.Item) -> Bool {
+        items.append(item)
         defer { isListed = true }
         return !isListed
     }
 
     /// The next work, and whom to wake.
     mutating func take(_ limit: Int) -> (OwnerQueue.Work?, [@Sendable () -> Void]) {
-        switch letters.popFirst() {
+        switch items.popFirst() {
         case nil:
             isListed = false
             return (nil, [])
-        case .one(let mailbox, let letter)?: return (.one(mailbox, letter), [])
-        case .many(var round)?:
-            writes -= round.writes
-            let (slice, batch, isLess) = round.take(limit)
-            writes += round.writes
-            if !round.isOver { letters.prepend(.many(round)) }
+        case .one(let socketQueue, let item)?: return (.one(socketQueue, item), [])
+        case .many(var write)?:
+            writes -= write.sinksLeft
+            let (slice, batch, isLess) = write.take(limit)
+            writes += write.sinksLeft
+            if !write.isOver { items.prepend(.many(write)) }
             guard isLess || writes < OwnerQueue.roomyWrites else { return (.some(batch, slice), []) }
             defer { wakers = [] }
             return (.some(batch, slice), wakers)

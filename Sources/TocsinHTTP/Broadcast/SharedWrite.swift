@@ -1,10 +1,9 @@
 import GraphQLTransport
 
-/// Responses on their round of the sinks they go to.
+/// Responses that are being written to the sinks they go to, one sink after the other, in a circle.
 ///
-/// Later responses for the same sinks join wherever the round stands and leave it when
-/// they have been everywhere, so that each sink gets in one write all that has come since
-/// its last turn, in order.
+/// Later responses for the same sinks join wherever the circle stands. They leave it when every
+/// sink has them. So each sink gets at once all that has come since its last turn, in order.
 struct SharedWrite {
     private let sinks: [any ResponseSink]
     /// Whose turn it is next.
@@ -27,8 +26,8 @@ struct SharedWrite {
         }
     }
 
-    /// How many writes are left.
-    var writes: Int { batches.last?.left ?? 0 }
+    /// How many sinks are still to be written to.
+    var sinksLeft: Int { batches.last?.left ?? 0 }
 
     var isOver: Bool { batches.isEmpty }
 

@@ -67,7 +67,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         self.parts = parts
         self.registration = registration
         connectionNumber = connection.number
-        executor = parts.deliveries.delivery(on: channel.eventLoop).executor
+        executor = parts.broadcasters.broadcaster(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
         reader = RequestReader(parts.headCheck, connection, parts.budget)

@@ -12,7 +12,7 @@ final class OutboundQueue {
     /// Told when more waits than may.
     var exceeded: () -> Void = {}
     /// What among all that waits has waited for room before: it is bounded already.
-    var stored: () -> SocketMailbox.Load = { SocketMailbox.Load() }
+    var stored: () -> SocketQueue.Load = { SocketQueue.Load() }
     /// Whose memory it is that waits.
     var holder: () -> MemoryHolder = { .address(nil) }
     /// Whoever appends will flush too, in this turn.
@@ -132,7 +132,7 @@ final class OutboundQueue {
         context = nil
         drained = {}
         exceeded = {}
-        stored = { SocketMailbox.Load() }
+        stored = { SocketQueue.Load() }
         holder = { .address(nil) }
         pending = ByteBuffer()
         share = nil
@@ -155,7 +155,7 @@ final class OutboundQueue {
         let events = pendingEvents + inFlightEvents
         if bytes <= maximumBytes, events <= maximumEvents { return true }
         let stored = stored()
-        return bytes <= maximumBytes + stored.bytes && events <= maximumEvents + stored.letters
+        return bytes <= maximumBytes + stored.bytes && events <= maximumEvents + stored.items
     }
 
     private func scheduleFlush() {

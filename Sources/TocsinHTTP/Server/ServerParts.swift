@@ -11,7 +11,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let headCheck: RequestHeadCheck
     let registry: ConnectionRegistry
     let socketGroups: SocketGroups
-    let deliveries = LoopDeliveries()
+    let broadcasters = LoopBroadcasters()
     let subscriptionGroups: SocketGroups
     let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]

@@ -45,7 +45,7 @@ final class SocketPerformer<Service: GraphQLService> {
     let parts: ServerParts<Service>
     let loop: any EventLoop
     let executor: LoopExecutor
-    let mailbox: SocketMailbox
+    let socketQueue: SocketQueue
     var operations: [Int: Operation] = [:]
     var caller: Service.Caller?
     /// How often the caller has shown a newer token.
@@ -61,7 +61,7 @@ final class SocketPerformer<Service: GraphQLService> {
     private(set) var holder: MemoryHolder
     /// Told when the caller has been let in.
     var letIn: () -> Void = {}
-    private var lane: OwnerQueue?
+    private var ownerQueue: OwnerQueue?
     /// What it sends will be settled at the end of this turn.
     var isReceiving = false
     private let expiries: TokenExpiries
@@ -71,9 +71,9 @@ final class SocketPerformer<Service: GraphQLService> {
         self.parts = parts
         self.session = session
         self.loop = loop
-        executor = parts.deliveries.delivery(on: loop).executor
+        executor = parts.broadcasters.broadcaster(on: loop).executor
         holder = .address(client)
-        mailbox = SocketMailbox(parts.settings)
+        socketQueue = SocketQueue(parts.settings)
         expiries = TokenExpiries(loop, now: parts.now)
         limit = ExecutionLimit(loop, milliseconds: parts.settings.answerMilliseconds)
     }
@@ -83,7 +83,7 @@ final class SocketPerformer<Service: GraphQLService> {
     func start(_ outlet: OutboundQueue, output: @escaping (Output) -> Void) {
         self.output = output
         self.outlet = outlet
-        mailbox.open(NIOLoopBound<any LetterReceiver>(self, eventLoop: loop))
+        socketQueue.open(NIOLoopBound<any ItemReceiver>(self, eventLoop: loop))
         handle(.opened)
         if let caller { watchExpiry(of: caller) }
         watchLifetime()
@@ -96,7 +96,7 @@ final class SocketPerformer<Service: GraphQLService> {
         letIn = {}
         if let socketGroup { parts.socketGroups.leave(socketGroup) }
         socketGroup = nil
-        mailbox.close()
+        socketQueue.close()
         authentication?.cancel()
         let running = operations.values
         operations = [:]
@@ -137,10 +137,10 @@ final class SocketPerformer<Service: GraphQLService> {
     }
 
     /// What waited for room before it was sent and is not out yet.
-    var stored: SocketMailbox.Load { mailbox.stored }
+    var stored: SocketQueue.Load { socketQueue.stored }
 
     /// Whatever was sent is out.
-    func allWritten() { mailbox.allWritten() }
+    func allWritten() { socketQueue.allWritten() }
 
     private func set(_ timer: SessionTimer, _ milliseconds: Int) {
         let deadline = timers[timer] ?? ConnectionDeadline(loop)
@@ -150,23 +150,23 @@ final class SocketPerformer<Service: GraphQLService> {
 }
 
 // What subscriptions bring.
-extension SocketPerformer: LetterReceiver {
-    /// The lane of all that this connection's subscriptions bring, chosen by whose the first is.
-    func lane(of caller: Service.Caller) -> OwnerQueue {
-        if let lane { return lane }
-        let lane = parts.deliveries.delivery(on: loop).lane(of: parts.service.socketGroup(of: caller) ?? "")
-        self.lane = lane
-        return lane
+extension SocketPerformer: ItemReceiver {
+    /// The owner queue of all that this connection's subscriptions bring, chosen by whose the first is.
+    func ownerQueue(of caller: Service.Caller) -> OwnerQueue {
+        if let ownerQueue { return ownerQueue }
+        let ownerQueue = parts.broadcasters.broadcaster(on: loop).queue(of: parts.service.socketGroup(of: caller) ?? "")
+        self.ownerQueue = ownerQueue
+        return ownerQueue
     }
 
-    func receive(_ letter: SocketMailbox.Letter) {
-        switch letter.content {
+    func receive(_ item: SocketQueue.Item) {
+        switch item.content {
         case .next(let response):
-            operations[letter.number]?.sink?.note(response.cursor)
-            handle(.next(letter.number, response))
+            operations[item.number]?.sink?.note(response.cursor)
+            handle(.next(item.number, response))
         case .end(let reason):
-            _ = remove(letter.number)
-            handle(.ended(letter.number, reason))
+            _ = remove(item.number)
+            handle(.ended(item.number, reason))
         case .overflow: overflowed()
         }
     }

@@ -1,7 +1,7 @@
 import GraphQLTransport
 import Synchronization
 
-/// The sink of one subscription: a slot of its connection's mailbox, until it is closed.
+/// The sink of one subscription: a slot of its connection's queue, until it is closed.
 final class SocketSink: ResponseSink {
     private struct State {
         /// Where responses for many go; nil when nothing is wanted any more.
@@ -18,30 +18,30 @@ final class SocketSink: ResponseSink {
     /// Whose subscription it is, where these are counted.
     let group: String?
     let number: Int
-    private let mailbox: SocketMailbox
-    private let lane: OwnerQueue
+    private let socketQueue: SocketQueue
+    private let ownerQueue: OwnerQueue
     private let isClosed = Atomic(false)
 
-    init(number: Int, group: String?, mailbox: SocketMailbox, lane: OwnerQueue) {
+    init(number: Int, group: String?, socketQueue: SocketQueue, ownerQueue: OwnerQueue) {
         self.number = number
         self.group = group
-        self.mailbox = mailbox
-        self.lane = lane
+        self.socketQueue = socketQueue
+        self.ownerQueue = ownerQueue
     }
 
-    var courier: (any ResponseCourier)? { lane }
+    var sender: (any ResponseSender)? { ownerQueue }
 
     func next(_ response: SharedResponse) { post(.next(response)) }
 
     func end(_ reason: StreamEnd) { post(.end(reason)) }
 
-    func turn(_ body: () async -> Bool) async -> Bool { await mailbox.turn(of: number, body) }
+    func turn(_ body: () async -> Bool) async -> Bool { await socketQueue.turn(of: number, body) }
 
     func room(for response: SharedResponse) async {
-        await mailbox.room(for: SocketMailbox.Letter(number: number, content: .next(response)))
+        await socketQueue.room(for: SocketQueue.Item(number: number, content: .next(response)))
     }
 
-    func allTaken() async { await mailbox.allTaken() }
+    func allTaken() async { await socketQueue.allTaken() }
 
     /// From now on responses for many go there in this envelope; on the loop.
     func open(_ outlet: OutboundQueue?, _ envelope: ResponseEnvelope?) {
@@ -73,8 +73,8 @@ final class SocketSink: ResponseSink {
     /// Where in its stream the last response that was sent stands; on the loop.
     var lastCursor: String? { state.lastCursor }
 
-    private func post(_ content: SocketMailbox.Content) {
+    private func post(_ content: SocketQueue.Content) {
         guard !isClosed.load(ordering: .relaxed) else { return }
-        mailbox.post(.init(number: number, content: content), by: lane)
+        socketQueue.post(.init(number: number, content: content), by: ownerQueue)
     }
 }

@@ -16,7 +16,7 @@ final class EchoService: GraphQLService {
     private struct State {
         var sinks: [Int: any ResponseSink] = [:]
         var lastSink = 0
-        var rosters: [(any ResponseCourier, [any ResponseSink])] = []
+        var rosters: [(any ResponseSender, [any ResponseSink])] = []
         var hasChanged = true
         var gates: [CheckedContinuation<Void, Never>] = []
         var areGatesOpen = false
@@ -179,24 +179,24 @@ final class EchoService: GraphQLService {
         for sink in state.withLock({ Array($0.sinks.values) }) { sink.next(response) }
     }
 
-    /// Hands the responses to all subscribers by their couriers.
+    /// Hands the responses to all subscribers by their senders.
     func publishTogether(_ bodies: [[UInt8]]) {
         let responses = bodies.map { SharedResponse(body: $0) }
-        for (courier, sinks) in rosters { courier.deliver(responses, to: sinks) }
+        for (sender, sinks) in rosters { sender.send(responses, to: sinks) }
     }
 
-    /// Whether all couriers have room; the first that has none will call.
+    /// Whether all senders have room; the first that has none will call.
     func hasRoom(orCall wake: @escaping @Sendable () -> Void) -> Bool {
-        rosters.allSatisfy { courier, sinks in courier.hasRoom(for: sinks, orCall: wake) }
+        rosters.allSatisfy { sender, sinks in sender.hasRoom(for: sinks, orCall: wake) }
     }
 
-    /// The subscribers by courier; the same lists until somebody comes or goes.
-    private var rosters: [(any ResponseCourier, [any ResponseSink])] {
+    /// The subscribers by sender; the same lists until somebody comes or goes.
+    private var rosters: [(any ResponseSender, [any ResponseSink])] {
         state.withLock { state in
             if !state.hasChanged { return state.rosters }
             let all = state.sinks.keys.sorted().compactMap { state.sinks[$0] }
-            let byCourier = Dictionary(grouping: all) { $0.courier.map { ObjectIdentifier($0) } }
-            state.rosters = byCourier.values.compactMap { sinks in sinks.first?.courier.map { ($0, sinks) } }
+            let bySender = Dictionary(grouping: all) { $0.sender.map { ObjectIdentifier($0) } }
+            state.rosters = bySender.values.compactMap { sinks in sinks.first?.sender.map { ($0, sinks) } }
             state.hasChanged = false
             return state.rosters
         }

@@ -1,7 +1,7 @@
 import Synchronization
 
 // The turns in which stored responses are left, one at a time for a connection.
-extension SocketMailbox {
+extension SocketQueue {
     /// Who waits for a turn.
     struct TurnWaiter: Sendable {
         let ticket: Int
@@ -10,7 +10,7 @@ extension SocketMailbox {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    /// Runs `body` when it is this subscription's turn; false, without running it, when the mailbox
+    /// Runs `body` when it is this subscription's turn; false, without running it, when the queue
     /// is closed or the task is cancelled.
     func turn(of number: Int, _ body: () async -> Bool) async -> Bool {
         guard await beginTurn(of: number) else { return false }
@@ -18,10 +18,10 @@ extension SocketMailbox {
         return await body()
     }
 
-    /// Waits, in a turn, until the letter has room, the mailbox is closed or the task is cancelled.
-    func room(for letter: Letter) async {
+    /// Waits, in a turn, until the item has room, the queue is closed or the task is cancelled.
+    func room(for item: Item) async {
         let hasRoom = { (state: borrowing State) in
-            state.receiver == nil || state.stored.takes(letter.size, within: self.maximumStored)
+            state.receiver == nil || state.stored.takes(item.size, within: self.maximumStored)
         }
         // Nearly always there is some.
         if state.withLock({ hasRoom($0) }) { return }
@@ -40,9 +40,9 @@ extension SocketMailbox {
         }
     }
 
-    /// Waits, in a turn, until all that was left in turns is written or the mailbox is closed.
+    /// Waits, in a turn, until all that was left in turns is written or the queue is closed.
     func allTaken() async {
-        let isTaken = { (state: borrowing State) in state.receiver == nil || state.stored.letters == 0 }
+        let isTaken = { (state: borrowing State) in state.receiver == nil || state.stored.items == 0 }
         if state.withLock({ isTaken($0) }) { return }
         let ticket = makeTicket()
         await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ extension SocketMailbox {
     /// Everything taken so far has been written.
     func allWritten() {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
-            guard state.load.letters == 0 else { return [:] }
+            guard state.load.items == 0 else { return [:] }
             state.stored = Load()
             defer { state.waiters = [:] }
             return state.waiters

@@ -3,13 +3,13 @@ import NIOCore
 import Synchronization
 
 /// What the subscriptions of one connection may leave for it, from any thread; its
-/// lane carries it to the loop.
+/// owner queue carries it to the loop.
 ///
 /// Bounded: what does not fit is told as an overflow, and nothing more is taken. What is left in
 /// turns waits for room instead, in a bound of its own.
-final class SocketMailbox: Sendable {
+final class SocketQueue: Sendable {
     /// One thing a subscription brought.
-    struct Letter: Sendable {
+    struct Item: Sendable {
         let number: Int
         let content: Content
     }
@@ -24,12 +24,12 @@ final class SocketMailbox: Sendable {
 
     /// How much something is.
     struct Load: Sendable {
-        var letters = 0
+        var items = 0
         var bytes = 0
 
         /// Whether so many bytes more stay within a bound; the first always do.
         func takes(_ more: Int, within bound: Load) -> Bool {
-            letters == 0 || letters < bound.letters && bytes + more <= bound.bytes
+            items == 0 || items < bound.items && bytes + more <= bound.bytes
         }
     }
 
@@ -46,7 +46,7 @@ final class SocketMailbox: Sendable {
         /// Who waits until all is written.
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastTicket = 0
-        var receiver: NIOLoopBound<any LetterReceiver>?
+        var receiver: NIOLoopBound<any ItemReceiver>?
     }
 
     let state = Mutex(State())
@@ -56,19 +56,19 @@ final class SocketMailbox: Sendable {
 
     init(_ settings: HTTPServerSettings) {
         // Between two turns of the loop a publisher may be faster than any peer.
-        maximum = Load(letters: 4096, bytes: settings.maximumQueueBytes)
+        maximum = Load(items: 4096, bytes: settings.maximumQueueBytes)
         maximumStored = Load(
-            letters: settings.maximumQueueEvents,
+            items: settings.maximumQueueEvents,
             bytes: min(131_072, settings.maximumQueueBytes / 8)
         )
     }
 
-    /// From now on letters are taken, for this receiver.
-    func open(_ receiver: NIOLoopBound<any LetterReceiver>) {
+    /// From now on items are taken, for this receiver.
+    func open(_ receiver: NIOLoopBound<any ItemReceiver>) {
         state.withLock { $0.receiver = receiver }
     }
 
-    /// Takes no more letters and forgets those it has.
+    /// Takes no more items and forgets those it has.
     func close() {
         let old = state.withLock { state in
             defer { state = State() }
@@ -78,39 +78,39 @@ final class SocketMailbox: Sendable {
         for waiter in old.line { waiter.continuation.resume(returning: false) }
     }
 
-    /// Sends a letter by the connection's lane.
-    func post(_ letter: Letter, by lane: OwnerQueue) {
-        let posted = state.withLock { state -> Letter? in
+    /// Sends an item by the connection's owner queue.
+    func post(_ item: Item, by ownerQueue: OwnerQueue) {
+        let posted = state.withLock { state -> Item? in
             guard state.receiver != nil, !state.hasOverflowed else { return nil }
-            var letter = letter
-            if state.holder == letter.number, state.stored.takes(letter.size, within: maximumStored) {
-                state.stored.letters += 1
-                state.stored.bytes += letter.size
-            } else if state.load.bytes + letter.size > maximum.bytes + state.stored.bytes
-                || state.load.letters >= maximum.letters + state.stored.letters
+            var item = item
+            if state.holder == item.number, state.stored.takes(item.size, within: maximumStored) {
+                state.stored.items += 1
+                state.stored.bytes += item.size
+            } else if state.load.bytes + item.size > maximum.bytes + state.stored.bytes
+                || state.load.items >= maximum.items + state.stored.items
             {
                 state.hasOverflowed = true
-                letter = Letter(number: letter.number, content: .overflow)
+                item = Item(number: item.number, content: .overflow)
             }
-            state.load.bytes += letter.size
-            state.load.letters += 1
-            return letter
+            state.load.bytes += item.size
+            state.load.items += 1
+            return item
         }
-        if let posted { lane.post(posted, to: self) }
+        if let posted { ownerQueue.post(posted, to: self) }
     }
 
-    /// A letter has arrived on the loop; answers whose it is.
-    func taken(_ letter: Letter) -> (any LetterReceiver)? {
+    /// An item has arrived on the loop; answers whose it is.
+    func taken(_ item: Item) -> (any ItemReceiver)? {
         state.withLock { state in
             guard let receiver = state.receiver else { return nil }
-            state.load.bytes -= letter.size
-            state.load.letters -= 1
+            state.load.bytes -= item.size
+            state.load.items -= 1
             return receiver.value
         }
     }
 }
 
-extension SocketMailbox.Letter {
+extension SocketQueue.Item {
     /// About what it is on the wire.
     var size: Int {
         switch content {
