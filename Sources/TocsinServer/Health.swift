@@ -8,13 +8,13 @@ import TocsinStore
 final class Health: HealthReporting, Sendable {
     private let store: SQLStore
     private let providers: [(name: String, isConfigured: Bool)]
-    private let neighbours: Cluster?
+    private let cluster: Cluster?
     private let isStopping = Atomic<Bool>(false)
 
-    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], neighbours: Cluster? = nil) {
+    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], cluster: Cluster? = nil) {
         self.store = store
         self.providers = providers
-        self.neighbours = neighbours
+        self.cluster = cluster
     }
 
     /// From now on the server is not ready for new requests.
@@ -39,7 +39,7 @@ final class Health: HealthReporting, Sendable {
         }
         let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
         members.append(("push", .object(JSONObject(states))))
-        if let neighbours { members.append(("node", .object(JSONObject(neighbours.report)))) }
+        if let cluster { members.append(("node", .object(JSONObject(cluster.report)))) }
         let word: JSONValue = status == .ok ? "ok" : "unavailable"
         return report(status, .object(JSONObject([("status", word)] + members)))
     }

@@ -137,7 +137,7 @@ package final class SQLStore: Store {
     /// Ends a read that nobody waits for any more.
     private func cancel(_ intent: ReadIntent) {
         intent.cancellation.set()
-        if case .owner(let owner) = intent.origin, reads.withdraw(intent, owner: owner) { intent.fail(.stopped) }
+        if case .owner(let owner) = intent.origin, reads.cancel(intent, owner: owner) { intent.fail(.stopped) }
     }
 
     private func closeReads() {

@@ -157,7 +157,7 @@ struct PushCheckTests {
             for title in ["First", "Second"] {
                 let id = try await scene.publish(title)
                 try await scene.untilStatuses(id, ["ACCEPTED": 2, "WAITING": 1])
-                // Of the second the phone's brake says nothing: it has not been tried.
+                // Of the second the phone's rate limit says nothing: it has not been tried.
                 let waiting = try await scene.deliveries(id).first { $0["status"] == "WAITING" }
                 if title == "First" { #expect(waiting?["reason"] == "TooManyRequests") }
             }

@@ -3,18 +3,18 @@ import Testing
 import TocsinCore
 import TocsinServer
 
-@Suite("Bell of commits")
+@Suite("Signal of commits")
 struct CommitSignalTests {
-    @Test("a bell that has rung ten thousand times reaches its listener as directly as at first")
+    @Test("a signal that was given ten thousand times reaches its listener as directly as at first")
     func often() {
-        let bell = CommitSignal()
+        let signal = CommitSignal()
         let addresses = Mutex([Int]())
-        bell.connect { _ in
+        signal.connect { _ in
             var here = 0
             let address = withUnsafeMutablePointer(to: &here) { Int(bitPattern: $0) }
             addresses.withLock { $0.append(address) }
         }
-        for _ in 1...10_000 { bell.ring(.atOnce) }
+        for _ in 1...10_000 { signal.ring(.atOnce) }
         let seen = addresses.withLock { $0 }
         #expect(seen.count == 10_000)
         // How much more of the stack the deepest call took than the first.

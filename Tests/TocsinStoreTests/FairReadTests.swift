@@ -96,7 +96,7 @@ struct FairReadTests {
     }
 
     @Test("a read whose caller has gone leaves the queue at once", arguments: TestDatabase.available)
-    func withdrawal(database: TestDatabase) async throws {
+    func cancellation(database: TestDatabase) async throws {
         try await database.withStore { store in
             let held = await Held.begin(in: store, for: .owner("mallory"))
             let waiting = (0..<12).map { _ in start(in: store, .owner("mallory")) }

@@ -257,37 +257,37 @@ struct JournalTests {
     }
 }
 
-@Suite("Duties of nodes")
-struct DutyTests {
-    @Test("one node at a time has a duty, until its lease is over", arguments: TestDatabase.available)
-    func duty(database: TestDatabase) async throws {
+@Suite("Leases of nodes")
+struct NodeLeaseTests {
+    @Test("one node at a time has a lease, until it is over", arguments: TestDatabase.available)
+    func lease(database: TestDatabase) async throws {
         try await database.withStore { store in
             let taken = try await store.write { writer throws(StoreError) -> [Bool] in
                 [
-                    try writer.takeDuty("x", node: "a", now: moment(0), until: moment(10)),
-                    try writer.takeDuty("x", node: "b", now: moment(5), until: moment(15)),
-                    try writer.takeDuty("y", node: "b", now: moment(5), until: moment(15)),
-                    try writer.takeDuty("x", node: "a", now: moment(9), until: moment(19)),
-                    try writer.takeDuty("x", node: "b", now: moment(18), until: moment(28)),
-                    try writer.takeDuty("x", node: "b", now: moment(19), until: moment(29)),
-                    try writer.takeDuty("x", node: "a", now: moment(20), until: moment(30)),
+                    try writer.takeLease("x", node: "a", now: moment(0), until: moment(10)),
+                    try writer.takeLease("x", node: "b", now: moment(5), until: moment(15)),
+                    try writer.takeLease("y", node: "b", now: moment(5), until: moment(15)),
+                    try writer.takeLease("x", node: "a", now: moment(9), until: moment(19)),
+                    try writer.takeLease("x", node: "b", now: moment(18), until: moment(28)),
+                    try writer.takeLease("x", node: "b", now: moment(19), until: moment(29)),
+                    try writer.takeLease("x", node: "a", now: moment(20), until: moment(30)),
                 ]
             }
             #expect(taken == [true, false, true, true, false, true, false])
         }
     }
 
-    @Test("a node that signs off leaves its duties to others at once", arguments: TestDatabase.available)
+    @Test("a node that signs off leaves its leases to others at once", arguments: TestDatabase.available)
     func signingOff(database: TestDatabase) async throws {
         try await database.withStore { store in
             let taken = try await store.write { writer throws(StoreError) -> [Bool] in
                 var taken = [
-                    try writer.takeDuty("x", node: "a", now: moment(0), until: moment(10)),
-                    try writer.takeDuty("y", node: "b", now: moment(0), until: moment(10)),
+                    try writer.takeLease("x", node: "a", now: moment(0), until: moment(10)),
+                    try writer.takeLease("y", node: "b", now: moment(0), until: moment(10)),
                 ]
                 try writer.removeNode(instance: "a")
-                taken.append(try writer.takeDuty("x", node: "c", now: moment(1), until: moment(11)))
-                taken.append(try writer.takeDuty("y", node: "c", now: moment(1), until: moment(11)))
+                taken.append(try writer.takeLease("x", node: "c", now: moment(1), until: moment(11)))
+                taken.append(try writer.takeLease("y", node: "c", now: moment(1), until: moment(11)))
                 return taken
             }
             #expect(taken == [true, true, true, false])

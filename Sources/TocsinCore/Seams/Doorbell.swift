@@ -11,7 +11,7 @@ package protocol Doorbell: Sendable {
     func ring(_ haste: RingHaste)
     /// Lets the others know that this node is there, and wakes them; about every five seconds.
     func greet()
-    /// Takes, every second at most, whether the database's roster shows another node that lives.
+    /// Takes, every second at most, whether the registry of nodes shows another node that lives.
     func note(othersLive: Bool)
     /// Calls `onRing` for the rings of others, and once after each time that the line was away,
     /// until the task is cancelled.

@@ -4,18 +4,18 @@ package protocol NodeReading {
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
 }
 
-/// How nodes, their duties and the journal are written.
+/// How nodes, their leases and the journal are written.
 package protocol NodeWriting {
     /// Inserts the node or replaces the one of its instance.
     func save(_ node: NodeEntry) throws(StoreError)
-    /// Forgets a node that has stopped, and gives its duties back.
+    /// Forgets a node that has stopped, and gives its leases back.
     func removeNode(instance: String) throws(StoreError)
     /// Forgets nodes that have not been heard of since the moment.
     func removeNodes(seenBefore moment: Timestamp) throws(StoreError)
-    /// Takes a duty that one node at a time has, or keeps it; false while another has it.
+    /// Takes the lease of a job that one node at a time does, or keeps it; false while another has it.
     ///
     /// It ends with its lease: a node that lives takes it again before.
-    func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool
+    func takeLease(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool
     /// Removes entries of the journal of before the moment, oldest first, at most `limit`; answers
     /// how many.
     func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int

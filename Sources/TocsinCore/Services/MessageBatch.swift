@@ -15,7 +15,7 @@ struct MessageBatch {
     private let drafts: [MessageDraft]
     private var now = Timestamp(milliseconds: 0)
     private var topics: BatchTopics
-    private var verdicts: [Verdict] = []
+    private var draftOutcomes: [DraftOutcome] = []
     /// What is to be stored, in the order of the drafts.
     private var created: [Record] = []
     /// The indexes of their topics.
@@ -32,7 +32,7 @@ struct MessageBatch {
     /// What is stored: `created`, which is empty then.
     private var stored = NewMessages([])
 
-    private enum Verdict {
+    private enum DraftOutcome {
         case settled(Result<Record, ServiceError>)
         /// Made by this draft: an index in `created`.
         case created(Int)
@@ -59,7 +59,7 @@ struct MessageBatch {
         self.makers = makers
         self.drafts = drafts
         topics = BatchTopics(of: drafts)
-        verdicts.reserveCapacity(drafts.count)
+        draftOutcomes.reserveCapacity(drafts.count)
         created.reserveCapacity(drafts.count)
         topicsOfCreated.reserveCapacity(drafts.count)
     }
@@ -68,7 +68,7 @@ struct MessageBatch {
         var outcomes: [Result<Record, ServiceError>] = []
         outcomes.reserveCapacity(drafts.count)
         for index in drafts.indices {
-            switch verdicts[index] {
+            switch draftOutcomes[index] {
             case .settled(let outcome): outcomes.append(outcome)
             case .created(let createdIndex): outcomes.append(.success(stored.records[createdIndex]))
             case .repeats(let createdIndex):
@@ -85,11 +85,11 @@ extension MessageBatch {
     private mutating func decide() {
         for (draft, topic) in zip(drafts, topics.indexes) {
             let mayPublish = topics.mayPublish(draft, in: topic)
-            verdicts.append(mayPublish ? verdict(on: draft, in: topic) : .settled(.failure(.unauthorized)))
+            draftOutcomes.append(mayPublish ? outcome(of: draft, in: topic) : .settled(.failure(.unauthorized)))
         }
     }
 
-    private mutating func verdict(on draft: MessageDraft, in topic: Int) -> Verdict {
+    private mutating func outcome(of draft: MessageDraft, in topic: Int) -> DraftOutcome {
         if let id = draft.givenID {
             if let createdIndex = createdByID[id] { return .repeats(createdIndex) }
             if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored)) }

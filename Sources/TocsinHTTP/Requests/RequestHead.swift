@@ -50,16 +50,16 @@ final class RequestHead: Sendable {
     private let line: (method: HTTPMethod, uri: String, version: HTTPVersion)
     private let madeFingerprint = Mutex<[UInt8]?>(nil)
 
-    init(_ head: HTTPRequestHead, _ verdict: RequestHeadCheck.Verdict, of connection: Connection) {
+    init(_ head: HTTPRequestHead, _ checked: RequestHeadCheck.CheckedHead, of connection: Connection) {
         self.connection = connection
-        method = verdict.method
-        path = verdict.path
-        queryString = verdict.queryString
-        fields = verdict.fields
+        method = checked.method
+        path = checked.path
+        queryString = checked.queryString
+        fields = checked.fields
         keepsAlive = head.isKeepAlive
         isHTTP10 = head.version == .http1_0
-        hasChunks = verdict.hasChunks
-        expectsContinue = verdict.expectsContinue
+        hasChunks = checked.hasChunks
+        expectsContinue = checked.expectsContinue
         client = connection.client(fields)
         credentials = Credentials(
             authorization: fields[.authorization],

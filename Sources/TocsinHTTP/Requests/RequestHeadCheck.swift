@@ -12,7 +12,7 @@ final class RequestHeadCheck: Sendable {
     init(_ settings: HTTPServerSettings) { self.settings = settings }
 
     /// The parts of the head, and what it says of the body.
-    struct Verdict {
+    struct CheckedHead {
         let method: HTTPRequest.Method
         let path: String
         let queryString: String
@@ -21,7 +21,7 @@ final class RequestHeadCheck: Sendable {
         let expectsContinue: Bool
     }
 
-    func verdict(on head: HTTPRequestHead) throws(HTTPRefusal) -> Verdict {
+    func checked(_ head: HTTPRequestHead) throws(HTTPRefusal) -> CheckedHead {
         let fields = KnownFields(head.headers)
         try checkSize(of: head, fields)
         try checkHost(of: head, fields)
@@ -35,7 +35,7 @@ final class RequestHeadCheck: Sendable {
         guard let method = Self.method(of: head) else {
             throw HTTPRefusal(.notImplemented, "This method is not served.", .badRequest)
         }
-        return Verdict(
+        return CheckedHead(
             method: method,
             path: path,
             queryString: queryString,

@@ -108,7 +108,7 @@ final class RequestReader: ChannelInboundHandler {
     /// The last head where it covers this one; else this one, checked.
     private func checked(_ head: HTTPRequestHead) throws(HTTPRefusal) -> RequestHead {
         if let last, last.covers(head, maximumBytes: check.settings.maximumHeadBytes) { return last }
-        let new = RequestHead(head, try check.verdict(on: head), of: connection)
+        let new = RequestHead(head, try check.checked(head), of: connection)
         last = new.fields.bytes <= Self.maximumKeptBytes ? new : nil
         return new
     }

@@ -5,19 +5,19 @@ import TocsinCore
 import TocsinStore
 
 /// This node among others on one database: hears what they commit, lets them hear, and has
-/// its turn at common duties.
+/// its turn at common jobs.
 final class Cluster: Sendable {
     private let node: NodeIdentity
     private let reader: JournalReader
     private let doorbell: (any Doorbell)?
-    private let roster: NodeRegistry
+    private let registry: NodeRegistry
 
     /// nil where the database is this node's alone.
     init?(_ process: ProcessPart, store: StorePart, feed: LiveFeed, models: [ModelType]) throws(StartError) {
         guard let node = process.node else { return nil }
         let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.logger)
         self.node = node
-        roster = NodeRegistry(node, serverKey: process.serverKey, store: store, logger: logger)
+        registry = NodeRegistry(node, serverKey: process.serverKey, store: store, logger: logger)
         let doorbell = try process.settings.server.doorbell.connection(process.settings, instance: node.instance)
         self.doorbell = doorbell
         reader = JournalReader(
@@ -41,7 +41,7 @@ final class Cluster: Sendable {
                         logger.notice("the journal is read again")
                     }
                 },
-                neighbours: { others in
+                peers: { others in
                     deliveries.note(elsewhere: others.wantDeliveries)
                     doorbell?.note(othersLive: others.areThere)
                 }
@@ -49,7 +49,7 @@ final class Cluster: Sendable {
         )
         let reader = reader
         feed.whenListenedTo { reader.ring() }
-        node.bell.connect { haste in
+        node.signal.connect { haste in
             reader.ringForListeners(haste)
             doorbell?.ring(haste)
         }
@@ -61,7 +61,7 @@ final class Cluster: Sendable {
     func start() async throws(StartError) {
         guard reader.start() else { throw StartError("The system has no thread to give for the journal.") }
         await reader.looked()
-        try await roster.join()
+        try await registry.join()
     }
 
     /// Returns once everything committed before this call has been told.
@@ -69,22 +69,22 @@ final class Cluster: Sendable {
 
     /// Listens to the doorbell and is heard of, until the task is cancelled.
     func run() async {
-        let (doorbell, reader, roster) = (doorbell, reader, roster)
+        let (doorbell, reader, registry) = (doorbell, reader, registry)
         await withDiscardingTaskGroup { group in
-            group.addTask { await roster.run { doorbell?.greet() } }
+            group.addTask { await registry.run { doorbell?.greet() } }
             if let doorbell { group.addTask { await doorbell.run { reader.ring() } } }
         }
     }
 
     /// What this node does for all while it has its turn at it.
     func lease(_ name: String) -> LeaderLease {
-        LeaderLease(name: name, node: node.instance, store: roster.store, time: node.time)
+        LeaderLease(name: name, node: node.instance, store: registry.store, time: node.time)
     }
 
-    /// Ends hearing; the roster says that this node has gone.
+    /// Ends hearing; the registry says that this node has gone.
     func stop() async {
         await reader.stop()
-        await roster.leave()
+        await registry.leave()
     }
 
     /// For `/readyz`.

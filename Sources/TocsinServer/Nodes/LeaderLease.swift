@@ -10,7 +10,7 @@ struct LeaderLease: Sendable {
     private static let leaseSeconds = 45.0
     private static let roundSeconds = 10.0
 
-    /// Does the job while this node holds the duty, begins it again when it gets the duty back, and
+    /// Does the job while this node holds the lease, begins it again when it gets the lease back, and
     /// returns when the task is cancelled.
     func run(_ job: @escaping @Sendable () async -> Void) async {
         while !Task.isCancelled {
@@ -25,7 +25,7 @@ struct LeaderLease: Sendable {
         }
     }
 
-    /// Returns when the duty is another's, or cannot be known to be this node's any more.
+    /// Returns when the lease is another's, or cannot be known to be this node's any more.
     private func hold() async {
         var goodUntil = time.now().adding(seconds: Self.leaseSeconds)
         while !Task.isCancelled {
@@ -48,7 +48,7 @@ struct LeaderLease: Sendable {
         let now = time.now()
         let (name, node) = (name, node)
         return try? await store.write { writer throws(StoreError) in
-            try writer.takeDuty(name, node: node, now: now, until: now.adding(seconds: Self.leaseSeconds))
+            try writer.takeLease(name, node: node, now: now, until: now.adding(seconds: Self.leaseSeconds))
         }
     }
 }

@@ -11,7 +11,7 @@ struct NodeIdentity: Sendable {
     let journal: Journal
     let time: DatabaseTime
     /// Rung after commits that others are to hear of.
-    let bell = CommitSignal()
+    let signal = CommitSignal()
     /// Commits of more events are of a stream: their writes have waited for each other.
     private static let mostEventsAtOnce = 8
 
@@ -34,11 +34,11 @@ struct NodeIdentity: Sendable {
     /// What the store's observer does with a commit's events: those whose order
     /// matters wait for the journal.
     func observer(_ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {
-        let (journal, bell) = (journal, bell)
+        let (journal, signal) = (journal, signal)
         return { events in
             hub.publish(Journal.immediate(events))
             guard journal.takeNews() else { return }
-            bell.ring(events.count > Self.mostEventsAtOnce ? .soon : .atOnce)
+            signal.ring(events.count > Self.mostEventsAtOnce ? .soon : .atOnce)
         }
     }
 }

@@ -57,7 +57,7 @@ struct NodeRegistry: Sendable {
     }
 
     /// Keeps saying that this node lives, until the task is cancelled; calls `greet` each time, for
-    /// those whose roster it may not stand in.
+    /// those whose registry it may not stand in.
     ///
     /// The time is asked, not the rounds: a node that was stalled says so in the first one after.
     func run(greet: @Sendable () -> Void) async {

@@ -22,7 +22,7 @@ struct FrontPart: Sendable {
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         (settings, logger) = (process.settings.server, process.logger)
-        health = Health(store: store.store, providers: push.providers, neighbours: cluster)
+        health = Health(store: store.store, providers: push.providers, cluster: cluster)
         let service = TocsinGraphQL(
             executor: declarations.executor,
             feed: api.feed,

@@ -1,7 +1,7 @@
 import JSON
 import TocsinCore
 
-extension SettingsGathering {
+extension SettingsDraft {
     private static let maximumApps = 100
 
     /// Reads the apps of the settings file; every problem of each is told.
@@ -149,21 +149,21 @@ struct AppReading {
     private mutating func part(_ table: JSONObject, _ tableName: String, _ definitions: [SettingDefinition]) -> Part {
         let prefix = String(definitions.first?.key.prefix { $0 != "-" } ?? "") + "-"
         let file = SettingsFile(path: "\(name): \(tableName)", members: table, prefix: prefix)
-        var gathering = SettingsGathering(flags: [:], environment: [:], files: files)
-        gathering.file = file
-        gathering.problems = file.problems
-        for definition in definitions { gathering.read(definition) }
-        gathering.readNamedFiles()
+        var draft = SettingsDraft(flags: [:], environment: [:], files: files)
+        draft.file = file
+        draft.problems = file.problems
+        for definition in definitions { draft.read(definition) }
+        draft.readNamedFiles()
         let keys = Set(definitions.flatMap { [$0.key] + [$0.fileKey].compactMap(\.self) })
         for key in file.values.keys.sorted() where !keys.contains(key) {
             let hint = NearestName.hint(for: key, among: keys)
-            gathering.warnings.append("\(file.path): \(key) is not a setting and has no effect.\(hint)")
+            draft.warnings.append("\(file.path): \(key) is not a setting and has no effect.\(hint)")
         }
-        let consistency = SettingsConsistency(gathering.settings)
-        let found = gathering.allProblems(with: consistency)
+        let consistency = SettingsConsistency(draft.settings)
+        let found = draft.allProblems(with: consistency)
         problems += found.map { worded($0, of: file.path, definitions) }
-        warnings += (gathering.warnings + consistency.warnings).map { worded($0, of: file.path, definitions) }
-        origins += gathering.shownOrigins.filter { $0.origin != "default" }.map { origin in
+        warnings += (draft.warnings + consistency.warnings).map { worded($0, of: file.path, definitions) }
+        origins += draft.shownOrigins.filter { $0.origin != "default" }.map { origin in
             SettingOrigin(
                 key: "apps.\(id).\(tableName).\(origin.key.dropFirst(prefix.count))",
                 variable: "",
@@ -171,9 +171,9 @@ struct AppReading {
                 origin: "file"
             )
         }
-        let isConfigured = gathering.settings.apns.isConfigured || gathering.settings.fcm.isConfigured
+        let isConfigured = draft.settings.apns.isConfigured || draft.settings.fcm.isConfigured
         if found.isEmpty, !isConfigured { problems.append("\(file.path): there is nothing in it.") }
-        return (gathering.settings, found.isEmpty && isConfigured)
+        return (draft.settings, found.isEmpty && isConfigured)
     }
 
     /// A sentence about variables as one about this table's keys.

@@ -153,7 +153,7 @@ package struct SettingsFiles: Sendable {
     }
 }
 
-extension SettingsGathering {
+extension SettingsDraft {
     /// Reads the files that settings name, and checks what is in them.
     mutating func readNamedFiles() {
         readWebhooks()

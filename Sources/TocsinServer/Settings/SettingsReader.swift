@@ -10,13 +10,13 @@ package enum SettingsReader {
         environment: [String: String],
         files: SettingsFiles
     ) throws(SettingsProblems) -> SettingsReading {
-        var gathering = SettingsGathering(flags: flags, environment: environment, files: files)
-        gathering.readFile()
-        for definition in SettingTable.all { gathering.read(definition) }
-        gathering.readNamedFiles()
-        gathering.readApps()
-        gathering.noteNamesThatMeanNothing()
-        return try gathering.result()
+        var draft = SettingsDraft(flags: flags, environment: environment, files: files)
+        draft.readFile()
+        for definition in SettingTable.all { draft.read(definition) }
+        draft.readNamedFiles()
+        draft.readApps()
+        draft.noteNamesThatMeanNothing()
+        return try draft.result()
     }
 }
 
@@ -43,7 +43,7 @@ package struct SettingOrigin: Sendable, Hashable {
 }
 
 /// The work of one reading: values found, problems and warnings met on the way.
-struct SettingsGathering {
+struct SettingsDraft {
     /// A value as text, under the name by which it was given.
     private struct Candidate {
         let name: String
@@ -187,7 +187,7 @@ extension String {
     var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }
 
-extension SettingsGathering {
+extension SettingsDraft {
     /// Warns of names that look like settings and are none.
     mutating func noteNamesThatMeanNothing() {
         let definitions = SettingTable.all

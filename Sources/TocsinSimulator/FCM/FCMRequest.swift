@@ -128,7 +128,7 @@ extension FCMRequest {
             arrival.endsMilliseconds = nowMilliseconds + Int64(seconds * 1000)
         }
         let collapseKey = android?["collapse_key"]?.stringValue
-        // A message that is not stored escapes the brake of collapsible ones.
+        // A message that is not stored escapes the rate limit of collapsible ones.
         if arrival.endsMilliseconds != nowMilliseconds { arrival.throttleKey = collapseKey }
         // Notifications are collapsible, with or without a key of their own.
         arrival.keeping = arrival.isShown || collapseKey != nil ? .newestOfKey(collapseKey ?? "") : .each

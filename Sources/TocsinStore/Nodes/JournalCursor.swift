@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// What the reader's thread has in hand.
+/// How far the reader's thread has come, and its connection.
 struct JournalCursor {
     private var open: SQLSession?
     /// What was visible at the last look.
@@ -13,7 +13,7 @@ struct JournalCursor {
     /// Whether a look has failed; matters until the first one that went well.
     var hasFailed = false
     var lookedAt: Timestamp?
-    var neighboursAskedAt: Timestamp?
+    var peersAskedAt: Timestamp?
     /// Rows since `snapshot` that were told before a look failed.
     var published: Set<Int64> = []
     var pauseMilliseconds = 0

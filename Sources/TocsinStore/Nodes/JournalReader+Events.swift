@@ -6,8 +6,8 @@ extension JournalReader {
     /// Events that are told together; one group may have more.
     private static let mostEvents = 1024
 
-    func publish(_ rows: [JournalRow], _ session: SQLSession, _ hand: inout JournalCursor) throws(StoreError) {
-        let new = rows.filter { !hand.published.contains($0.id) }
+    func publish(_ rows: [JournalRow], _ session: SQLSession, _ cursor: inout JournalCursor) throws(StoreError) {
+        let new = rows.filter { !cursor.published.contains($0.id) }
         guard !new.isEmpty else { return }
         let isHeard = listeners.isAnybodyHere()
         let sources = new.map { source(of: $0, isHeard) }
@@ -24,7 +24,7 @@ extension JournalReader {
             told.append(row.id)
             guard events.count >= Self.mostEvents || row.id == new.last?.id else { continue }
             if !events.isEmpty { listeners.publish(events) }
-            hand.published.formUnion(told)
+            cursor.published.formUnion(told)
             (events, told) = ([], [])
         }
     }

@@ -94,9 +94,9 @@ package final class JournalReader: Sendable {
             _ = inbox.pace.ring(.atOnce)
         }
         let isStarted = startThread("store-journal") { [self] in
-            var hand = JournalCursor()
-            while isTimeToLook(pause: hand.pauseMilliseconds) { look(&hand) }
-            hand.close()
+            var cursor = JournalCursor()
+            while isTimeToLook(pause: cursor.pauseMilliseconds) { look(&cursor) }
+            cursor.close()
             finish()
         }
         if !isStarted { finish() }
@@ -176,10 +176,10 @@ extension JournalReader {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func look(_ hand: inout JournalCursor) {
+    private func look(_ cursor: inout JournalCursor) {
         do throws(StoreError) {
-            try read(&hand)
-            hand.pauseMilliseconds = 0
+            try read(&cursor)
+            cursor.pauseMilliseconds = 0
             let hadTrouble = found.withLock { status in
                 defer { status.trouble = nil }
                 status.looks += 1
@@ -187,8 +187,8 @@ extension JournalReader {
             }
             if hadTrouble { listeners.failed(nil) }
         } catch {
-            hand.close()
-            hand.pauseMilliseconds = Self.pauseMilliseconds
+            cursor.close()
+            cursor.pauseMilliseconds = Self.pauseMilliseconds
             let isNew = found.withLock { status in
                 defer { status.trouble = error.sentence }
                 return status.trouble == nil
@@ -205,60 +205,60 @@ extension JournalReader {
     }
 
     /// One look: everything new, in pages of one snapshot; few looks find more than a page.
-    private func read(_ hand: inout JournalCursor) throws(StoreError) {
+    private func read(_ cursor: inout JournalCursor) throws(StoreError) {
         journal.keepsRecords = listeners.isAnybodyHere()
-        let session = try hand.session(database)
-        guard let since = try begin(session, &hand) else { return }
+        let session = try cursor.session(database)
+        guard let since = try begin(session, &cursor) else { return }
         try session.connection.run(session.dialect.beginReading)
         let asked = now()
-        var page = try session.lookInJournal(since: since, lastID: hand.lastID, limit: settings.pageSize)
+        var page = try session.lookInJournal(since: since, lastID: cursor.lastID, limit: settings.pageSize)
         let (snapshot, moment) = (page.snapshot, page.moment)
-        var (lastID, pages) = (hand.lastID, 0)
+        var (lastID, pages) = (cursor.lastID, 0)
         listeners.measured(.init(asked: asked, database: moment, answered: now()))
-        try checkGap(page, hand)
+        try checkGap(page, cursor)
         while let last = page.rows.last {
             note(page, lookingFor: now().milliseconds - asked.milliseconds)
-            try publish(page.rows, session, &hand)
+            try publish(page.rows, session, &cursor)
             lastID = max(lastID, last.id)
             // Streams end with this run of the server: nobody waits for what is not read yet.
-            if isClosed { return hand.close() }
+            if isClosed { return cursor.close() }
             if page.rows.count < settings.pageSize { break }
-            if pages == 0 { try session.lookFurther(since: since, lastID: hand.lastID, behind: settings.pageSize) }
+            if pages == 0 { try session.lookFurther(since: since, lastID: cursor.lastID, behind: settings.pageSize) }
             pages += 1
             page = try session.journalPage(limit: settings.pageSize)
         }
-        try noteNeighbours(session, at: moment, &hand)
+        try notePeers(session, at: moment, &cursor)
         try session.connection.run("ROLLBACK")
-        hand.snapshot = snapshot
-        hand.lastID = lastID
-        hand.lookedAt = moment
-        hand.published.removeAll(keepingCapacity: true)
-        found.withLock { [hand] in $0.lookedAt = hand.lookedAt }
+        cursor.snapshot = snapshot
+        cursor.lastID = lastID
+        cursor.lookedAt = moment
+        cursor.published.removeAll(keepingCapacity: true)
+        found.withLock { [cursor] in $0.lookedAt = cursor.lookedAt }
     }
 
     /// The snapshot since which to read; nil when there was none, and this one is noted.
-    private func begin(_ session: SQLSession, _ hand: inout JournalCursor) throws(StoreError) -> String? {
-        if let snapshot = hand.snapshot, hand.isChecked { return snapshot }
+    private func begin(_ session: SQLSession, _ cursor: inout JournalCursor) throws(StoreError) -> String? {
+        if let snapshot = cursor.snapshot, cursor.isChecked { return snapshot }
         let asked = now()
         let start = try session.journalStart()
         listeners.measured(.init(asked: asked, database: start.moment, answered: now()))
         defer {
-            hand.timeline = start.timeline
-            hand.isChecked = true
+            cursor.timeline = start.timeline
+            cursor.isChecked = true
         }
         // A promoted standby may lack what the old server had told, and number anew.
-        if let snapshot = hand.snapshot, hand.timeline == start.timeline { return snapshot }
-        if hand.snapshot != nil || hand.hasFailed { listeners.lost() }
-        hand.snapshot = start.snapshot
-        hand.lastID = start.lastID
-        hand.lookedAt = start.moment
+        if let snapshot = cursor.snapshot, cursor.timeline == start.timeline { return snapshot }
+        if cursor.snapshot != nil || cursor.hasFailed { listeners.lost() }
+        cursor.snapshot = start.snapshot
+        cursor.lastID = start.lastID
+        cursor.lookedAt = start.moment
         found.withLock { $0.lookedAt = start.moment }
         return nil
     }
 
     /// Says so when rows may have been removed unread, or the database is not the one it was.
-    private func checkGap(_ page: JournalPage, _ hand: JournalCursor) throws(StoreError) {
-        let away = hand.lookedAt.map { page.moment.milliseconds - $0.milliseconds } ?? 0
+    private func checkGap(_ page: JournalPage, _ cursor: JournalCursor) throws(StoreError) {
+        let away = cursor.lookedAt.map { page.moment.milliseconds - $0.milliseconds } ?? 0
         if page.isOlder || away > settings.keptMilliseconds / 2 { listeners.lost() }
     }
 
@@ -271,18 +271,18 @@ extension JournalReader {
     }
 
     /// Now and then looks which other nodes there are.
-    private func noteNeighbours(
+    private func notePeers(
         _ session: SQLSession,
         at moment: Timestamp,
-        _ hand: inout JournalCursor
+        _ cursor: inout JournalCursor
     ) throws(StoreError) {
-        if let last = hand.neighboursAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
-        hand.neighboursAskedAt = moment
-        let neighbours = try session.neighbours(
+        if let last = cursor.peersAskedAt, moment.milliseconds - last.milliseconds < 1000 { return }
+        cursor.peersAskedAt = moment
+        let peers = try session.peers(
             of: journal.instance,
             seenSince: moment.adding(seconds: -NodeEntry.lifeSeconds)
         )
-        journal.tellsDeliveries = neighbours.wantDeliveries
-        listeners.neighbours(neighbours)
+        journal.tellsDeliveries = peers.wantDeliveries
+        listeners.peers(peers)
     }
 }

@@ -18,7 +18,7 @@ package struct JournalListeners: Sendable {
     /// Takes a failure, after which the reader tries again and again, and nil when that went well.
     package var failed: @Sendable (StoreError?) -> Void
     /// Takes, about every second and never more often, what other nodes there are.
-    package var neighbours: @Sendable (JournalPeers) -> Void
+    package var peers: @Sendable (JournalPeers) -> Void
 
     /// Listeners; by default they always want this node's commits at once and are not told how the
     /// reader gets on.
@@ -29,7 +29,7 @@ package struct JournalListeners: Sendable {
         lost: @escaping @Sendable () -> Void,
         measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
         failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
-        neighbours: @escaping @Sendable (JournalPeers) -> Void = { _ in }
+        peers: @escaping @Sendable (JournalPeers) -> Void = { _ in }
     ) {
         self.wants = wants
         self.isAnybodyHere = isAnybodyHere
@@ -37,11 +37,11 @@ package struct JournalListeners: Sendable {
         self.lost = lost
         self.measured = measured
         self.failed = failed
-        self.neighbours = neighbours
+        self.peers = peers
     }
 }
 
-/// What the roster says of other nodes that live.
+/// What the registry says of other nodes that live.
 package struct JournalPeers: Sendable, Hashable {
     /// Whether there is one.
     package var areThere = false

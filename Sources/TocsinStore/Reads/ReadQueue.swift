@@ -55,7 +55,7 @@ final class ReadQueue: @unchecked Sendable {
     }
 
     /// Takes a read out that has not begun; false when it has.
-    func withdraw(_ intent: ReadIntent, owner: String) -> Bool {
+    func cancel(_ intent: ReadIntent, owner: String) -> Bool {
         condition.withLock {
             guard let line = lines[owner], let index = line.waiting.firstIndex(where: { $0 === intent }) else {
                 return false

@@ -8,9 +8,9 @@ private enum SQL {
         ON CONFLICT (instance) DO UPDATE SET wants_deliveries = excluded.wants_deliveries, seen_at = excluded.seen_at
         """
     static let remove = "DELETE FROM nodes WHERE instance = $1"
-    static let endDuties = "DELETE FROM duties WHERE node = $1"
+    static let endLeases = "DELETE FROM duties WHERE node = $1"
     static let removeOld = "DELETE FROM nodes WHERE seen_at < $1"
-    static let takeDuty = """
+    static let takeLease = """
         INSERT INTO duties (name, node, lease_until) VALUES ($1, $2, $3)
         ON CONFLICT (name) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until
             WHERE duties.node = excluded.node OR duties.lease_until <= $4
@@ -50,15 +50,15 @@ extension SQLWriter {
 
     func removeNode(instance: String) throws(StoreError) {
         try connection.run(SQL.remove, [.text(instance)])
-        try connection.run(SQL.endDuties, [.text(instance)])
+        try connection.run(SQL.endLeases, [.text(instance)])
     }
 
     func removeNodes(seenBefore moment: Timestamp) throws(StoreError) {
         try connection.run(SQL.removeOld, [SQLValue(moment)])
     }
 
-    func takeDuty(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool {
-        try connection.run(SQL.takeDuty, [.text(name), .text(node), SQLValue(lease), SQLValue(now)]) > 0
+    func takeLease(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(SQL.takeLease, [.text(name), .text(node), SQLValue(lease), SQLValue(now)]) > 0
     }
 
     func removeJournal(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {

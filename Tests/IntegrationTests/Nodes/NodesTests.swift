@@ -169,7 +169,7 @@ struct NodesTests {
             let connection = try cluster.database.connect(.tool)
             defer { connection.close() }
             func holders() throws -> Int64? { try connection.first("SELECT count(*) FROM duties") { $0.int(0) } }
-            try await eventually("the node has its duty") { try holders() == 1 }
+            try await eventually("the node has its lease") { try holders() == 1 }
             #expect(try await cluster.stop(0) == 0)
             #expect(try holders() == 0)
         }

@@ -28,7 +28,7 @@ struct JudgedConditionTests {
         return condition
     }
 
-    @Test("the verdict stands while the fields compared are the same, whatever else has changed")
+    @Test("the judgement stands while the fields compared are the same, whatever else has changed")
     func unchanged() {
         #expect(Self.judged("old", on: "an old body").refusal(of: Self.record("an old body", other: "new")) == nil)
         let stored = Self.record("a body", other: "new")

@@ -104,7 +104,7 @@ struct PostgresDoorbellTests {
         one.doorbell.ring()
         let other = try Listener(database.url, "other")
         #expect(try await eventually { other.doorbell.state.heard > 0 })
-        // For a while it is known that somebody is there, whatever the roster says.
+        // For a while it is known that somebody is there, whatever the registry says.
         for _ in 0..<5 { one.doorbell.note(othersLive: false) }
         let before = other.doorbell.state.heard
         one.doorbell.ring()
@@ -113,8 +113,8 @@ struct PostgresDoorbellTests {
         await other.end()
     }
 
-    @Test("what was rung while nobody was there goes out once the roster shows somebody")
-    func roster() async throws {
+    @Test("what was rung while nobody was there goes out once the registry shows somebody")
+    func registry() async throws {
         let database = try #require(PostgresServer.named).makeDatabase()
         let one = try Listener(database.url, "one")
         #expect(try await eventually { one.doorbell.state.trouble == nil })
