@@ -42,8 +42,6 @@ package final class TocsinGraphQL: GraphQLService {
         self.rates = rates
     }
 
-    // MARK: Who asks
-
     /// Verifies the credentials of a request or socket; a token counts before an API key.
     package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
         guard let token = credentials.authorization ?? credentials.apiKey else {
@@ -80,8 +78,6 @@ package final class TocsinGraphQL: GraphQLService {
 
     /// Whether the caller's token, key or account was revoked after it was verified.
     package func hasLostAccess(_ caller: Identity) -> Bool { revoked.covers(caller) }
-
-    // MARK: Running
 
     /// Plans a request and says whether it is a query, a mutation or a subscription, or why it is
     /// neither.

@@ -174,8 +174,6 @@ final class PostgresConnection: SQLConnection {
     private static let scriptMilliseconds = 86_400_000
 }
 
-// MARK: Transactions
-
 extension PostgresConnection {
     private func begin(_ sql: String) throws(StoreError) -> Int {
         hasBegun = true
@@ -331,8 +329,6 @@ package enum TransactionOutcome: Sendable, Hashable {
     case committed, aborted, unknown
 }
 
-// MARK: Sending
-
 extension PostgresConnection {
     /// Sends the statement with the bound parameters.
     private func send(_ sql: String, row: ((PostgresRow) -> Void)? = nil) throws(StoreError) {
@@ -374,8 +370,6 @@ extension PostgresConnection {
         pending.append(.statement(sql: sql))
     }
 }
-
-// MARK: Receiving
 
 extension PostgresConnection {
     /// Waits for all that was sent; hands over the last statement's rows, and

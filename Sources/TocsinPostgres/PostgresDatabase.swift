@@ -135,8 +135,6 @@ package struct PostgresDatabase: SQLDatabase {
     }
 }
 
-// MARK: Settings
-
 extension PostgresDatabase {
     private static let readOnlyDefault = "default_transaction_read_only"
     private static let settings = "SELECT name, setting FROM pg_settings WHERE name = ANY(string_to_array($1, ','))"
@@ -205,8 +203,6 @@ extension PostgresDatabase {
         )
     }
 }
-
-// MARK: Outcomes
 
 extension PostgresDatabase {
     /// What became of a transaction, asked over new connections until the time for that is over.

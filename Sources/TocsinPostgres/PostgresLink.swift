@@ -126,8 +126,6 @@ final class PostgresLink {
     }
 }
 
-// MARK: Sending and receiving
-
 extension PostgresLink {
     /// Hands a command to libpq, which answers 1 when it took it.
     func send(_ command: (OpaquePointer) -> Int32) throws(StoreError) {

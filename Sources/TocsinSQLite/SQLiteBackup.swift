@@ -53,8 +53,6 @@ package struct SQLiteBackup: Sendable {
         }
     }
 
-    // MARK: Files
-
     private func check() throws(StoreError) {
         var (original, other) = (stat(), stat())
         guard stat(source, &original) == 0, original.st_mode & S_IFMT == S_IFREG else {
@@ -103,8 +101,6 @@ package struct SQLiteBackup: Sendable {
     private static func failure(_ reason: String, _ path: String) -> StoreError {
         .unavailable(reason: reason, detail: "\(path): \(String(cString: strerror(errno)))")
     }
-
-    // MARK: Pages
 
     private func copy(
         to part: String,

@@ -6,8 +6,6 @@ package enum Dialect: String, Sendable, Hashable {
     case postgres
 }
 
-// MARK: Transactions and locks
-
 extension Dialect {
     /// Locks of a database that no row stands for, by number.
     private enum Lock: Int {
@@ -119,8 +117,6 @@ extension Dialect {
         }
     }
 }
-
-// MARK: Catalogue
 
 extension Dialect {
     /// Selects the names of all indexes.

@@ -63,8 +63,6 @@ extension StoreError {
     }
 }
 
-// MARK: What callers are told
-
 extension GroupAttempt {
     /// The failure of one write; another that was in its way once too often is told as what
     /// it did to the statement.

@@ -195,8 +195,6 @@ package final class SQLStore: Store {
     }
 }
 
-// MARK: Looking at it
-
 extension SQLStore {
     /// What the store has done, and what waits.
     package var statistics: StoreStatistics {
@@ -230,8 +228,6 @@ extension SQLStore {
         }
     }
 }
-
-// MARK: Threads
 
 extension SQLStore {
     private func start(_ writer: WriterThread) async throws(StoreError) {

@@ -192,8 +192,6 @@ struct WriterLoop {
     }
 }
 
-// MARK: After the commit
-
 extension WriterLoop {
     /// Reads the numbers of messages that are stored, where the answers that told them were
     /// lost with the connection.
@@ -219,8 +217,6 @@ extension WriterLoop {
         if !events.isEmpty { thread.observer(events) }
     }
 }
-
-// MARK: The connection
 
 extension WriterLoop {
     private mutating func currentSession() throws(StoreError) -> SQLSession {

@@ -26,8 +26,6 @@ func require(_ condition: Bool, _ expectation: String) {
     precondition(condition, expectation)
 }
 
-// MARK: Language
-
 /// What parses prints, and what was printed parses to the same tree.
 private func fuzzLanguage(_ bytes: [UInt8]) {
     guard let document = try? parse(bytes) else { return }
@@ -64,8 +62,6 @@ private func withoutLocations(_ value: JSONValue) -> JSONValue {
     }
 }
 
-// MARK: Schema
-
 /// A schema that can be built prints as one that is the same.
 private func fuzzSchema(_ bytes: [UInt8]) {
     guard let document = try? parse(bytes), let schema = try? Schema(documents: [document]) else { return }
@@ -76,16 +72,12 @@ private func fuzzSchema(_ bytes: [UInt8]) {
     require(again.printed() == printed, "The printed schema prints differently: \(printed)")
 }
 
-// MARK: Validation
-
 private func fuzzValidation(_ bytes: [UInt8]) {
     guard let schema = fuzzedSchema, let document = try? parse(bytes) else { return }
     let errors = validate(document, against: schema)
     let unlimited = validate(document, against: schema, limits: .specification, suggests: false)
     require(!errors.isEmpty || unlimited.isEmpty, "Wider limits found more: \(unlimited)")
 }
-
-// MARK: Execution
 
 /// Executes what is valid with data and variables that depend on the input
 /// alone, some of them wrong.

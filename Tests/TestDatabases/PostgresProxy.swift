@@ -190,8 +190,6 @@ package final class PostgresProxy: Sendable {
     }
 }
 
-// MARK: Sockets
-
 extension PostgresProxy {
     private static func listen(_ descriptor: Int32, at port: UInt16 = 0) -> UInt16? {
         var address = loopback(port)

@@ -53,8 +53,6 @@ final class FakeTopic: GraphQLService, Sendable {
     /// Answers the next creates with 503, after having stored their messages.
     func refuseNextCreates(_ count: Int) { state.withLock { $0.refusals = count } }
 
-    // MARK: GraphQLService
-
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<String> {
         guard credentials.authorization == Self.goodToken else { return .refused(message: "The token is not valid.") }
         return .caller("ada")

@@ -15,8 +15,6 @@ enum AppSyncWording {
         }
     }
 
-    // MARK: Validation
-
     private static func validation(_ error: GraphQLError, _ paths: DocumentPaths) -> GraphQLError {
         // Limits and what only this server says keep their own words.
         guard let (kind, text) = validation(error.message) else { return error }
@@ -95,8 +93,6 @@ enum AppSyncWording {
         ["cannot represent", "Expected value of type", "does not exist in", "must be non-null", "Expected "]
             .contains { message.contains($0) }
     }
-
-    // MARK: Variables
 
     private static func variable(_ error: GraphQLError) -> GraphQLError {
         var error = error

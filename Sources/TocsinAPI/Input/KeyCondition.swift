@@ -30,8 +30,6 @@ struct KeyCondition {
         )
     }
 
-    // MARK: Several fields
-
     private func composite(_ member: JSONObject.Element) throws(ServiceError) -> Predicate {
         if member.key == "between" {
             guard let bounds = member.value.arrayValue, bounds.count == 2 else {

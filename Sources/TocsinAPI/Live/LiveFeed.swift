@@ -152,8 +152,6 @@ package final class LiveFeed: Sendable {
         feeder.finish()
     }
 
-    // MARK: Joining
-
     /// Registers a subscriber; when it returns, no later event is missed.
     func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, start: FeedStart?) -> LiveMember? {
         let joining = state.withLock { state -> (LiveMember, LiveGroup, (@Sendable () -> Void)?)? in
@@ -206,8 +204,6 @@ package final class LiveFeed: Sendable {
 
     /// The groups whose subscriptions name the topic.
     func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
-
-    // MARK: Telling
 
     func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
         let body = await executor.execute(event: record, in: group)

@@ -52,8 +52,6 @@ struct ModelResolvers {
         }
     }
 
-    // MARK: Writing
-
     /// Creates are the hot path. Work before the first `await` is synchronous, so its locals live on
     /// the stack and not in the async frame.
     private func registerCreate(

@@ -35,8 +35,6 @@ extension ModelReader {
         return words
     }
 
-    // MARK: Names
-
     /// Whether GraphQL can have it (GraphQL §2.1.9), and clients may.
     static func isName(_ text: String) -> Bool {
         func isLetter(_ byte: UInt8) -> Bool {
@@ -71,8 +69,6 @@ extension ModelReader {
             note(directive.location, "@\(directive.name) means nothing on the enum \(type.name); leave it out.")
         }
     }
-
-    // MARK: Fields
 
     /// The server writes these fields as times, under the names that they were given.
     mutating func checkTimestamps(of model: ModelDeclaration) {

@@ -71,8 +71,6 @@ extension ModelReader {
         }
     }
 
-    // MARK: Keys
-
     private mutating func readIndex(
         _ directive: Directive,
         on field: ModelDeclaration.Field,
@@ -129,8 +127,6 @@ extension ModelReader {
         if model.keyFields != ["id"] { note(directive.location, "\(model.name) has two primary keys; keep one.") }
         model.keyFields = [field.name] + sortFields
     }
-
-    // MARK: Values and relations
 
     private mutating func defaultValue(_ directive: Directive, of field: ModelDeclaration.Field) -> FieldValue? {
         guard let text = directive.argument("value")?.stringValue, directive.arguments.count == 1 else {

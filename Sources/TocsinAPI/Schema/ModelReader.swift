@@ -88,8 +88,6 @@ struct ModelReader {
         problems.append(SchemaProblem(file: file, line: line, message: message))
     }
 
-    // MARK: Models
-
     private mutating func model(_ type: ObjectTypeDefinition) -> ModelDeclaration {
         let plural = Plural.of(type.name)
         var operations = OperationNames(model: type.name, plural: plural)

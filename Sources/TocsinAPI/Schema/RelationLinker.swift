@@ -37,8 +37,6 @@ struct RelationLinker {
         }
     }
 
-    // MARK: Many
-
     private mutating func linkMany(
         _ relation: ModelDeclaration.Relation,
         _ field: ModelDeclaration.Field,
@@ -100,8 +98,6 @@ struct RelationLinker {
         models[target].indexes.append(index)
         return index
     }
-
-    // MARK: One
 
     private mutating func linkOne(
         _ relation: ModelDeclaration.Relation,
@@ -200,8 +196,6 @@ struct RelationLinker {
     private static func kind(of field: ModelDeclaration.Field) -> String {
         field.namedType == "ID" ? "String" : field.namedType
     }
-
-    // MARK: Made fields
 
     private mutating func addField(_ name: String, type: String, isRequired: Bool = false, to number: Int) {
         guard !models[number].declares(name) else { return }

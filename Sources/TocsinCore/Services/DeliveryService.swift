@@ -105,8 +105,6 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    // MARK: Listening
-
     /// Whether the caller may listen to the deliveries of a message.
     package func checkListening(to message: MessageID, caller: Identity) async throws(ServiceError) {
         guard let inspectable = inspectable(by: caller) else { throw .unauthorized }

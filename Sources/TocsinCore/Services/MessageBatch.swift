@@ -79,8 +79,6 @@ struct MessageBatch {
     }
 }
 
-// MARK: Deciding
-
 extension MessageBatch {
     private mutating func decide() {
         for (draft, topic) in zip(drafts, topics.indexes) {
@@ -133,8 +131,6 @@ extension MessageBatch {
         }
     }
 }
-
-// MARK: Writing
 
 extension MessageBatch {
     /// Locks the feeds and topics that messages are to be made in, and takes the
@@ -198,8 +194,6 @@ extension MessageBatch {
         try makers.environment.raise(occurrences, writer)
     }
 }
-
-// MARK: Topics
 
 /// The topics of drafts that are performed together, each by its index here: what is known of one
 /// is found without its id.

@@ -10,8 +10,6 @@ package struct ModelService: Sendable {
         checks = InputChecks(limits: environment.limits)
     }
 
-    // MARK: Reading
-
     /// The record that a key names, or nil when it is absent or somebody else's.
     ///
     /// Refused when no rule lets such a caller read the model at all.
@@ -91,8 +89,6 @@ package struct ModelService: Sendable {
         guard environment.models.hidesDeleted, let deleted = model.knownPositions.deleted else { return .always }
         return .field(deleted, .notEqual(.bool(true)))
     }
-
-    // MARK: Writing
 
     /// Creates a record; repeating a create with the same id and content
     /// answers with the stored record.

@@ -145,8 +145,6 @@ package struct RecordFactory: Sendable {
     }
 }
 
-// MARK: Repeats
-
 extension RecordFactory {
     /// The stored record if the create repeats it and is by its owner; else a conflict.
     ///

@@ -83,8 +83,6 @@ package final class PostgresDoorbell: Doorbell {
 
     private func note(trouble: String?) { shared.withLock { $0.state.trouble = trouble } }
 
-    // MARK: The thread
-
     private func serve(_ onRing: @Sendable () -> Void) {
         var pause: Int32 = 100
         while !isClosing {

@@ -80,8 +80,6 @@ struct DumpImport {
         return .cutOff(token: state.token)
     }
 
-    // MARK: Beginning
-
     private mutating func readHeader(_ lines: inout DumpLineReader) throws(StoreError) -> DumpHeader {
         guard let first = try lines.next() else {
             throw .mismatch(reason: "The dump is empty, or ends within its first line.")
@@ -163,8 +161,6 @@ struct DumpImport {
         token = DumpToken(dump: header.dump)
         return new
     }
-
-    // MARK: Chunks
 
     private mutating func take(
         _ chunk: MovedChunk,

@@ -209,8 +209,6 @@ final class ModelStatements {
     }
 }
 
-// MARK: Values
-
 extension ModelStatements {
     /// A value as it is compared, and kept in a column.
     static func value(_ value: FieldValue) -> SQLValue {
@@ -238,8 +236,6 @@ extension ModelStatements {
         }
     }
 }
-
-// MARK: Text
 
 extension ModelStatements {
     private static func column(of field: ModelField) -> String? {

@@ -77,8 +77,6 @@ struct PageStatement {
     }
 }
 
-// MARK: Keyset
-
 extension PageStatement {
     /// Only rows strictly after these values in the query's order, in which nulls
     /// come before everything else.

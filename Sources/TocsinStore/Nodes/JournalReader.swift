@@ -136,8 +136,6 @@ package final class JournalReader: Sendable {
     }
 }
 
-// MARK: The thread
-
 extension JournalReader {
     /// Waits for a ring, or until it is time to look without one; false when
     /// there is nothing more to do.

@@ -43,8 +43,6 @@ struct JournalText {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    // MARK: Writing
-
     mutating func add(_ event: DomainEvent, withDeliveries: Bool) {
         switch event {
         case .created(let record): addID(.created, record)
@@ -135,8 +133,6 @@ struct JournalText {
         }
     }
 }
-
-// MARK: Reading
 
 extension JournalText {
     /// The entries of a row's body.

@@ -106,8 +106,6 @@ struct FaultScene {
     }
 }
 
-// MARK: A database that only reads
-
 extension FaultScene {
     /// The name of the topic, read through a node.
     func readName() async throws -> JSONValue? {
@@ -130,8 +128,6 @@ extension FaultScene {
         #expect(try await readName() == "calls")
     }
 }
-
-// MARK: What was promised
 
 extension FaultScene {
     private struct Stored: Hashable {

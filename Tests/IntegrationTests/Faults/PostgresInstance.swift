@@ -145,8 +145,6 @@ final class PostgresInstance {
     }
 }
 
-// MARK: Programs
-
 extension PostgresInstance {
     private func use(_ program: String, _ arguments: [String]) async throws {
         let (executable, all) = try Self.command(program, arguments)
