@@ -11,11 +11,13 @@ struct ArchitectureTests {
         #expect(Self.sources.count > 50)
     }
 
-    @Test("no two files have the same name")
+    @Test("no two files of the sources have the same name, and no two of the tests")
     func fileNamesAreDistinct() {
-        let paths = Dictionary(grouping: Self.sources.map(\.path)) { $0.split(separator: "/").last ?? "" }
-        for paths in paths.values where paths.count > 1 {
-            Issue.record("Give them names that say how they differ, or one home: \(paths.sorted())")
+        for files in [Self.sources, SourceFile.all(below: "Tests")] {
+            let paths = Dictionary(grouping: files.map(\.path)) { $0.split(separator: "/").last ?? "" }
+            for paths in paths.values where paths.count > 1 {
+                Issue.record("Give them names that say how they differ, or one home: \(paths.sorted())")
+            }
         }
     }
 

@@ -3,7 +3,7 @@ import TocsinCore
 import TocsinStore
 
 @Suite("Outbox")
-struct OutboxTests {
+struct StoredOutboxTests {
     private let models = TestModels()
 
     /// A topic with a message, members and their devices.

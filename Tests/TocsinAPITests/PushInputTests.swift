@@ -4,7 +4,7 @@ import TocsinAPI
 import TocsinCore
 
 @Suite("What a message may ask of its push")
-struct PushContentTests {
+struct PushInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var input: JSONObject
         /// What the refusal names; nil: it is taken.

@@ -3,7 +3,7 @@ import TocsinCore
 import TocsinStore
 
 @Suite("Pages")
-struct PageTests {
+struct RecordPageTests {
     private let models = TestModels()
 
     private func order(_ model: ModelType, _ fields: [(String, Bool)]) -> [ModelQuery.Order] {

@@ -4,7 +4,7 @@ import TocsinCore
 import Testing
 
 @Suite("Keys")
-struct KeyTests {
+struct SigningKeyTests {
     @Test(
         "a private key is read in every form people paste",
         arguments: [

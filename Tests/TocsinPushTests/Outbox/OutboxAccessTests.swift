@@ -4,7 +4,7 @@ import TocsinPush
 
 /// What is known of people who are not here, and how long it counts.
 @Suite("Pushes by what is known of people")
-struct AccessTests {
+struct OutboxAccessTests {
     @Test("a fan-out and a retry are judged by what is known when they are sent")
     func judged() async throws {
         let models = TestModels(rules: [

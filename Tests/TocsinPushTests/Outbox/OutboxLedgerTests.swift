@@ -4,7 +4,7 @@ import TocsinPush
 import TocsinStore
 
 @Suite("Why nothing was sent is a row", .timeLimit(.minutes(5)))
-struct LedgerTests {
+struct OutboxLedgerTests {
     private func membership(_ user: String, push: Bool = true) -> Membership {
         Membership(
             topicID: TopicID("topic-1"),

@@ -4,7 +4,7 @@ import TocsinCore
 import TocsinStore
 
 @Suite("The ledger of deliveries")
-struct LedgerTests {
+struct StoredLedgerTests {
     private let models = TestModels()
     private let topic = TopicID("t1")
 
