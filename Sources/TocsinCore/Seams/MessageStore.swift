@@ -15,8 +15,10 @@ package protocol MessageReading {
         after topic: TopicID,
         limit: Int
     ) throws(StoreError) -> (due: [TopicID], last: TopicID?)
-    /// The first messages of a topic by number that may go, up to the first that may not: one that
-    /// is kept, or is on its way to somebody (a fan-out, a delivery that is not final).
+    /// The first messages of a topic by number that may go, up to the first that may not.
+    ///
+    /// A message may not go if it is kept, or on its way to somebody (a fan-out, a delivery that is
+    /// not final).
     func messagesToPrune(
         _ bounds: PruningBounds,
         of topic: TopicID,
@@ -34,6 +36,8 @@ package protocol MessageWriting {
         feedsOf owners: [String]
     ) throws(StoreError) -> HeldTopics
     /// Stores new messages, which the database numbers, and notes that they were created.
+    ///
+    /// Messages of several topics need `hold` before, which locks the topics in order.
     ///
     /// They have their numbers once the database has answered: after `awaitAnswers` at the latest,
     /// and when the write is durable. A failure may be thrown as late: of an id that is taken, or

@@ -123,7 +123,9 @@ package struct DirectPushService: Sendable {
             return .failure(.unauthorized)
         }
         let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
-        try prepareTopic(topic, sender, now, writer)
+        // Feeds and topics are locked in the order in which all writers do.
+        let held = try writer.hold([topic], of: topics, feedsOf: record.owner.map { [$0] } ?? [])
+        try prepareTopic(topic, held.topics[topic]?.record, sender, now, writer)
         let created = NewMessages([record])
         try writer.create(created)
         try writer.save(deliveries)
@@ -157,12 +159,13 @@ package struct DirectPushService: Sendable {
     /// Makes the sender's topic, or takes it back from the dead.
     private func prepareTopic(
         _ id: TopicID,
+        _ stored: Record?,
         _ sender: Identity,
         _ now: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) {
         let factory = RecordFactory(model: topics)
-        if let stored = try writer.records(topics, ids: [id.text], where: .always).first {
+        if let stored {
             guard stored.isDeleted else { return }
             var revived = factory.changed(stored, by: [:], at: now)
             revived["_deleted"] = .null

@@ -87,9 +87,9 @@ extension SQLWriter {
 
     /// Raises the counters, then inserts the messages.
     ///
-    /// On PostgreSQL nothing waits for an answer: the statement that inserts a message reads its
-    /// number from the topic's row, which is locked and has just been raised, and the answers come
-    /// with the next one that is waited for.
+    /// On PostgreSQL nothing waits for an answer. The statement that inserts a message reads its
+    /// number from the topic's row, which is locked and has just been raised. The answers come with
+    /// the next one that is waited for.
     func create(_ messages: NewMessages) throws(StoreError) {
         guard let model = messages.records.first?.model else { return }
         let statements = try session.statements(for: model)
@@ -126,11 +126,11 @@ extension SQLWriter {
         try raise(counts, (SQL.raiseFeed, SQL.raiseFeeds), last)
     }
 
-    /// Raises the last numbers of the messages' topics, each of which must be there.
+    /// Raises the last numbers of the messages' topics, each of which must be there; of several,
+    /// `hold` has locked the rows in order.
     private func raiseTopics(of messages: NewMessages) throws(StoreError) {
         let counts = messages.ofTopic.mapValues(\.count)
         guard !counts.isEmpty else { return }
-        if session.dialect.hasManyWriters { try lockTopics(Array(counts.keys)) }
         try raise(counts, (SQL.raiseTopic, SQL.raiseTopics)) { messages.assign(lastNumber: $1, ofTopic: $0) }
     }
 
