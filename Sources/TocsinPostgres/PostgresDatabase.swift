@@ -50,6 +50,9 @@ package struct PostgresDatabase: SQLDatabase {
         state.end(at: Deadline(afterMilliseconds: seconds * 1000))
     }
 
+    /// A doorbell that rings by `NOTIFY`.
+    package func doorbell(instance: String) -> (any Doorbell)? { PostgresDoorbell(self, instance: instance) }
+
     /// Opens a connection, unless the last attempt failed so recently that it must wait.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
         try state.checkPause(use)

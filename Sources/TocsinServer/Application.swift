@@ -3,7 +3,6 @@ import Synchronization
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
-import TocsinPostgres
 import TocsinPush
 import TocsinStore
 
@@ -96,7 +95,7 @@ package final class Application: Sendable {
         process.logger.info("stopping")
         front.health.stop()
         let grace = Int(process.settings.server.stopSeconds)
-        (process.data.database as? PostgresDatabase)?.giveUp(afterSeconds: grace + Self.databaseSeconds)
+        process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)
         push.outbox.stop()
         push.webhooks.stop()
         api.feed.stop()

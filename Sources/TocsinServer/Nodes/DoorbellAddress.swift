@@ -50,10 +50,8 @@ package enum DoorbellAddress: Sendable, Hashable, CustomStringConvertible {
     func connection(_ settings: Settings, instance: String) throws(StartError) -> (any Doorbell)? {
         switch self {
         case .off: return nil
-        case .database:
-            guard let database = DataAccess(settings).database as? PostgresDatabase else { return nil }
-            return PostgresDoorbell(database, instance: instance)
-        case .postgres(let url): return PostgresDoorbell(PostgresDatabase(url: url.contents), instance: instance)
+        case .database: return DataAccess(settings).database.doorbell(instance: instance)
+        case .postgres(let url): return PostgresDatabase(url: url.contents).doorbell(instance: instance)
         case .nats(let urls):
             #if TOCSIN_NATS
             do {

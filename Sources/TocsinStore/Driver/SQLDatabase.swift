@@ -17,6 +17,10 @@ package protocol SQLDatabase: Sendable {
     /// Why no connection can be made, since one was lost or could not be
     /// made; nil while all is well.
     var trouble: ConnectionTrouble? { get }
+    /// Has connections end this long from now, whatever they do; for a server that stops.
+    func giveUp(afterSeconds seconds: Int)
+    /// What wakes other nodes by way of the database; nil where it can wake nobody.
+    func doorbell(instance: String) -> (any Doorbell)?
 }
 
 extension SQLDatabase {
@@ -25,6 +29,12 @@ extension SQLDatabase {
 
     /// A database belongs to one server unless its driver says otherwise.
     package var isShared: Bool { false }
+
+    /// Does nothing: a database in a file keeps nobody waiting.
+    package func giveUp(afterSeconds seconds: Int) {}
+
+    /// A database that belongs to one server has nobody to wake.
+    package func doorbell(instance: String) -> (any Doorbell)? { nil }
 }
 
 /// A server's claim on a database; ends with `release`, or with the process.
