@@ -1,3 +1,5 @@
+import JSON
+
 /// A document's text as the key of caches, compared byte by byte.
 ///
 /// Unlike a string it tells two spellings of the same character apart, because what clients see
@@ -26,7 +28,7 @@ public struct DocumentText: Sendable, Hashable {
         guard left.byteCount == right.byteCount else { return false }
         var (left, right) = (left.text, right.text)
         return left.withUTF8 { left in
-            right.withUTF8 { areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
+            right.withUTF8 { UnsafeRawBufferPointer(left).hasBytes(of: UnsafeRawBufferPointer($0)) }
         }
     }
 
@@ -54,24 +56,5 @@ public struct DocumentText: Sendable, Hashable {
             return mixed
         }
         hasher.combine(hash)
-    }
-
-    /// Eight bytes at a time; both have the same number.
-    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.baseAddress != right.baseAddress else { return true }
-        var offset = 0
-        while offset + 8 <= left.count {
-            let words = (
-                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            )
-            guard words.0 == words.1 else { return false }
-            offset += 8
-        }
-        while offset < left.count {
-            guard left[offset] == right[offset] else { return false }
-            offset += 1
-        }
-        return true
     }
 }

@@ -1,6 +1,6 @@
-import Glibc
 package import GraphQLTransport
 package import HTTPTypes
+import JSON
 package import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -309,16 +309,10 @@ extension String {
     /// Whether both are the same bytes: `==` takes two spellings of a letter for one.
     func hasBytes(of other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { Self.areSame(UnsafeRawBufferPointer(mine), .init($0)) }
+            other.utf8.withContiguousStorageIfAvailable {
+                UnsafeRawBufferPointer(mine).hasBytes(of: UnsafeRawBufferPointer($0))
+            }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
-    }
-
-    /// By the C library: what a loop over the elements costs for a head is a
-    /// tenth of the whole request.
-    private static func areSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
-        guard one.count == other.count else { return false }
-        guard let left = one.baseAddress, let right = other.baseAddress else { return true }
-        return memcmp(left, right, one.count) == 0
     }
 }
