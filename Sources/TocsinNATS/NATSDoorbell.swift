@@ -5,9 +5,9 @@ package import TocsinCore
 /// A doorbell over NATS, for more nodes than PostgreSQL's `NOTIFY` carries: a subject on
 /// which nodes publish who rang.
 ///
-/// The library connects, finds the cluster's other servers, reconnects without end and gathers
-/// what is published in a short while into one write; nothing is stored, and what is lost the
-/// journal's poll makes up for.
+/// The library connects, finds the cluster's other servers and reconnects without end. It gathers
+/// what is published in a short while into one write. Nothing is stored; the journal's poll makes up
+/// for a lost ring.
 package final class NATSDoorbell: Doorbell {
     /// Why the doorbell cannot be made.
     package struct SetupError: Error, Sendable, CustomStringConvertible {

@@ -27,8 +27,8 @@ struct MessageHook {
     /// Starts the command in a process group of its own, with no signal blocked or ignored.
     ///
     /// A child inherits the signal mask of the thread that starts it, and threads of the
-    /// concurrency runtime block nearly all signals: then neither the command nor what it starts
-    /// could be ended by SIGTERM.
+    /// concurrency runtime block nearly all signals. With that mask, SIGTERM could end neither the
+    /// command nor what it starts.
     private func start(_ environment: [String: String], reading input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

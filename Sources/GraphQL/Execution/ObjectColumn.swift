@@ -17,9 +17,9 @@ protocol RowOwner: AnyObject, Sendable {
 
 /// Objects that share a selection, one row each.
 ///
-/// Only code that is compiled where the application registers its resolvers knows the type; the
-/// engine itself is not generic, because another module's generic code runs unspecialised and looks
-/// up metadata for every value, which was a third of the time of a small response.
+/// Only code that is compiled where the application registers its resolvers knows the type. The
+/// engine itself is not generic: another module's generic code runs unspecialised and looks up
+/// metadata for every value. That was a third of the time of a small response.
 @usableFromInline
 final class ObjectColumn<Object: Sendable>: RowOwner {
     @usableFromInline let objects: [Object]

@@ -25,9 +25,9 @@ public struct ValidationLimits: Sendable, Hashable {
     /// The highest cost of an operation: its fields, each times the sizes
     /// of the pages it stands in.
     ///
-    /// A page's size is the argument `limit`, `first` or `last` of the list itself or of the
-    /// object that holds it; one that is a variable counts as one row, until `VariableCost`
-    /// counts the request's own.
+    /// A page's size is the argument `limit`, `first` or `last` of the list itself or of the object
+    /// that holds it. A size that is a variable counts as one row, until `VariableCost` counts the
+    /// request's own.
     public var maximumCost = 50_000
     /// The size of a page that names none.
     public var defaultPageSize = 100

@@ -52,8 +52,10 @@ struct ModelResolvers {
         }
     }
 
-    /// Creates are the hot path. Work before the first `await` is synchronous, so its locals live on
-    /// the stack and not in the async frame.
+    /// Creates are the hot path.
+    ///
+    /// Work before the first `await` is synchronous, so its locals live on the stack and not in the
+    /// async frame.
     private func registerCreate(
         _ model: ModelType,
         at coordinate: String,

@@ -16,9 +16,8 @@
 package final class NewMessages {
     /// In the order in which they are numbered.
     ///
-    /// Until the database has answered, a message has in place of its number the count of
-    /// messages behind it in its topic, and in place of its position that of messages
-    /// behind it in its owner's feed.
+    /// Until the database has answered, a message's number says how many messages are behind it in
+    /// its topic. Its position says how many are behind it in its owner's feed.
     package private(set) var records: [Record]
     /// The indexes of the messages of each topic.
     package let ofTopic: [String: [Int]]

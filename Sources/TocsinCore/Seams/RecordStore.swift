@@ -42,8 +42,9 @@ package protocol RecordWriting {
     /// Answers the names of those made; to be called once at start.
     func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String]
     /// Waits for writes that began before and have not ended, and holds up later ones until this
-    /// one has ended: then every change that is not to be seen yet will be later than a time read
-    /// now.
+    /// one has ended.
+    ///
+    /// Then every change that cannot be seen yet will be later than a time read now.
     ///
     /// Needed where writes overlap. A database with one writer at a time does nothing; one with
     /// several takes a lock in each write group, shared. A group in which this is called is begun

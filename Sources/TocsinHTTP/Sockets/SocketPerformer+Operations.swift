@@ -99,7 +99,12 @@ extension SocketPerformer {
             let errors = ErrorBody.errors(message, code: .limit, style: operation.options.style)
             return handle(.refused(number, errors: errors))
         }
-        let sink = SocketSink(number: number, group: group, socketQueue: socketQueue, ownerQueue: ownerQueue(of: caller))
+        let sink = SocketSink(
+            number: number,
+            group: group,
+            socketQueue: socketQueue,
+            ownerQueue: ownerQueue(of: caller)
+        )
         sink.open(outlet, session.envelope(of: number))
         let renewal = renewals
         let task = Task(executorPreference: executor) {

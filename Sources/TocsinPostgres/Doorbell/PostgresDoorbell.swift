@@ -6,16 +6,15 @@ import TocsinStore
 /// node that does nothing else.
 ///
 /// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's
-/// transaction: it goes out after it, here, and while one is under way the next ones gather into
-/// one; however many groups a node commits, it never has more than one under way, and in a stream
-/// of large groups one in a few milliseconds (`DoorbellThrottle`). While no other node is there to
-/// hear it nothing goes out (`PeerPresence`). Behind a pooler in transaction mode there is no
+/// transaction, but goes out here after it. A node never has more than one under way: the next ones
+/// gather into one meanwhile. In a stream of large groups one goes out in a few milliseconds
+/// (`DoorbellThrottle`), and none while no other node is there to hear it (`PeerPresence`). Behind a pooler in transaction mode there is no
 /// listening: then the doorbell needs a URL of its own that leads to the server.
 package final class PostgresDoorbell: Doorbell {
     private struct Shared {
         var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")
         var pace = DoorbellThrottle()
-        var company = PeerPresence()
+        var presence = PeerPresence()
         /// To be said whoever is there.
         var isGreeting = false
         var isClosing = false
@@ -42,7 +41,7 @@ package final class PostgresDoorbell: Doorbell {
 
     /// Wakes the thread to send a `NOTIFY`, unless no other node is there or the ring may wait.
     package func ring(_ haste: RingHaste) {
-        let mustWake = shared.withLock { $0.pace.ring(haste) && $0.company.isThere }
+        let mustWake = shared.withLock { $0.pace.ring(haste) && $0.presence.isThere }
         if mustWake { wakeup.signal() }
     }
 
@@ -55,9 +54,9 @@ package final class PostgresDoorbell: Doorbell {
     /// Takes whether other nodes live, and sends what was rung while none did.
     package func note(othersLive: Bool) {
         let hasCome = shared.withLock { shared in
-            let wasThere = shared.company.isThere
-            shared.company.note(othersLive: othersLive)
-            return shared.company.isThere && !wasThere
+            let wasThere = shared.presence.isThere
+            shared.presence.note(othersLive: othersLive)
+            return shared.presence.isThere && !wasThere
         }
         // What was rung while nobody was there is rung now.
         if hasCome { wakeup.signal() }
@@ -89,7 +88,7 @@ package final class PostgresDoorbell: Doorbell {
             do throws(StoreError) {
                 var line = try NotifyLine(database.link(), instance: instance)
                 try line.listen(tryingOutBy: database.link())
-                shared.withLock { $0.company.lineCameUp() }
+                shared.withLock { $0.presence.lineCameUp() }
                 // Something may have been rung meanwhile.
                 onRing()
                 try attend(&line, onRing) {
@@ -127,7 +126,7 @@ package final class PostgresDoorbell: Doorbell {
             let words = try line.attend(beside: wakeup, untilRested: line.isBusy ? nil : restMilliseconds)
             guard words.areThere else { continue }
             shared.withLock { shared in
-                shared.company.heardWord()
+                shared.presence.heardWord()
                 shared.state.heard += words.rings
             }
             if words.rings > 0 { onRing() }
@@ -138,7 +137,7 @@ package final class PostgresDoorbell: Doorbell {
         let now = ContinuousClock.now
         return shared.withLock { shared in
             let isDue = shared.pace.isDue(at: now)
-            guard shared.isGreeting || isDue && shared.company.isThere else { return false }
+            guard shared.isGreeting || isDue && shared.presence.isThere else { return false }
             shared.pace.answer(at: now)
             shared.isGreeting = false
             return true

@@ -5,9 +5,8 @@ import TocsinCore
 /// the user has muted or left.
 ///
 /// A device's id is never used again, so an entry may only be forgotten once nothing
-/// claimed before it is under way. A user may want pushes again: so their entries hold only
-/// for what was read before this node heard of the wish, and all that is read later goes by
-/// what stands in the database.
+/// claimed before it is under way. A user may want pushes again. So their entries hold only for
+/// what was read before this node heard of the wish; later reads go by the database.
 final class Cancellations: Sendable {
     private struct Audience: Hashable {
         var user: UserID

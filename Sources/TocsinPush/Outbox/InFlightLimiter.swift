@@ -37,8 +37,10 @@ final class InFlightLimiter: Sendable {
     private let limit: Int
     /// A provider that stalls leaves a quarter to the others.
     private let serviceShare: Int
-    /// An owner leaves a quarter of all, even before its devices are known to stall, to the other
-    /// owners at its provider; and so does a push service, named by its browser, to the others.
+    /// An owner leaves a quarter of all to the other owners at its provider, even before its devices
+    /// are known to stall.
+    ///
+    /// So does a push service, named by its browser, to the others.
     private let singleShare: Int
     /// What they get when they stall.
     private let stalledShare: Int

@@ -25,12 +25,12 @@ private enum SQL {
 /// feed the journal's order is that of the commits. Groups that share nothing may be in either
 /// order, and nobody can tell. `JournalReader` says why no row is skipped.
 ///
-/// **This node's own events take the same way.** Told at once they could overtake another node's
-/// with a lower number, and would have to be held until that is found: one reader that goes by the
-/// journal needs no such thing. The records are kept here until the reader comes to their row, so
-/// that it reads none of them again, unless nobody listened to records at its last look, or it was
-/// there before the commit's answer. What does not depend on order (work for the outbox, withdrawn
-/// access) this node is told at once.
+/// **This node's own events take the same way.** Told at once, they could overtake another node's
+/// with a lower number, and would have to be held until that is found. One reader that goes by the
+/// journal holds nothing. The records are kept here until the reader comes to their row, so it need
+/// not read them again. None are kept when nobody listened to records at its last look, or when it
+/// was there before the commit's answer. This node is told at once of what does not depend on order
+/// (work for the outbox, withdrawn access).
 package final class Journal: Sendable {
     private struct State {
         var lastSerial: Int64 = 0

@@ -27,9 +27,11 @@ private enum SQL {
     static let look = new + " LIMIT $3"
     /// The same rows, however many: planned each time.
     static let cursor = "DECLARE look NO SCROLL CURSOR FOR " + new
-    /// The table's size, which is of no use here, would have the look planned each time too; and
-    /// a plan that knows nothing of its parameters thinks a third of the table new, which it
-    /// might rather read whole.
+    /// Keeps one plan for the look, by the index.
+    ///
+    /// Without it the look would be planned each time, by the table's size, which is of no use
+    /// here. And a plan that knows nothing of its parameters takes a third of the table for new,
+    /// and may read it whole.
     static let keepPlans = """
         SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
         """

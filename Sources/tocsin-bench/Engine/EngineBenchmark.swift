@@ -3,9 +3,9 @@ import JSON
 
 /// The engine alone beside its peers: the same documents and data, row by row.
 ///
-/// A row goes through all programs before the next begins, so that a busy hour of the
-/// machine hits all alike; each row gets a fresh process, so that none inherits what a
-/// large document left behind.
+/// A row goes through all programs before the next begins, so that a busy hour of the machine hits
+/// all alike. Each row gets a fresh process, so that none inherits what a large document left
+/// behind.
 struct EngineBenchmark {
     let options: BenchOptions
 

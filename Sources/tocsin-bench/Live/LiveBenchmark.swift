@@ -24,9 +24,10 @@ struct LiveBenchmark {
         try slowReaders(server)
     }
 
-    /// How long answers take to a publisher who waits for each, and frames to their
-    /// sockets; and, in turn with these, the answers to messages that nobody gets, on the
-    /// same server in the same minute.
+    /// How long answers take to a publisher who waits for each, and frames to their sockets.
+    ///
+    /// In turn with these, it measures answers to messages that nobody gets, on the same server in
+    /// the same minute.
     private func publisher(_ server: LiveServer, _ readers: ReaderProcess, listening: Int) throws -> LiveLatency {
         var (answers, alone): ([Int64], [Int64]) = ([], [])
         let before = try readers.report().frames

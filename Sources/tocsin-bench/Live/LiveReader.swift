@@ -6,10 +6,12 @@ import JSON
 /// `tocsin-bench live-readers`: many sockets in one process of their own, on one thread, so that
 /// the server's CPU is not theirs.
 ///
-/// The first line on standard input says what to open (`ReaderOrder`); then `until N` is answered
-/// when so many frames have come, `report` with how long frames since the last report took from
-/// their publishing, and `drain` with how many sockets the server has cut, once those that did not
-/// read have read what was left for them.
+/// The first line on standard input says what to open (`ReaderOrder`). Later lines are questions:
+///
+/// - `until N` is answered when so many frames have come.
+/// - `report` tells how long frames since the last report took from their publishing.
+/// - `drain` tells how many sockets the server has cut, once those that did not read have read what
+///   was left for them.
 final class LiveReader {
     private let order: ReaderOrder
     /// Watches the sockets and standard input.

@@ -10,9 +10,10 @@ import TocsinSQLite
 import TocsinServer
 import TocsinStore
 
-/// The whole way of a push: a committed message's fan-out, pages of devices read, payloads built
-/// and signed for, HTTP/2 to a sink that reads each request to its end, and every outcome durable
-/// in the ledger (SQLite, `synchronous=FULL`).
+/// The whole way of a push, from a committed message's fan-out to its outcomes.
+///
+/// Pages of devices are read, payloads built and signed for. HTTP/2 goes to a sink that reads each
+/// request to its end. Every outcome is durable in the ledger (SQLite, `synchronous=FULL`).
 struct OutboxBenchmark {
     let options: BenchOptions
     let sink: SinkProcess

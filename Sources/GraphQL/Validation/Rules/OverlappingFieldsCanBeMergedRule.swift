@@ -2,8 +2,8 @@ extension ValidationRule {
     /// Fields with one response name are one field (GraphQL §5.3.2).
     ///
     /// Fields are gathered into sets that stand at one path of the response, and each set is looked
-    /// at once: first whether all of one name have one shape, then whether those of one parent are
-    /// one field. So the work grows with the document, not with its square.
+    /// at once. All of one name must have one shape, and those of one parent must be one field. So
+    /// the work grows with the document, not with its square.
     static let overlappingFieldsCanBeMerged = ValidationRule("OverlappingFieldsCanBeMerged") { context in
         _ = checkOverlappingFields(&context)
     }
