@@ -26,9 +26,10 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 func part(
     _ name: String,
     _ dependencies: [Target.Dependency] = [],
+    exclude: [String] = [],
     plugins: [Target.PluginUsage] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings, plugins: plugins)
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings, plugins: plugins)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -50,6 +51,7 @@ let package = Package(
         .executable(name: "tocsin-bench", targets: ["tocsin-bench"]),
         .library(name: "GraphQL", targets: ["GraphQL"]),
         .library(name: "TocsinClient", targets: ["TocsinClient"]),
+        .library(name: "TocsinContent", targets: ["TocsinContent"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -91,7 +93,8 @@ let package = Package(
                 "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
-            swiftSettings: settings + (hasNATS ? [.define("TOCSIN_NATS")] : [])
+            swiftSettings: settings + (hasNATS ? [.define("TOCSIN_NATS")] : []),
+            plugins: ["EmbedFiles"]
         ),
         part(
             "TocsinSimulator",
@@ -100,12 +103,15 @@ let package = Package(
                 nio("NIOTLS"), nioSSL,
             ]
         ),
+        part("TocsinContent", ["JSON"]),
         part(
             "TocsinClient",
             [
-                "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                "GraphQLTransport", "JSON", "TocsinContent", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"),
                 nioSSL,
-            ]
+            ],
+            exclude: ["Browser"]
         ),
         // Commands
         .executableTarget(
@@ -133,7 +139,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        // Embeds schema/ and migrations/ into the binary
+        // Embeds schema/, migrations/ and the client for browsers into the binary
         .plugin(
             name: "EmbedFiles",
             capability: .buildTool(),
@@ -185,6 +191,7 @@ let package = Package(
                 nio("NIOPosix"),
             ]
         ),
+        tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and a
-# page in headless Chromium. What cannot be installed is left out with a sentence; what can must pass.
+# Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
+# pages in headless Chromium. Runs the helpers of tocsin.js in node. What cannot be installed is left out with a sentence;
+# what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one.
 set -euo pipefail
 
@@ -53,12 +54,18 @@ if make_python_environment "$venv" "${packages[@]}"; then
 else
     leave_out "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+if command -v node >/dev/null || { install_packages nodejs && command -v node >/dev/null; }; then
+    drive "Running what tocsin.js does without a server in node" 60 node --test Tests/Clients/bridge.test.js Tests/Clients/webpush.test.js
+else
+    leave_out "Node could not be installed; the helpers for web views are run in Chromium alone."
+fi
 if command -v chromium >/dev/null || { install_packages chromium && command -v chromium >/dev/null; }; then
     drive "Driving the server with a page in Chromium" 300 python3 Tests/Clients/browser.py "$binary" chromium
+    drive "Driving it with tocsin.js in Chromium" 300 python3 Tests/Clients/pages.py "$binary" chromium
 else
-    leave_out "Chromium could not be installed; the page is left out."
+    leave_out "Chromium could not be installed; the pages are left out."
 fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 3 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 4 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Embeds the text files a target ships with: `schema/*.graphql` and `schema/*.json` into
-/// TocsinAPI, `migrations/*.sql` into TocsinStore.
+/// TocsinAPI, `migrations/*.sql` into TocsinStore, the client for browsers into TocsinServer.
 ///
 /// String literals from a build plugin cost 1.5 s for 200 kB where `.embedInCode` costs 72 s.
 @main
@@ -15,6 +15,11 @@ struct EmbedFilesPlugin: BuildToolPlugin {
 
     private static let sources = [
         "TocsinAPI": Source(folder: "schema", pathExtensions: ["graphql", "json"], typeName: "EmbeddedSchema"),
+        "TocsinServer": Source(
+            folder: "Sources/TocsinClient/Browser",
+            pathExtensions: ["js", "ts"],
+            typeName: "EmbeddedBrowserFiles"
+        ),
         "TocsinStore": Source(folder: "migrations", pathExtensions: ["sql"], typeName: "EmbeddedMigrations"),
     ]
 

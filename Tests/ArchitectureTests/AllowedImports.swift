@@ -36,8 +36,10 @@ enum AllowedImports {
         "TocsinSimulator": nio.union([
             "CNGHTTP2", "COpenSSL", "Encodings", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS",
         ]),
+        // An app's extension links it: no sockets, no Foundation.
+        "TocsinContent": ["JSON"],
         "TocsinClient": nio.union([
-            "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+            "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket", "TocsinContent",
         ]),
         // Commands
         "tocsin": [

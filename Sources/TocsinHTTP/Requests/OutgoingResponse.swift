@@ -72,7 +72,7 @@ package struct OutgoingResponse: Sendable {
         if isStreamed {
             // HTTP/1.0 knows no chunks: there the body ends with the connection.
             if !request.isHTTP10 { writer.text("transfer-encoding: chunked\r\n") }
-        } else if status.code != 204 && status.code >= 200 {
+        } else if status.code != 204 && status.code != 304 && status.code >= 200 {
             writer.text("content-length: ")
             writer.number(body.count)
             writer.text("\r\n")

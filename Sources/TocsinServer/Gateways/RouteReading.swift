@@ -21,7 +21,7 @@ package struct RouteReading {
         "method", "path", "lookup", "document", "variables", "answer", "status", "debug",
     ]
     private static let variableMembers: Set<String> = ["from", "default", "words", "value", "search"]
-    private static let reserved = ["/graphql", "/healthz", "/readyz"]
+    private static let reserved = ["/client", "/graphql", "/healthz", "/readyz"]
     private static let maximumRoutes = 1000
 
     /// Reads a file's text; `routes` are those without problems.

@@ -38,7 +38,7 @@ struct FrontPart: Sendable {
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
-            HTTPServer.Content(service: service, health: health, routes: gateway.httpRoutes),
+            HTTPServer.Content(service: service, health: health, routes: gateway.httpRoutes + ClientFiles.routes),
             settings: front,
             logger: logger,
             now: { time.now().milliseconds }

@@ -1,0 +1,75 @@
+// tocsin-worker.js 0.1.0: shows pushes of Tocsin. Serve it from your own origin: a service worker must be the page's.
+
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("push", (event) => {
+  let push = {};
+  try {
+    push = event.data?.json() ?? {};
+  } catch {
+    // A push that is no JSON is shown all the same, because browsers end subscriptions that show nothing.
+  }
+  event.waitUntil(receive(push));
+});
+
+async function receive(push) {
+  const { title = "New message", ...options } = push.notification ?? {};
+  if (typeof push.app_badge === "number") await setBadge(push.app_badge);
+  for (const page of await pages()) page.postMessage({ type: "tocsin-push", push });
+  if (!push.silent) return self.registration.showNotification(title, { ...options, renotify: false });
+  // Safari revokes a subscription after a few pushes without a notification: it is shown without a sound, then closed.
+  const tag = "tocsin-silent";
+  await self.registration.showNotification(title, { tag, silent: true, data: options.data });
+  for (const shown of await self.registration.getNotifications({ tag })) shown.close();
+}
+
+async function setBadge(number) {
+  try {
+    await (number > 0 ? self.navigator.setAppBadge?.(number) : self.navigator.clearAppBadge?.());
+  } catch {
+    // Only installed web apps have badges.
+  }
+}
+
+const pages = () => self.clients.matchAll({ type: "window", includeUncontrolled: true });
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(open(event.notification.data ?? {}, event.action));
+});
+
+/** Tells the pages what was pressed, and shows the message's link: in a window at that path, else in a new one. */
+async function open(data, action) {
+  const all = await pages();
+  for (const page of all) page.postMessage({ type: "tocsin-click", action, data });
+  const url = link(data.url);
+  const path = (text) => new URL(text).pathname;
+  const isOwn = url.origin === self.location.origin;
+  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (data.url ? null : all[0])) : null;
+  if (page) return page.focus();
+  return self.clients.openWindow(url.href);
+}
+
+/** Only links of one's own origin and https links are opened. */
+function link(text) {
+  try {
+    const url = new URL(text || "/", self.location.origin);
+    if (url.origin === self.location.origin || url.protocol === "https:") return url;
+  } catch {
+    // No link: the page itself.
+  }
+  return new URL("/", self.location.origin);
+}
+
+// The push service has ended the subscription. Pages are told, and register the new one; without a page the next load
+// does, because registerWebPush compares what is registered with what there is.
+self.addEventListener("pushsubscriptionchange", (event) => {
+  event.waitUntil(renew(event));
+});
+
+async function renew(event) {
+  const options = event.oldSubscription?.options;
+  if (!event.newSubscription && options) await self.registration.pushManager.subscribe(options);
+  for (const page of await pages()) page.postMessage({ type: "tocsin-subscription" });
+}

@@ -1,0 +1,43 @@
+import HTTPTypes
+import TocsinCore
+import TocsinHTTP
+
+/// The client for browsers, as it is served below `/client/` and written by `tocsin client js`.
+package struct ClientFiles: Sendable {
+    /// One file.
+    package struct File: Sendable, Hashable {
+        /// What it is called, such as `tocsin.js`.
+        package let name: String
+        /// All of it.
+        package let text: String
+
+        /// Changes whenever the file does.
+        var tag: String { "\"" + DerivedUUID.text(of: name, text) + "\"" }
+
+        var mediaType: String {
+            name.hasSuffix(".js") ? "text/javascript; charset=utf-8" : "text/plain; charset=utf-8"
+        }
+    }
+
+    /// All files, in order of name.
+    package static let all = EmbeddedBrowserFiles.files.map { File(name: $0.name, text: $0.text) }
+
+    /// A route for each of them; anybody may read them.
+    static var routes: [HTTPRoute] {
+        all.map { file in
+            let (tag, body) = (file.tag, Array(file.text.utf8))
+            return HTTPRoute(.get, "/client/" + file.name) { request in
+                // A page asks whether there is a newer one each time, so a release is one for
+                // everybody.
+                let fields = [
+                    (name: "cache-control", value: "no-cache"), ("etag", tag), ("x-content-type-options", "nosniff"),
+                ]
+                let known = request.header("if-none-match")
+                if known == "*" || known?.contains(tag) == true {
+                    return OutgoingResponse(status: .notModified, contentType: nil, fields: fields)
+                }
+                return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: body)
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// The service worker and the registration of tocsin.js, against a browser that is played: node --test Tests/Clients/webpush.test.js
+const assert = require("node:assert");
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+const test = require("node:test");
+const vm = require("node:vm");
+
+const browser = join(__dirname, "../../Sources/TocsinClient/Browser");
+const origin = "https://app.example";
+
+/** A service worker with these windows open; what it does is written down. */
+function makeWorker(windows = []) {
+  const done = [];
+  const handlers = {};
+  const pages = windows.map((url) => ({
+    url,
+    postMessage: (message) => done.push(["tell", message.type]),
+    focus: () => done.push(["focus", url]),
+  }));
+  const self = {
+    addEventListener: (name, handler) => (handlers[name] = handler),
+    location: new URL(origin + "/tocsin-worker.js"),
+    navigator: { setAppBadge: async (number) => done.push(["badge", number]), clearAppBadge: async () => done.push(["badge", 0]) },
+    clients: {
+      matchAll: async () => pages,
+      openWindow: async (url) => done.push(["open", url]),
+      claim: async () => {},
+    },
+    registration: {
+      showNotification: async (title, options) => done.push(["show", title, options]),
+      getNotifications: async ({ tag }) => [{ close: () => done.push(["close", tag]) }],
+      pushManager: { subscribe: async (options) => done.push(["subscribe", options]) },
+    },
+    skipWaiting: async () => {},
+  };
+  vm.runInNewContext(readFileSync(join(browser, "tocsin-worker.js"), "utf8"), { self, URL });
+  const send = async (name, event) => {
+    let work;
+    handlers[name]({ ...event, waitUntil: (promise) => (work = promise) });
+    await work;
+    return JSON.parse(JSON.stringify(done));
+  };
+  const push = (payload) => send("push", { data: { json: () => (typeof payload === "string" ? JSON.parse(payload) : payload) } });
+  const click = (data, action = "") => send("notificationclick", { action, notification: { data, close: () => done.push(["closed"]) } });
+  return { send, push, click };
+}
+
+test("each push shows a notification, with its tag and without ringing again", async () => {
+  const done = await makeWorker([origin + "/"]).push({
+    silent: false, app_badge: 3, notification: { title: "T", body: "B", tag: "m1", data: { messageId: "m1" } },
+  });
+  const options = { body: "B", tag: "m1", data: { messageId: "m1" }, renotify: false };
+  assert.deepStrictEqual(done, [["badge", 3], ["tell", "tocsin-push"], ["show", "T", options]]);
+});
+
+test("a silent push is shown without a sound, then closed", async () => {
+  const done = await makeWorker().push({ silent: true, app_badge: 0, notification: { title: "T", data: {} } });
+  assert.deepStrictEqual(done[0], ["badge", 0]);
+  assert.deepStrictEqual(done[1], ["show", "T", { tag: "tocsin-silent", silent: true, data: {} }]);
+  assert.deepStrictEqual(done[2], ["close", "tocsin-silent"]);
+});
+
+test("a push that cannot be read is shown all the same", async () => {
+  for (const event of ["no JSON", "null", "{}", '{"notification":null}']) {
+    const done = await makeWorker().push(event);
+    assert.deepStrictEqual(done.map(([what, title]) => [what, title]), [["show", "New message"]], event);
+  }
+  assert.strictEqual((await makeWorker().send("push", { data: null }))[0][0], "show");
+});
+
+test("a click goes to a window at the link's path, else opens one", async () => {
+  const windows = [origin + "/inbox", origin + "/posts/7?x=1"];
+  const ends = async (data, action) => (await makeWorker(windows).click(data, action)).slice(1).filter(([what]) => what !== "tell");
+  assert.deepStrictEqual(await ends({ url: "/posts/7" }), [["focus", windows[1]]]);
+  assert.deepStrictEqual(await ends({ url: origin + "/posts/8" }), [["open", origin + "/posts/8"]]);
+  assert.deepStrictEqual(await ends({}), [["focus", windows[0]]]);
+  assert.deepStrictEqual(await ends({ url: "https://ci.example/42" }, "OPEN"), [["open", "https://ci.example/42"]]);
+  assert.deepStrictEqual((await makeWorker().click(undefined)).at(-1), ["open", origin + "/"]);
+});
+
+test("links that are no https links open the page instead", async () => {
+  for (const url of ["javascript:alert(1)", "http://evil.example/", "data:text/html,x", "file:///etc/passwd", "https://"]) {
+    assert.deepStrictEqual((await makeWorker().click({ url })).at(-1), ["open", origin + "/"], url);
+  }
+});
+
+test("an ended subscription is made anew, and pages are told", async () => {
+  const options = { userVisibleOnly: true };
+  const done = await makeWorker([origin + "/"]).send("pushsubscriptionchange", { oldSubscription: { options } });
+  assert.deepStrictEqual(done, [["subscribe", options], ["tell", "tocsin-subscription"]]);
+});
+
+test("a page registers its browser once, asks only in a click, and takes a denial as one", async () => {
+  const source = readFileSync(join(browser, "tocsin.js")).toString("base64");
+  const { registerWebPush, unregisterWebPush } = await import("data:text/javascript;base64," + source);
+  const [asked, sent, stored] = [[], [], new Map()];
+  const key = "BAEC";
+  let subscription = null;
+  const subscribe = async (options) => (subscription = {
+    endpoint: "https://push.example/1", options: { applicationServerKey: Uint8Array.from(Buffer.from(options.applicationServerKey, "base64url")).buffer },
+    toJSON: () => ({ endpoint: "https://push.example/1" }), unsubscribe: async () => (subscription = null),
+  });
+  const pushManager = { getSubscription: async () => subscription, subscribe };
+  const serviceWorker = { register: async (url) => asked.push(url), ready: Promise.resolve({ pushManager }), getRegistration: async () => ({ pushManager }) };
+  const Notification = { permission: "default", requestPermission: async () => (asked.push("permission"), (Notification.permission = "granted")) };
+  const userActivation = { isActive: false };
+  const client = {
+    url: origin,
+    storage: { getItem: (name) => stored.get(name) ?? null, setItem: (name, value) => stored.set(name, value), removeItem: (name) => stored.delete(name) },
+    async query(document, variables) {
+      if (document.includes("webPushKey")) return { webPushKey: key };
+      sent.push([document.match(/(un)?registerPushToken/)[0], variables]);
+      return { registerPushToken: { device: { id: "d1" } } };
+    },
+  };
+  Object.defineProperty(globalThis, "navigator", { value: { serviceWorker, userActivation, userAgent: "" }, configurable: true });
+  Object.assign(globalThis, { window: { PushManager: {}, Notification, isSecureContext: true }, Notification });
+  try {
+    assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "needs-gesture" });
+    assert.deepStrictEqual(await registerWebPush(client), { state: "needs-gesture" });
+    assert.deepStrictEqual(asked, []);
+    userActivation.isActive = true;
+    assert.deepStrictEqual(await registerWebPush(client), { state: "registered", deviceId: "d1" });
+    assert.deepStrictEqual(asked, ["permission", "/tocsin-worker.js"]);
+    assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "registered", deviceId: "d1" });
+    assert.strictEqual(sent.length, 1);
+    assert.deepStrictEqual(sent[0][1], { token: '{"endpoint":"https://push.example/1"}', deviceId: undefined });
+    // The push service gave another subscription: the device keeps its id.
+    stored.set("tocsin.webpush", JSON.stringify({ ...JSON.parse(stored.get("tocsin.webpush")), endpoint: "https://push.example/0" }));
+    await registerWebPush(client, { userGesture: false });
+    assert.strictEqual(sent[1][1].deviceId, "d1");
+    assert.strictEqual(await unregisterWebPush(client), true);
+    assert.deepStrictEqual([sent[2][0], subscription, stored.size], ["unregisterPushToken", null, 0]);
+    Notification.permission = "denied";
+    assert.deepStrictEqual(await registerWebPush(client), { state: "denied" });
+    globalThis.window.__NGWENYA_PLATFORM__ = "ios";
+    assert.strictEqual((await registerWebPush(client)).state, "unavailable");
+  } finally {
+    delete globalThis.window;
+    delete globalThis.Notification;
+    delete globalThis.navigator;
+  }
+});
