@@ -117,7 +117,7 @@ struct TransportWSClientSessionTests {
             for action in server.handle(event) {
                 serverActions.append(action)
                 if case .send(let message) = action { run(.text(message.bytes)) }
-                if case .authenticate = action { serve(.authenticated(.accepted)) }
+                if case .authenticate = action { serve(.authenticated(.accepted(welcome: [:]))) }
                 if case .start(let number, _) = action { serve(.replied(number, .executed("{\"data\":1}"))) }
             }
         }
