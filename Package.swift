@@ -103,8 +103,8 @@ let package = Package(
         part(
             "TocsinClient",
             [
-                "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
-                nioSSL,
+                "Encodings", "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"), nioSSL,
             ]
         ),
         // Commands
@@ -185,7 +185,7 @@ let package = Package(
                 nio("NIOPosix"),
             ]
         ),
-        tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
+        tests("TocsinClientTests", ["Encodings", "GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",
             ["JSON", "TestDatabases", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]

@@ -37,7 +37,7 @@ enum AllowedImports {
             "CNGHTTP2", "COpenSSL", "Encodings", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS",
         ]),
         "TocsinClient": nio.union([
-            "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+            "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
         ]),
         // Commands
         "tocsin": [
@@ -66,6 +66,7 @@ enum AllowedImports {
     ///
     /// What `tocsin` links has no `Foundation`, which brings 34 MB of Unicode tables.
     static let essentials = [
+        "TocsinClient": "the dates at which tokens end and connections change",
         "TocsinServer": "the host's name, Base 64 of dumps, folders of trusted documents",
         "tocsin": "the environment, and absolute paths of the simulator's folder",
     ]

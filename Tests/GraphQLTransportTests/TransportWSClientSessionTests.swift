@@ -74,8 +74,10 @@ struct TransportWSClientSessionTests {
         check([
             Self.opened, Self.connected,
             (.message(#"{"type":"ping","payload":{"n":1}}"#), [.sendText(#"{"type":"pong","payload":{"n":1}}"#)]),
-            (.ping, [.sendText(#"{"type":"ping"}"#)]),
-            (.message(#"{"type":"pong"}"#), [.alive]),
+            (.ping(payload: nil), [.sendText(#"{"type":"ping"}"#)]),
+            (.message(#"{"type":"pong"}"#), [.alive(payload: [:])]),
+            (.ping(payload: ["n": 1]), [.sendText(#"{"type":"ping","payload":{"n":1}}"#)]),
+            (.message(#"{"type":"pong","payload":{"n":1}}"#), [.alive(payload: ["n": 1])]),
         ])
     }
 
