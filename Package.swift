@@ -107,9 +107,8 @@ let package = Package(
         part(
             "TocsinClient",
             [
-                "GraphQLTransport", "JSON", "TocsinContent", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"),
-                nioSSL,
+                "Encodings", "GraphQLTransport", "JSON", "TocsinContent", nio("NIOCore"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL,
             ],
             exclude: ["Browser"]
         ),
@@ -192,7 +191,7 @@ let package = Package(
             ]
         ),
         tests("TocsinContentTests", ["JSON", "TocsinContent"]),
-        tests("TocsinClientTests", ["GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
+        tests("TocsinClientTests", ["Encodings", "GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",
             ["JSON", "TestDatabases", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]

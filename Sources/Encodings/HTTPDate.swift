@@ -14,6 +14,28 @@ package enum HTTPDate {
         return "\(days[Int(day % 7)]), \(two(dayOfMonth)) \(months[Int(month - 1)]) \(year) \(clock) GMT"
     }
 
+    /// The seconds since 1970 of a date written as above, the only form that may be sent; nil for
+    /// any other text.
+    package static func seconds(of text: String) -> Int64? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), (1...31).contains(day),
+            let month = months.firstIndex(of: String(parts[2])), let year = Int64(parts[3]),
+            (1970...9999).contains(year)
+        else { return nil }
+        let clock = parts[4].split(separator: ":").map { Int64($0) ?? -1 }
+        guard clock.count == 3, zip(clock, [24, 60, 61]).allSatisfy({ $0 >= 0 && $0 < $1 }) else { return nil }
+        return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+    }
+
+    /// The way back from `civil`.
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let yearFromMarch = month <= 2 ? year - 1 : year
+        let era = yearFromMarch / 400
+        let yearOfEra = yearFromMarch - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     private static func two(_ number: Int64) -> String {
         number < 10 ? "0\(number)" : "\(number)"
     }

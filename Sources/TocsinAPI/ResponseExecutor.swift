@@ -44,6 +44,7 @@ package final class ResponseExecutor: Sendable {
         MemberResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
         CategoryResolvers.register(in: &map)
+        ServerInfoResolvers.register(in: &map)
         ReadStateResolvers.register(in: &map)
         DirectPushResolvers(schema: schema).register(in: &map)
         for scalar in OperatorTypes.scalarNames {

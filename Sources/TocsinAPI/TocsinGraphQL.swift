@@ -1,6 +1,6 @@
 import GraphQL
 package import GraphQLTransport
-import JSON
+package import JSON
 package import TocsinCore
 
 /// The API as the front serves it: authenticates, executes, subscribes.
@@ -78,6 +78,9 @@ package final class TocsinGraphQL: GraphQLService {
 
     /// Whether the caller's token, key or account was revoked after it was verified.
     package func hasLostAccess(_ caller: Identity) -> Bool { revoked.covers(caller) }
+
+    /// What clients learn of the server with the acknowledgement.
+    package var welcome: JSONObject { ServerInfo.members }
 
     /// Plans a request and says whether it is a query, a mutation or a subscription, or why it is
     /// neither.

@@ -24,6 +24,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let badAnswer = Code(rawValue: "BAD_ANSWER")
         /// There is no such topic, or it belongs to somebody else.
         public static let topicNotFound = Code(rawValue: "TOPIC_NOT_FOUND")
+        /// The provider of tokens says that nobody is signed in, or gave another user's token.
+        public static let signedOut = Code(rawValue: "SIGNED_OUT")
         /// The task that asked was cancelled.
         public static let cancelled = Code(rawValue: "CANCELLED")
         /// There is no token, or it is not valid any more.
@@ -57,12 +59,22 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     /// honour, where there is one.
     public let oldestCursor: String?
 
+    /// How long the server asks to wait before another attempt, where it says so.
+    public let retryAfter: Duration?
+
     /// An error of these parts.
-    public init(_ code: Code, _ message: String, cause: (any Error)? = nil, oldestCursor: String? = nil) {
+    public init(
+        _ code: Code,
+        _ message: String,
+        cause: (any Error)? = nil,
+        oldestCursor: String? = nil,
+        retryAfter: Duration? = nil
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.oldestCursor = oldestCursor
+        self.retryAfter = retryAfter
     }
 
     /// The message with its code.

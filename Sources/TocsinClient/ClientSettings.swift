@@ -11,39 +11,52 @@ public struct ClientSettings: Sendable {
     public var maximumAttempts = 5
     /// The pauses between attempts to send a request.
     public var requestPauses = Backoff(first: .milliseconds(200), longest: .seconds(10))
-    /// The pauses between attempts to open a feed's connection.
-    public var feedPauses = Backoff(first: .milliseconds(500), longest: .seconds(30))
-    /// How long a feed's connection may take to be live.
+    /// The pauses between attempts to open the feeds' connection.
+    public var feedPauses = Backoff(first: .seconds(1), longest: .seconds(30))
+    /// After a server's stop feeds come back at random within this time, unless the server
+    /// names another.
+    public var stopSpread: Duration = .seconds(5)
+    /// A server that has too much to do is given a random part of this time on top of
+    /// what it asks for.
+    public var overloadSpread: Duration = .seconds(5)
+    /// The pauses between attempts to get a token from the provider.
+    public var credentialPauses = Backoff(first: .seconds(1), longest: .seconds(60))
+    /// How long the provider of tokens may take.
+    public var credentialTimeout: Duration = .seconds(30)
+    /// How long the feeds' connection may take to be live.
     public var handshakeTimeout: Duration = .seconds(20)
-    /// A feed's connection without any sign of the server for this long is dead.
+    /// A feeds' connection without any sign of the server for this long is dead.
     public var silenceTimeout: Duration = .seconds(60)
-    /// How often a feed pings its server, so that silence means something.
+    /// How often the feeds' connection pings its server, so that silence means something.
     public var pingInterval: Duration = .seconds(20)
     /// The longest answer or message taken, in bytes.
     public var maximumAnswerBytes = 8 << 20
+
+    /// Where time and chance come from.
+    package var environment = ClientEnvironment.system
 
     /// The defaults above.
     public init() {}
 }
 
-/// Pauses that double up to a longest one, each shortened at random by up to a half, so that many
-/// clients do not come back together.
+/// Random pauses from zero up to a bound that doubles, so that many clients do not come back
+/// together ("full jitter").
 public struct Backoff: Sendable, Hashable {
-    /// The pause after the first failure.
+    /// Half the longest pause after the first failure.
     public var first: Duration
     /// The longest pause.
     public var longest: Duration
 
-    /// Pauses from `first` to `longest`.
+    /// Pauses that begin with `first` on average and are never longer than `longest`.
     public init(first: Duration, longest: Duration) {
         self.first = first
         self.longest = longest
     }
 
-    /// The pause after this many failures in a row; `random` is from 0 up to 1.
+    /// The pause after this many failures in a row, a part of `first` × 2ⁿ or of `longest`;
+    /// `random` is from 0 up to 1.
     public func pause(afterFailures failures: Int, random: Double) -> Duration {
-        let doublings = min(max(0, failures - 1), 20)
-        let full = min(first * (1 << doublings), longest)
-        return full * (1 - min(max(random, 0), 1) / 2)
+        let doublings = min(max(0, failures), 20)
+        return min(first * (1 << doublings), longest) * min(max(random, 0), 1)
     }
 }

@@ -37,6 +37,13 @@ enum Documents {
         }
         """
 
+    static let followAll = """
+        subscription FollowAll($after: String) { onCreateMessage(after: $after) { \(messageFields) } }
+        """
+
+    /// Where the feed of all the caller's topics stands now.
+    static let standOfAll = "query StandOfAll { me { cursor } }"
+
     /// Where the topic's feed stands now.
     static let standOfTopic = """
         query Stand($topicId: ID!) { getTopic(id: $topicId) { cursor lastNumber } }

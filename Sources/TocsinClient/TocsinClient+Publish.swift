@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 
 /// A message to be published, but for its topic.
@@ -52,7 +51,7 @@ extension TocsinClient {
     /// lost answer makes no second message.
     public func publish(topic: TopicReference, _ draft: MessageDraft) async throws(ClientError) -> PublishedMessage {
         var draft = draft
-        if draft.id == nil { draft.id = Self.makeMessageID() }
+        if draft.id == nil { draft.id = makeMessageID() }
         do throws(ClientError) {
             return try await create(draft, topicID: try await topicID(of: topic))
         } catch {
@@ -92,7 +91,7 @@ extension TocsinClient {
         } catch {
             guard error.code == .topicNotFound else { throw error }
         }
-        let input: JSONValue = ["id": .string(Self.makeMessageID()), "name": .string(name)]
+        let input: JSONValue = ["id": .string(makeMessageID()), "name": .string(name)]
         let created = try await query(Documents.createTopic, variables: ["input": input])
         guard let id = created["createTopic"]?["id"]?.stringValue else {
             throw ClientError(.badAnswer, "The server did not say the new topic's id.")
@@ -116,10 +115,8 @@ extension TocsinClient {
         )
     }
 
-    private static func makeMessageID() -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let milliseconds = UInt64(max(0, now.tv_sec)) * 1000 + UInt64(max(0, now.tv_nsec)) / 1_000_000
+    private func makeMessageID() -> String {
+        let milliseconds = UInt64(max(0, settings.environment.wallClock().milliseconds))
         let random = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
         return MessageIdentifier.make(millisecondsSince1970: milliseconds, random: random)
     }

@@ -1,34 +1,63 @@
 public import JSON
 import Synchronization
 
-/// Speaks to one Tocsin server with one token: publishes messages, follows
-/// topics, registers devices.
+/// Speaks to one Tocsin server for one user: publishes messages, follows topics, registers devices.
 ///
-/// Safe to use from many tasks at once. Requests share one kept connection; each
-/// followed feed has its own.
+/// Safe to use from many tasks at once. Requests share one kept connection, and all feeds share one
+/// socket. A change of user is a new client.
 public final class TocsinClient: Sendable {
     let address: ServerAddress
     let settings: ClientSettings
-    let token: String?
-    let connector: Connector
+    let feeds: SocketHub
+    private let keeper: CredentialKeeper
     private let caller: HTTPCaller
     /// Topic names and their ids, as far as they were asked for.
     let topicIDs = Mutex<[String: String]>([:])
 
     /// A client of the server at `url` (`http://…` or `https://…`); connects when first used.
-    public init(url: String, token: String?, settings: ClientSettings = ClientSettings()) throws(ClientError) {
+    public init(
+        _ url: String,
+        credentials: ClientCredentials,
+        settings: ClientSettings = ClientSettings()
+    ) throws(ClientError) {
         address = try ServerAddress(url: url)
-        if let token, !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) || token.isEmpty {
-            throw ClientError(.unauthenticated, "The token is empty or has spaces or odd characters in it.")
-        }
-        connector = try Connector(address: address, settings: settings)
-        caller = HTTPCaller(connector: connector, token: token, settings: settings)
+        keeper = try CredentialKeeper(credentials, settings: settings)
+        let connector = try Connector(address: address, settings: settings)
+        caller = HTTPCaller(connector: connector, settings: settings)
+        feeds = SocketHub(connector: connector, keeper: keeper, settings: settings)
         self.settings = settings
-        self.token = token
     }
 
-    /// Closes the kept connection; feeds that are followed go on.
-    public func close() { caller.close() }
+    /// A client with one token for as long as it lasts.
+    public convenience init(
+        url: String,
+        token: String?,
+        settings: ClientSettings = ClientSettings()
+    ) throws(ClientError) {
+        try self.init(url, credentials: token.map(ClientCredentials.token) ?? .anonymous, settings: settings)
+    }
+
+    /// What becomes of the feeds' connection, beginning with what it is now.
+    public var connection: ConnectionStates { feeds.states }
+
+    /// The app knows that the network has changed.
+    ///
+    /// A usable one ends the pause before the next attempt, and the attempts count from the first
+    /// again. While there is none, feeds try only as often as their longest pause.
+    public func networkChanged(isUsable: Bool) { feeds.networkChanged(isUsable: isUsable) }
+
+    /// Closes the feeds' connection until `resume()`, as for an app that goes to the background;
+    /// requests still work, and feeds lose nothing.
+    public func pause() { feeds.pause() }
+
+    /// Lets feeds go on from where they stood.
+    public func resume() { feeds.resume() }
+
+    /// Closes all connections; feeds end as if their tasks were cancelled.
+    public func close() {
+        caller.close()
+        feeds.close()
+    }
 
     /// Runs a query, or a mutation that may safely be repeated, and returns its `data`.
     ///
@@ -51,11 +80,25 @@ public final class TocsinClient: Sendable {
     ) async throws(ClientError) -> JSONValue {
         let request: JSONValue = ["query": .string(document), "variables": .object(variables)]
         let body = request.serialized()
+        var held = try await keeper.usable(within: settings.requestTimeout)
         var attempt = 1
+        var refusals = 0
         while true {
             do throws(CallFailure) {
-                return try GraphQLAnswer.data(of: try await caller.call(body), from: address)
+                let answer = try await caller.call(body, as: held.credentials)
+                if let seconds = answer.serverSeconds { keeper.heard(serverSeconds: seconds) }
+                return try GraphQLAnswer.data(of: answer, from: address)
             } catch {
+                let isRefused = isRepeatable && error.error.code == .unauthenticated
+                if error.isRefusedCredentials || isRefused, refusals < 2 {
+                    refusals += 1
+                    held = try await keeper.replacement(
+                        for: held,
+                        refused: error.error,
+                        within: settings.requestTimeout
+                    )
+                    continue
+                }
                 let mayRetry: Bool =
                     switch error.retry {
                     case .always: true
@@ -65,6 +108,7 @@ public final class TocsinClient: Sendable {
                 guard mayRetry, attempt < settings.maximumAttempts else { throw error.error }
                 try await pause(afterFailures: attempt, settings.requestPauses, atLeastSeconds: error.retryAfterSeconds)
                 attempt += 1
+                held = try await keeper.usable(within: settings.requestTimeout)
             }
         }
     }
@@ -75,10 +119,10 @@ public final class TocsinClient: Sendable {
         _ pauses: Backoff,
         atLeastSeconds seconds: Int? = nil
     ) async throws(ClientError) {
-        let pause = pauses.pause(afterFailures: failures, random: Double.random(in: 0..<1))
+        let pause = pauses.pause(afterFailures: failures, random: settings.environment.random())
         let asked = Duration.seconds(min(max(seconds ?? 0, 0), 60))
         do {
-            try await Task.sleep(for: max(pause, asked))
+            try await settings.environment.sleep(max(pause, asked))
         } catch {
             throw .cancelled
         }

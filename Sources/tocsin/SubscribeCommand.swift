@@ -90,6 +90,7 @@ struct SubscribeCommand: AsyncParsableCommand {
                     Terminal.remark("\(error)")
                 }
             case .live: Terminal.remark("Following \(topic).")
+            case .caughtUp: break
             case .interrupted(let error, let pause):
                 let seconds = (Double(pause.components.attoseconds) / 1e18 + Double(pause.components.seconds))
                 Terminal.remark("\(error.message) Trying again in \((seconds * 10).rounded() / 10) s.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TocsinAPI
 import TocsinServer
 
 /// The command line: one file a command.
@@ -12,7 +13,7 @@ struct Tocsin: AsyncParsableCommand {
             `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage it.
             Exit codes: 0 done, 1 failed, 2 wrong use.
             """,
-        version: "0.1.0",
+        version: ServerInfo.version,
         groupedSubcommands: [
             CommandGroup(
                 name: "Server",

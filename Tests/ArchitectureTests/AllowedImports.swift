@@ -39,7 +39,8 @@ enum AllowedImports {
         // An app's extension links it: no sockets, no Foundation.
         "TocsinContent": ["JSON"],
         "TocsinClient": nio.union([
-            "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket", "TocsinContent",
+            "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",
+            "TocsinContent",
         ]),
         // Commands
         "tocsin": [
@@ -68,6 +69,7 @@ enum AllowedImports {
     ///
     /// What `tocsin` links has no `Foundation`, which brings 34 MB of Unicode tables.
     static let essentials = [
+        "TocsinClient": "the dates at which tokens end and connections change",
         "TocsinServer": "the host's name, Base 64 of dumps, folders of trusted documents",
         "tocsin": "the environment, and absolute paths of the simulator's folder",
     ]

@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLTransport
+import JSON
 import Testing
 
 @Suite("AppSync real-time, server")
@@ -12,7 +13,7 @@ struct AppSyncSessionTests {
         "keepAlive 60000"
     )
     static let opened = Step(.opened, "timer 10000", "authenticate t -")
-    static let ready = [opened, Step(.authenticated(.accepted)), initialise]
+    static let ready = [opened, Step(.authenticated(.accepted(welcome: [:]))), initialise]
 
     private func check(
         _ steps: [Step],
@@ -52,7 +53,7 @@ struct AppSyncSessionTests {
         check([
             Self.opened, Step(Self.initialise.event), Step(.start("a", "{q}")),
             Step(
-                .authenticated(.accepted),
+                .authenticated(.accepted(welcome: [:])),
                 ack,
                 "cancel timer",
                 #"{"type":"ka"}"#,
@@ -68,7 +69,7 @@ struct AppSyncSessionTests {
     @Test("whoever starts without an introduction is served too")
     func startAtOnce() {
         check([
-            Self.opened, Step(.authenticated(.accepted)),
+            Self.opened, Step(.authenticated(.accepted(welcome: [:]))),
             Step(
                 .start("a", "{q}"),
                 "cancel timer",
@@ -244,7 +245,7 @@ struct AppSyncSessionTests {
     func unsupported(message: String, id: String, reason: String) {
         check(
             [
-                Self.opened, Step(.authenticated(.accepted)), Self.initialise,
+                Self.opened, Step(.authenticated(.accepted(welcome: [:]))), Self.initialise,
                 Step(.message(message), Self.error(id, "UnsupportedOperation", reason)),
                 Step(.start("z", "q"), "start 1 q, subscriptions only"),
             ]

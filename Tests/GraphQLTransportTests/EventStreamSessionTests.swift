@@ -32,6 +32,16 @@ struct EventStreamSessionTests {
         ])
     }
 
+    @Test("a comment says when stored messages have come, not before the stream is live")
+    func caughtUp() {
+        let body = SharedResponse(body: Array("{}".utf8))
+        check([
+            Self.opened, Step(.subscribed(1), ": live\n\n"), Step(.next(1, body), "event: next\ndata: {}\n\n"),
+            Step(.caughtUp(1), ": caught up\n\n"),
+        ])
+        check([Self.opened, Step(.caughtUp(1)), Step(.subscribed(1), ": live\n\n: caught up\n\n")])
+    }
+
     @Test("a query is one event and complete, and so is what cannot run")
     func replies() {
         let reply = GraphQLReply(kind: .requestError, body: Array(#"{"errors":[]}"#.utf8))

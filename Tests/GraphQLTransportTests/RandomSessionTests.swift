@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLTransport
+import JSON
 import Testing
 
 @Suite("Sessions, random input")
@@ -54,7 +55,7 @@ struct RandomSessionTests {
         let id = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
         switch Int.random(in: 0..<50, using: &random) {
         case 0..<6: return .message(TransportWSSessionTests.initialise)
-        case 6..<12: return .authenticated(.accepted)
+        case 6..<12: return .authenticated(.accepted(welcome: [:]))
         case 12..<20: return .subscribe(id, "q")
         case 20..<24: return .message("{\"type\":\"complete\",\"id\":\"\(id)\"}")
         case 24..<27: return .message(#"{"type":"ping"}"#)

@@ -1,4 +1,5 @@
 import GraphQLTransport
+import JSON
 import Testing
 
 @Suite("Goodbyes and newer credentials")
@@ -43,7 +44,7 @@ struct SessionGoodbyeTests {
         let start = #"{"id":"a","type":"start","payload":{"data":"{\"query\":\"s\"}"}}"#
         let handshake = AppSyncHandshake.credentials(Credentials(authorization: "t"))
         var session = AppSyncSession(limits: .init(), handshake: handshake)
-        for event: SessionEvent in [.opened, .authenticated(.accepted), .message(start), .subscribed(1)] {
+        for event: SessionEvent in [.opened, .authenticated(.accepted(welcome: [:])), .message(start), .subscribed(1)] {
             _ = session.handle(event)
         }
         expect(

@@ -74,8 +74,10 @@ struct TransportWSClientSessionTests {
         check([
             Self.opened, Self.connected,
             (.message(#"{"type":"ping","payload":{"n":1}}"#), [.sendText(#"{"type":"pong","payload":{"n":1}}"#)]),
-            (.ping, [.sendText(#"{"type":"ping"}"#)]),
-            (.message(#"{"type":"pong"}"#), [.alive]),
+            (.ping(payload: nil), [.sendText(#"{"type":"ping"}"#)]),
+            (.message(#"{"type":"pong"}"#), [.alive(payload: [:])]),
+            (.ping(payload: ["n": 1]), [.sendText(#"{"type":"ping","payload":{"n":1}}"#)]),
+            (.message(#"{"type":"pong","payload":{"n":1}}"#), [.alive(payload: ["n": 1])]),
         ])
     }
 
@@ -117,7 +119,7 @@ struct TransportWSClientSessionTests {
             for action in server.handle(event) {
                 serverActions.append(action)
                 if case .send(let message) = action { run(.text(message.bytes)) }
-                if case .authenticate = action { serve(.authenticated(.accepted)) }
+                if case .authenticate = action { serve(.authenticated(.accepted(welcome: [:]))) }
                 if case .start(let number, _) = action { serve(.replied(number, .executed("{\"data\":1}"))) }
             }
         }

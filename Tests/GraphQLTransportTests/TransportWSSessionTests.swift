@@ -1,4 +1,5 @@
 import GraphQLTransport
+import JSON
 import Testing
 
 @Suite("graphql-transport-ws, server")
@@ -7,7 +8,7 @@ struct TransportWSSessionTests {
     static let ready = [
         Step(.opened, "timer 10000"),
         Step(.message(initialise), "cancel timer", "authenticate t -"),
-        Step(.authenticated(.accepted), #"{"type":"connection_ack"}"#),
+        Step(.authenticated(.accepted(welcome: [:])), #"{"type":"connection_ack"}"#),
     ]
 
     private func check(_ steps: [Step], limits: SocketSessionLimits = .init(), upgrade: Credentials = .init()) {
@@ -30,6 +31,35 @@ struct TransportWSSessionTests {
                 Step(.next(2, .init(body: Array("{}".utf8))), #"{"id":"a","type":"next","payload":{}}"#),
                 Step(.ended(2, .completed), #"{"id":"a","type":"complete"}"#),
                 Step(.next(2, .init(body: Array("{}".utf8)))),
+            ]
+        )
+    }
+
+    @Test("the acknowledgement brings what the service tells its clients")
+    func welcome() {
+        check(
+            Self.ready.dropLast() + [
+                Step(.authenticated(.accepted(welcome: ["v": 1])), #"{"type":"connection_ack","payload":{"v":1}}"#)
+            ]
+        )
+    }
+
+    @Test("who asks whether stored messages have come is told when they have")
+    func replayed() {
+        let ping = #"{"type":"ping","payload":{"replayed":"a"}}"#
+        let pong = #"{"type":"pong","payload":{"replayed":"a"}}"#
+        check(
+            Self.ready + [
+                // Nothing of that name runs.
+                Step(.message(ping), pong),
+                Step(.subscribe("a", "s"), "start 1 s"),
+                Step(.message(ping)),
+                Step(.subscribed(1)),
+                Step(.next(1, .init(body: Array("{}".utf8))), #"{"id":"a","type":"next","payload":{}}"#),
+                Step(.caughtUp(1), pong),
+                Step(.caughtUp(1)),
+                Step(.message(ping), pong),
+                Step(.ended(1, .completed), #"{"id":"a","type":"complete"}"#),
             ]
         )
     }

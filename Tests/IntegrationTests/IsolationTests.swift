@@ -122,6 +122,7 @@ struct Probe {
     static let leftOut = [
         "createTopic": "Tried in a test of its own.",
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
+        "serverInfo": "Says the same to everybody.",
         "webPushKey": "Says the same to everybody: the public half of the server's key.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]

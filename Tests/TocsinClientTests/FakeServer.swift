@@ -7,6 +7,8 @@ import TocsinHTTP
 /// The product's own front on a free port, serving a fake topic; it can be stopped and
 /// started again where it was.
 final class FakeServer: Sendable {
+    /// What the server's clock shows, in seconds since 1970.
+    static let now: Int64 = 1_800_000_000
     let topic: FakeTopic
     private let server: Mutex<HTTPServer<FakeTopic>?> = Mutex(nil)
     private let port = Mutex(0)
@@ -33,7 +35,7 @@ final class FakeServer: Sendable {
             .init(service: topic, health: Healthy()),
             settings: settings,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            now: { 0 }
+            now: { Self.now * 1000 }
         )
         let address = try await server.start()
         port.withLock { $0 = address.port }
@@ -50,14 +52,24 @@ final class FakeServer: Sendable {
 
     /// A client that tries again without long pauses.
     func makeClient(token: String = FakeTopic.goodToken, path: String = "") throws -> TocsinClient {
+        try TocsinClient(url: address + path, token: token, settings: Self.settings())
+    }
+
+    /// A client of a provider, by a test's clock where it has one.
+    func makeClient(_ provider: FakeProvider, _ time: ManualTime? = nil) throws -> TocsinClient {
+        try TocsinClient(address, credentials: provider.credentials, settings: Self.settings(time))
+    }
+
+    var address: String { "http://127.0.0.1:\(port.withLock { $0 })" }
+
+    static func settings(_ time: ManualTime? = nil) -> ClientSettings {
         var settings = ClientSettings()
         settings.requestPauses = Backoff(first: .milliseconds(1), longest: .milliseconds(20))
         settings.feedPauses = Backoff(first: .milliseconds(1), longest: .milliseconds(50))
-        return try TocsinClient(
-            url: "http://127.0.0.1:\(port.withLock { $0 })\(path)",
-            token: token,
-            settings: settings
-        )
+        settings.stopSpread = .milliseconds(50)
+        settings.overloadSpread = .milliseconds(50)
+        if let time { settings.environment = time.environment }
+        return settings
     }
 
     private struct Healthy: HealthReporting {
@@ -74,6 +86,11 @@ struct RunningFeed {
     /// Reads so many messages of the topic.
     init(_ client: TocsinClient, after cursor: String? = nil, count: Int) {
         self.init(count: count) { client.follow(topic: "alerts", after: cursor, onChange: $0) }
+    }
+
+    /// Reads so many messages of all topics.
+    init(_ client: TocsinClient, allAfter place: FeedPlace?, count: Int) {
+        self.init(count: count) { client.followAll(after: place, onChange: $0) }
     }
 
     /// Goes on behind a resume point.
@@ -101,6 +118,12 @@ struct RunningFeed {
     /// Waits until the subscription is live (again).
     func untilLive() async {
         for await change in changes { if case .live = change { return } }
+    }
+
+    /// Waits until what was stored before has come, and says where that ends.
+    func untilCaughtUp() async -> FeedPlace? {
+        for await change in changes { if case .caughtUp(let place) = change { return place } }
+        return nil
     }
 
     /// Waits until it is known where the feed begins.

@@ -16,6 +16,12 @@ final class FakeTopic: GraphQLService, Sendable {
         var lastSink = 0
         var refusals = 0
         var creates = 0
+        var tokens: Set<String> = [FakeTopic.goodToken]
+        /// All that were shown, in order.
+        var shown: [String] = []
+        var refusedOnce: Set<String> = []
+        var revocationAfter: Int?
+        var renewals = 0
     }
 
     private let state = Mutex(State())
@@ -23,6 +29,10 @@ final class FakeTopic: GraphQLService, Sendable {
 
     var stored: [Stored] { state.withLock { $0.messages } }
     var subscriberCount: Int { state.withLock { $0.sinks.count } }
+    /// Credentials that were shown, one for each request, socket and renewal.
+    var shown: [String] { state.withLock { $0.shown } }
+    /// How often a stream went on by a newer token.
+    var renewals: Int { state.withLock { $0.renewals } }
     /// How often createMessage was asked for.
     var creates: Int { state.withLock { $0.creates } }
 
@@ -50,13 +60,33 @@ final class FakeTopic: GraphQLService, Sendable {
         for sink in state.withLock({ $0.sinks.values.map { $0 } }) { sink.end(reason) }
     }
 
+    /// From now on these tokens alone are good.
+    func accept(_ tokens: String...) { state.withLock { $0.tokens = Set(tokens) } }
+
+    /// Does not take this token when it is shown next.
+    func refuseOnce(_ token: String) { state.withLock { _ = $0.refusedOnce.insert(token) } }
+
+    /// The next replay breaks off after so many messages, because the token is revoked.
+    func revokeInReplay(after count: Int) { state.withLock { $0.revocationAfter = count } }
+
     /// Answers the next creates with 503, after having stored their messages.
     func refuseNextCreates(_ count: Int) { state.withLock { $0.refusals = count } }
 
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<String> {
-        guard credentials.authorization == Self.goodToken else { return .refused(message: "The token is not valid.") }
+        let text = credentials.authorization ?? credentials.apiKey ?? ""
+        let isGood = state.withLock { state in
+            state.shown.append(text)
+            return state.tokens.contains(text) && state.refusedOnce.remove(text) == nil
+        }
+        guard isGood else { return .refused(message: "The token is not valid.") }
         return .caller("ada")
     }
+
+    func isSameUser(_ caller: String, as other: String) -> Bool { caller == other }
+
+    func renew(_ stream: any StreamHandle, caller: String) { state.withLock { $0.renewals += 1 } }
+
+    var welcome: JSONObject { ["features": ["replayedPing"], "reconnectSpreadMs": 20] }
 
     func expiry(of caller: String) -> Int64? { nil }
 
@@ -74,6 +104,8 @@ final class FakeTopic: GraphQLService, Sendable {
                 named(request.variables["name"]?.stringValue)
             } else if query.contains("Stand(") {
                 stand
+            } else if query.contains("StandOfAll") {
+                ["me": ["cursor": .string(Self.cursor(Int64(stored.count)))]]
             } else {
                 ["getTopic": nil]
             }
@@ -96,7 +128,12 @@ final class FakeTopic: GraphQLService, Sendable {
             let last = after.flatMap(Self.number) ?? Int64.max
             return (state.lastSink, state.messages.filter { $0.number > last })
         }
-        for message in missed { sink.next(Self.event(message)) }
+        let revocation = state.withLock { state in
+            defer { state.revocationAfter = nil }
+            return state.revocationAfter
+        }
+        for message in missed.prefix(revocation ?? .max) { sink.next(Self.event(message)) }
+        revocation == nil ? sink.caughtUp() : sink.end(.unauthorized)
         return .stream(Handle { [weak self] in self?.state.withLock { $0.sinks[key] = nil } })
     }
 

@@ -18,8 +18,9 @@ public struct TransportWSClientSession: Sendable {
         case subscribe(id: String, GraphQLRequest)
         /// The application no longer wants an operation.
         case complete(id: String)
-        /// The application wants to know whether the server is there.
-        case ping
+        /// The application wants to know whether the server is there, or to show it what is in the
+        /// payload.
+        case ping(payload: JSONObject?)
         /// The socket was closed by the peer or the network; nothing comes after it.
         case closed(code: UInt16?, reason: String)
     }
@@ -41,8 +42,8 @@ public struct TransportWSClientSession: Sendable {
         /// Tell the application that its operation ended because the socket
         /// did; it may be run again.
         case interrupted(id: String)
-        /// Tell the application that the server answered a ping.
-        case alive
+        /// Tell the application that the server answered a ping, and with what.
+        case alive(payload: JSONObject)
     }
 
     private enum Phase {
@@ -75,7 +76,7 @@ public struct TransportWSClientSession: Sendable {
         case .binary: return close(.unsupportedData, "Binary messages are not part of the protocol")
         case .subscribe(let id, let request): return subscribe(id, request)
         case .complete(let id): return complete(id)
-        case .ping: return [.send(TransportWSMessage.message(.ping).bytes)]
+        case .ping(let payload): return [.send(TransportWSMessage.message(.ping, payload: payload).bytes)]
         case .closed:
             phase = .closed
             return interruptions()
@@ -131,7 +132,7 @@ extension TransportWSClientSession {
         switch TransportWSMessage.Kind(rawValue: type) {
         case .connectionAck: return acknowledged(object)
         case .ping: return [.send(TransportWSMessage.message(.pong, payload: object["payload"]?.objectValue).bytes)]
-        case .pong: return [.alive]
+        case .pong: return [.alive(payload: object["payload"]?.objectValue ?? [:])]
         case .next: return next(object)
         case .error: return failed(object)
         case .complete:

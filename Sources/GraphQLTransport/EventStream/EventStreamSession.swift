@@ -18,6 +18,8 @@ public struct EventStreamSession: SocketSession {
     private let resumeAfter: String?
     private let limits: SocketSessionLimits
     private var isOver = false
+    private var isLive = false
+    private var isCaughtUp = false
     private static let number = 1
 
     /// A session that has not begun; `lastEventID` is what a client that comes again has seen last.
@@ -46,7 +48,8 @@ public struct EventStreamSession: SocketSession {
             // client names when it comes.
             let last = Self.response(SessionGoodbye.overflow(lastCursor: lastCursors[Self.number]))
             return [.send(Self.next(last))] + leave(.tryAgainLater, SessionGoodbye.tooSlow)
-        case .subscribed: return [.send(SocketMessage(prefix: Self.live))]
+        case .subscribed: return subscribed()
+        case .caughtUp: return caughtUp()
         case .timer(.keepAlive): return [.send(SocketMessage(prefix: Self.comment)), keepAlive]
         // Nothing comes from the client, and it was authenticated before.
         case .timer, .text, .binary, .pingFrame, .authenticated, .reauthenticated, .denied, .unsupported:
@@ -64,6 +67,18 @@ public struct EventStreamSession: SocketSession {
             let options = SubscribeOptions(resumeAfter: resumeAfter)
             return [.start(Self.number, OperationStart(request, options: options)), keepAlive]
         }
+    }
+
+    private mutating func subscribed() -> [SessionAction] {
+        isLive = true
+        let comments = isCaughtUp ? Self.live + Self.isBehind : Self.live
+        return [.send(SocketMessage(prefix: comments))]
+    }
+
+    /// Where nothing was stored, this may be known before the stream is.
+    private mutating func caughtUp() -> [SessionAction] {
+        isCaughtUp = true
+        return isLive ? [.send(SocketMessage(prefix: Self.isBehind))] : []
     }
 
     private var keepAlive: SessionAction { .setTimer(.keepAlive, milliseconds: limits.commentMilliseconds) }
@@ -94,6 +109,8 @@ extension EventStreamSession {
     private static let comment = Array(":\n\n".utf8)
     /// Says that nothing committed from now on is missed.
     private static let live = Array(": live\n\n".utf8)
+    /// Says that what comes from now on was not stored when the stream began.
+    private static let isBehind = Array(": caught up\n\n".utf8)
     /// A browser tells of no event that has no `data` line.
     private static let complete = Array("event: complete\ndata:\n\n".utf8)
 

@@ -1,4 +1,5 @@
 public import GraphQL
+public import JSON
 
 /// What a transport serves: it authenticates once, then executes requests to bytes
 /// or to a stream of bytes.
@@ -36,6 +37,11 @@ public protocol GraphQLService: Sendable {
     ///
     /// Asked when access of anybody has ended; sockets of the caller are closed then.
     func hasLostAccess(_ caller: Caller) -> Bool
+
+    /// What a client may know of the service when it is let in; nothing by default.
+    ///
+    /// The end of its token is added to it.
+    var welcome: JSONObject { get }
 
     /// Whose sockets and event streams are counted together, for the limit on those of one
     /// owner; `nil` counts none.
@@ -81,6 +87,9 @@ extension GraphQLService {
 
     /// Nobody loses access before their token ends.
     public func hasLostAccess(_ caller: Caller) -> Bool { false }
+
+    /// Tells nothing.
+    public var welcome: JSONObject { [:] }
 
     /// Counts no sockets together.
     public func socketGroup(of caller: Caller) -> String? { nil }

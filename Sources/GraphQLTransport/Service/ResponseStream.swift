@@ -7,6 +7,9 @@ public protocol ResponseSink: AnyObject, Sendable {
     func next(_ response: SharedResponse)
     /// Says that no response follows; called once at most.
     func end(_ reason: StreamEnd)
+    /// Says that what was stored before the subscription began has been handed over, if anything
+    /// was.
+    func caughtUp()
     /// Runs `body`, which hands over stored responses, when it is this sink's turn on its
     /// connection.
     ///
@@ -33,6 +36,8 @@ public protocol ResponseSink: AnyObject, Sendable {
 }
 
 extension ResponseSink {
+    /// Tells nobody.
+    public func caughtUp() {}
     /// Runs it at once: a sink without a queue has nobody to wait for.
     public func turn(_ body: () async -> Bool) async -> Bool { await body() }
     /// Returns at once: a sink without a queue always has room.

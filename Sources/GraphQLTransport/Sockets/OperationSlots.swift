@@ -10,6 +10,10 @@ struct OperationSlots: Sendable {
         /// Whether it runs for somebody else than the connection's caller.
         let hasOwnCredentials: Bool
         var isRegistering = true
+        /// Whether it has brought all that was stored before it began.
+        var isCaughtUp = false
+        /// What is sent when it has.
+        var atCatchingUp: Pong?
     }
 
     enum Fault: Error, Equatable {
@@ -79,6 +83,22 @@ struct OperationSlots: Sendable {
     mutating func registered(_ number: Int) -> Bool {
         operations[number]?.isRegistering = false
         return operations[number] != nil
+    }
+
+    /// The operation has brought all that was stored before.
+    mutating func caughtUp(_ number: Int) -> [SessionAction] {
+        operations[number]?.isCaughtUp = true
+        guard let pong = operations[number]?.atCatchingUp else { return [] }
+        operations[number]?.atCatchingUp = nil
+        return [Self.action(for: pong)]
+    }
+
+    /// Sends a pong when the operation the client calls so has brought what was stored before: at
+    /// once where it has, or where there is no such operation; the last one asked for counts.
+    mutating func answer(_ pong: Pong, whenCaughtUp id: String) -> [SessionAction] {
+        guard let operation = operation(named: id), !operation.isCaughtUp else { return [Self.action(for: pong)] }
+        operations[operation.number]?.atCatchingUp = pong
+        return []
     }
 
     /// Sends a pong now, or holds it while subscriptions asked for before are registering, so that

@@ -1,5 +1,5 @@
 public import GraphQL
-import JSON
+public import JSON
 
 /// One protocol spoken over a WebSocket or an event stream: events in, actions out, nothing done.
 ///
@@ -38,6 +38,8 @@ public enum SessionEvent: Sendable, Hashable {
     case authenticated(SessionAuthentication)
     /// The operation is a subscription and registered.
     case subscribed(Int)
+    /// The operation's subscription has brought all that was stored before: what comes is new.
+    case caughtUp(Int)
     /// The operation's subscription has a response.
     case next(Int, SharedResponse)
     /// The operation's subscription has ended.
@@ -126,8 +128,9 @@ public enum SessionTimer: Sendable, Hashable {
 
 /// What became of the credentials a session asked about.
 public enum SessionAuthentication: Sendable, Hashable {
-    /// They are good; the performer knows the caller.
-    case accepted
+    /// They are good, and the performer knows the caller; what clients are told with it, where the
+    /// protocol has room for it.
+    case accepted(welcome: JSONObject)
     /// They are bad; the message is for the client.
     case refused(message: String)
     /// They cannot be judged now; the message is for the client.

@@ -11,6 +11,10 @@ extension TransportWSSession {
         } catch {
             return close(.badRequest, "Invalid message: \(error.message)")
         }
+        if credentials.isEmpty, let id = payload?["replayed"]?.stringValue {
+            let pong = TransportWSMessage.message(.pong, payload: ["replayed": .string(id)])
+            return slots.answer(.message(pong), whenCaughtUp: id)
+        }
         if credentials.isEmpty { return slots.answer(.message(TransportWSMessage.message(.pong, payload: payload))) }
         guard case .ready = phase else { return close(.unauthorized, "Unauthorized") }
         // Each token is told what became of it.

@@ -55,6 +55,7 @@ public struct TransportWSSession: SocketSession {
         case .lifetimeEnded: return close(.goingAway, SessionGoodbye.lifetime)
         case .shutdown: return close(.goingAway, "The server is stopping")
         case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
+        case .caughtUp(let number): return slots.caughtUp(number)
         case .next(let number, let response): return next(number, response)
         case .ended(let number, let reason): return ended(number, reason)
         case .replied(let number, let reply): return replied(number, reply)
@@ -92,9 +93,9 @@ public struct TransportWSSession: SocketSession {
     mutating func authenticated(_ outcome: SessionAuthentication) -> [SessionAction] {
         guard case .authenticating = phase else { return [] }
         switch outcome {
-        case .accepted:
+        case .accepted(let welcome):
             phase = .ready
-            return [.send(TransportWSMessage.message(.connectionAck))]
+            return [.send(TransportWSMessage.message(.connectionAck, payload: welcome.isEmpty ? nil : welcome))]
         case .refused(let message): return close(.forbidden, "Forbidden: \(message)")
         case .unavailable(let message): return close(.tryAgainLater, message)
         }

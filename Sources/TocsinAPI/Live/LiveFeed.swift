@@ -183,6 +183,8 @@ package final class LiveFeed: Sendable {
                 guard let self, let member else { return }
                 await self.replay(start, to: member, in: joined)
             }
+        } else {
+            sink.caughtUp()
         }
         return member
     }

@@ -125,6 +125,7 @@ final class LiveMember: RenewableListener, Sendable {
             state.stage = .live
             if offset != state.last { (state.last, state.mark) = (offset, nil) }
             state.replay = nil
+            sink.caughtUp()
             return true
         }
     }

@@ -49,7 +49,9 @@ extension TocsinGraphQL {
         let style = options.style
         if field.fieldName == Self.deliveryField {
             let key = groupKey(request, field, caller, style)
-            return await joinDeliveries(plan, field, key, caller, style, sink)
+            let outcome = await joinDeliveries(plan, field, key, caller, style, sink)
+            if case .stream = outcome { sink.caughtUp() }
+            return outcome
         }
         await settle?()
         let (interest, start): (LiveInterest, FeedStart?)

@@ -20,6 +20,7 @@ package enum APIObject: Sendable {
     indirect case summary(DeliverySummary)
     indirect case registration(RegistrationResult)
     indirect case me(Identity)
+    case serverInfo
     /// An object inside a record.
     indirect case embedded(JSONObject)
     indirect case category(NotificationCategory)

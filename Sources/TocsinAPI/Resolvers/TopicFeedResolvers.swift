@@ -14,6 +14,17 @@ enum TopicFeedResolvers {
                 )
             }
         }
+        map.batch("Me.cursor") { parents, invocation throws(GraphQLError) in
+            let context = invocation.context
+            let cursor = try await invocation.serving { () throws(ServiceError) -> MessageCursor? in
+                guard let scope = context.services.feeds.ownFeed(of: context.caller),
+                    let stand = try await context.services.feeds.stand(of: scope, at: nil, caller: context.caller)
+                else { return nil }
+                return MessageCursor(scope, at: stand.bounds.last, mark: stand.message.map(MessageMark.init))
+            }
+            let text = cursor?.text(sealer: sealer)
+            return parents.map { _ in text.map { .leaf(.string($0)) } ?? .null }
+        }
         map.batch("Topic.lastNumber") { parents, invocation throws(GraphQLError) in
             try await stands(of: parents, invocation).map { _, stand in
                 stand.map { .leaf(.int($0.bounds.last)) } ?? .null

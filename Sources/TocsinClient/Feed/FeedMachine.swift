@@ -1,32 +1,31 @@
-import GraphQLTransport
-import JSON
+package import JSON
 
-/// Follows one topic over one connection after another: what a server says comes
-/// in, what to do goes out.
+/// Follows one topic, or all topics of the caller, over one operation after another.
 ///
 /// **Where a feed begins.** With a cursor it goes on after it. Without one it begins "now", and
-/// "now" must survive the loss of the first connection. So the client first asks the topic where
-/// its feed stands, and subscribes with that cursor, however often the connection breaks.
+/// "now" must survive the loss of the first connection. So the client first asks the server where
+/// the feed stands, and subscribes with that cursor, however often the connection breaks.
 ///
 /// **Exactly once.** Numbers are dense in a topic. What was given out before is dropped; a hole is
 /// met by asking again after the last cursor. A hole that is still there then is the server's own
-/// (messages that are not kept any more).
-struct FeedMachine {
-    /// What to do, in order.
-    enum Action: Equatable {
-        case send([UInt8])
-        case deliver(FeedMessage)
-        /// A feed that was to begin now begins behind this point.
-        case begin(ResumePoint)
-        /// The subscription is live.
-        case live
-        /// Give this connection up and open another one after a pause.
-        case reconnect(FeedFailure)
-        /// Give up for good.
-        case end(FeedFailure)
+/// (messages that are not kept any more). Over all topics, holes are not looked for: the cursor
+/// alone says where the feed stands.
+package struct FeedMachine: SocketOperation {
+    /// What is followed.
+    package enum Scope: Hashable, Sendable {
+        case topic(String)
+        /// All topics of the caller's own.
+        case all
     }
 
-    private enum Start: Equatable {
+    /// Where a feed begins.
+    package enum Start: Hashable, Sendable {
+        case now
+        case after(cursor: String)
+        case point(ResumePoint)
+    }
+
+    private enum Place: Equatable {
         /// Nothing is known yet.
         case unknown
         /// Before the first message.
@@ -34,153 +33,139 @@ struct FeedMachine {
         case after(cursor: String)
     }
 
-    private enum Phase: Equatable {
-        case disconnected, acknowledging, findingStart, subscribing, live
-    }
-
-    private enum OperationID {
-        static let feed = "feed"
-        static let start = "start"
-    }
-
-    let topicID: String
-    private let credentials: Credentials
-    private let limits: JSONLimits
-    private var session: TransportWSClientSession
-    private var start: Start
-    private var phase = Phase.disconnected
-    /// The number of the message given out last; 0 when the topic began empty.
-    private var lastNumber: Int64?
+    private let scope: Scope
+    private var place: Place
+    private var isFindingPlace = false
+    /// The number of each topic's message given out last; 0 when the topic began empty.
+    private var lastNumbers: [String: Int64] = [:]
     /// The last number at which a hole was met by asking again.
     private var holeAskedAfter: Int64?
+    /// Most topics whose last numbers are kept.
+    private static let mostTopics = 4096
 
-    /// A feed that has not begun; longer messages of the server end it.
-    init(topicID: String, token: String?, start: MessageFeed.Start, maximumMessageBytes: Int) {
-        self.topicID = topicID
-        credentials = Credentials(authorization: token)
-        limits = JSONLimits(maximumBytes: maximumMessageBytes)
-        session = TransportWSClientSession(credentials: credentials, limits: limits)
+    /// A feed that has not begun.
+    package init(_ scope: Scope, start: Start) {
+        self.scope = scope
         switch start {
-        case .now: self.start = .unknown
-        case .after(let cursor): self.start = .after(cursor: cursor)
+        case .now: place = .unknown
+        case .after(let cursor): place = .after(cursor: cursor)
         case .point(let point):
-            self.start = point.cursor.map(Start.after) ?? .beginning
-            lastNumber = point.number
+            place = point.cursor.map(Place.after) ?? .beginning
+            lastNumbers[point.topicID] = point.number
         }
     }
 
     /// The cursor of the message given out last, or the one the feed began with.
-    var cursor: String? {
-        if case .after(let cursor) = start { return cursor }
+    package var cursor: String? {
+        if case .after(let cursor) = place { return cursor }
         return nil
     }
 
-    /// A connection is open.
-    mutating func connected() -> [Action] {
-        phase = .acknowledging
-        session = TransportWSClientSession(credentials: credentials, limits: limits)
-        return handle(.opened)
+    /// Asks where the feed stands, or goes on from there.
+    package mutating func begin() -> [OperationAction] {
+        guard place == .unknown else { return [subscribe()] }
+        isFindingPlace = true
+        switch scope {
+        case .topic(let id): return [.run(query: Documents.standOfTopic, variables: ["topicId": .string(id)])]
+        case .all: return [.run(query: Documents.standOfAll, variables: [:])]
+        }
     }
 
-    /// The connection is closed.
-    mutating func disconnected(code: Int?, reason: String) -> [Action] {
-        phase = .disconnected
-        let failure = FeedFailure(closeCode: code, reason: reason)
-        return [failure.isTemporary ? .reconnect(failure) : .end(failure)]
+    /// Takes the place or a message.
+    package mutating func received(_ response: JSONObject) -> [OperationAction] {
+        if isFindingPlace { return foundPlace(response) }
+        guard let message = FeedMessage(response["data"]?["onCreateMessage"]) else { return [Self.failure(response)] }
+        let last = lastNumbers[message.topicID]
+        guard scope != .all, let last, message.number > last + 1, holeAskedAfter != last else {
+            return deliver(message, last)
+        }
+        holeAskedAfter = last
+        let hole = "Message \(last + 1) was expected, \(message.number) came."
+        return [.again(FeedFailure(.connectionFailed, hole))]
     }
 
-    /// The server said something.
-    mutating func received(_ text: [UInt8]) -> [Action] { handle(.text(text)) }
+    /// Goes on after a pause: a feed has no end.
+    package mutating func completed() -> [OperationAction] {
+        [.fail(FeedFailure(.unavailable, "The server ended the subscription."))]
+    }
 
-    /// Hands an event to the protocol's session and goes on with what comes of it.
-    private mutating func handle(_ event: TransportWSClientSession.Event) -> [Action] {
-        session.handle(event).flatMap { action -> [Action] in
-            switch action {
-            case .send(let text): [.send(text)]
-            case .close(_, let reason): [.end(FeedFailure(.badAnswer, "The server broke the protocol. \(reason)."))]
-            case .connected: acknowledged()
-            case .alive: confirmed()
-            case .next(let id, let response): next(id, .object(response))
-            case .failed(_, let errors): failed(GraphQLAnswer.firstError(of: .array(errors)))
-            case .completed(OperationID.feed):
-                [.reconnect(FeedFailure(.unavailable, "The server ended the subscription."))]
-            case .completed, .interrupted: []
+    /// Tells the reader.
+    package mutating func confirmed() -> [OperationAction] { isFindingPlace ? [] : [.give(.live)] }
+
+    /// Tells the reader, who may show now that nothing is missing.
+    package mutating func caughtUp() -> [OperationAction] {
+        isFindingPlace ? [] : [.give(.caughtUp(cursor.map { FeedPlace(cursor: $0) }))]
+    }
+
+    private mutating func deliver(_ message: FeedMessage, _ last: Int64?) -> [OperationAction] {
+        guard message.number > last ?? 0 else { return [] }
+        if last == nil, lastNumbers.count >= Self.mostTopics { lastNumbers = [:] }
+        lastNumbers[message.topicID] = message.number
+        place = .after(cursor: message.cursor)
+        return [.give(.message(message))]
+    }
+
+    private mutating func subscribe() -> OperationAction {
+        isFindingPlace = false
+        let after: JSONObject = ["after": .string(cursor ?? "")]
+        switch scope {
+        case .topic(let id):
+            var variables: JSONObject = ["topicId": .string(id)]
+            variables["after"] = after["after"]
+            return .run(query: Documents.follow, variables: variables)
+        case .all: return .run(query: Documents.followAll, variables: after)
+        }
+    }
+
+    private mutating func foundPlace(_ response: JSONObject) -> [OperationAction] {
+        guard GraphQLAnswer.firstError(of: response["errors"]) == nil else { return [Self.failure(response)] }
+        switch scope {
+        case .all:
+            guard let cursor = response["data"]?["me"]?["cursor"]?.stringValue else { return [.fail(.strange)] }
+            place = .after(cursor: cursor)
+            return [subscribe()]
+        case .topic(let id):
+            let topic = response["data"]?["getTopic"]
+            guard let cursor = topic?["cursor"]?.stringValue, let number = topic?["lastNumber"]?.intValue else {
+                return [.fail(.strange)]
             }
+            place = .after(cursor: cursor)
+            lastNumbers[id] = number
+            return [.give(.begun(ResumePoint(topicID: id, number: number, cursor: cursor))), subscribe()]
         }
     }
 
-    private mutating func next(_ id: String, _ response: JSONValue) -> [Action] {
-        switch id {
-        case OperationID.feed: received(response)
-        default: foundStart(response)
-        }
-    }
-
-    private func failed(_ error: ClientError?) -> [Action] {
-        var failure = error.map { FeedFailure($0.code, $0.message) } ?? .strange
-        failure.oldestCursor = error?.oldestCursor
-        return [failure.isTemporary ? .reconnect(failure) : .end(failure)]
+    static func failure(_ response: JSONObject) -> OperationAction {
+        .fail(GraphQLAnswer.firstError(of: response["errors"]).map(FeedFailure.init) ?? .strange)
     }
 }
 
-// Finding the start and becoming live.
-extension FeedMachine {
-    private mutating func acknowledged() -> [Action] {
-        guard phase == .acknowledging else { return [.end(.strange)] }
-        guard start == .unknown else { return subscribe() }
-        phase = .findingStart
-        return run(OperationID.start, Documents.standOfTopic)
+/// Runs one subscription document again whenever it was interrupted.
+package struct DocumentOperation: SocketOperation {
+    private let query: String
+    private let variables: JSONObject
+
+    /// An operation that has not begun.
+    package init(query: String, variables: JSONObject) {
+        self.query = query
+        self.variables = variables
     }
 
-    private mutating func foundStart(_ payload: JSONValue) -> [Action] {
-        guard phase == .findingStart else { return [] }
-        if let error = GraphQLAnswer.firstError(of: payload["errors"]) { return failed(error) }
-        let topic = payload["data"]?["getTopic"]
-        guard let cursor = topic?["cursor"]?.stringValue, let number = topic?["lastNumber"]?.intValue else {
-            return [.end(.strange)]
-        }
-        start = .after(cursor: cursor)
-        lastNumber = number
-        return [.begin(ResumePoint(topicID: topicID, number: number, cursor: cursor))] + subscribe()
+    /// Sends the document.
+    package mutating func begin() -> [OperationAction] { [.run(query: query, variables: variables)] }
+
+    /// Hands the data on; a response with errors is the last.
+    package mutating func received(_ response: JSONObject) -> [OperationAction] {
+        guard GraphQLAnswer.firstError(of: response["errors"]) == nil else { return [FeedMachine.failure(response)] }
+        return [.give(.event(response["data"] ?? .null))]
     }
 
-    private mutating func subscribe() -> [Action] {
-        phase = .subscribing
-        return run(OperationID.feed, Documents.follow, ["after": .string(cursor ?? "")]) + handle(.ping)
-    }
+    /// Ends.
+    package mutating func completed() -> [OperationAction] { [.end] }
 
-    /// The ping sent after the subscription is answered: no message is missed from here on.
-    private mutating func confirmed() -> [Action] {
-        guard phase == .subscribing else { return [] }
-        phase = .live
-        return [.live]
-    }
+    /// Says nothing: nothing is stored.
+    package mutating func caughtUp() -> [OperationAction] { [] }
 
-    private mutating func run(_ id: String, _ document: String, _ variables: JSONObject = [:]) -> [Action] {
-        var variables = variables
-        variables["topicId"] = .string(topicID)
-        return handle(.subscribe(id: id, GraphQLRequest(query: document, variables: variables)))
-    }
-}
-
-// What the subscription brings.
-extension FeedMachine {
-    private mutating func received(_ payload: JSONValue) -> [Action] {
-        guard let message = FeedMessage(payload["data"]?["onCreateMessage"]) else {
-            return failed(GraphQLAnswer.firstError(of: payload["errors"]))
-        }
-        guard let lastNumber, message.number > lastNumber + 1, holeAskedAfter != lastNumber else {
-            return deliver(message)
-        }
-        holeAskedAfter = lastNumber
-        let hole = "Message \(lastNumber + 1) was expected, \(message.number) came."
-        return [.reconnect(FeedFailure(.connectionFailed, hole))]
-    }
-
-    private mutating func deliver(_ message: FeedMessage) -> [Action] {
-        guard message.number > lastNumber ?? 0 else { return [] }
-        lastNumber = message.number
-        start = .after(cursor: message.cursor)
-        return [.deliver(message)]
-    }
+    /// Tells the reader.
+    package mutating func confirmed() -> [OperationAction] { [.give(.live)] }
 }

@@ -1,38 +1,34 @@
-import GraphQLTransport
-
-/// The messages of one topic as they are stored, each once, in the order of their numbers.
+/// The messages of one topic, or of all the caller's own, as they are stored: each once, in order.
 ///
-/// The connection is opened by the first `next()` and closed when the iterator is dropped or its
-/// task is cancelled. A lost connection is opened again, for as long as it takes, and the feed goes
-/// on after the message given out last.
+/// The first `next()` begins the feed on the client's socket. It ends when the iterator is dropped or
+/// its task is cancelled. A lost connection is opened again, for as long as it takes, and the feed
+/// goes on after the message given out last. A reader who is slow delays nobody else.
 public struct MessageFeed: AsyncSequence, Sendable {
     /// What a feed brings.
     public typealias Element = FeedMessage
     /// Why a feed ends.
     public typealias Failure = ClientError
 
-    /// What happens to a feed's connection, for people who watch.
+    /// What happens to a feed, for people who watch.
     public enum Change: Sendable {
         /// A feed that was to begin now begins behind this point: whoever keeps it can stop before
         /// the first message and miss nothing.
         case begun(ResumePoint)
         /// The subscription is live: what is stored from now on will come.
         case live
+        /// What was stored before has been given out; the place behind it, where there is one.
+        ///
+        /// Comes after each `live`, from servers that can tell.
+        case caughtUp(FeedPlace?)
         /// The connection is lost or could not be opened; another attempt follows after the pause.
         case interrupted(ClientError, pause: Duration)
     }
 
     let client: TocsinClient
-    let topic: TopicReference
-    let start: Start
+    /// `nil` stands for all topics.
+    let topic: TopicReference?
+    let start: FeedMachine.Start
     let onChange: (@Sendable (Change) -> Void)?
-
-    /// Where a feed begins.
-    enum Start {
-        case now
-        case after(cursor: String)
-        case point(ResumePoint)
-    }
 
     /// Starts where the feed begins, or now.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
@@ -40,102 +36,77 @@ public struct MessageFeed: AsyncSequence, Sendable {
     /// Reads one feed; not for several tasks at once.
     public final class Iterator: AsyncIteratorProtocol {
         private let feed: MessageFeed
-        private var machine: FeedMachine?
-        private var connection: WebSocketConnection?
-        private var ready: ArraySlice<FeedMessage> = []
+        private var reader: FeedReader?
         private var end: ClientError?
-        /// The reason to wait before the next connection.
-        private var interruption: ClientError?
-        private var failures = 0
+        private var isOver = false
 
         init(feed: MessageFeed) { self.feed = feed }
 
-        deinit { connection?.close() }
-
-        /// The next message; `nil` when the task was cancelled.
+        /// The next message; `nil` when the task was cancelled or the client was closed.
         public func next() async throws(ClientError) -> FeedMessage? {
-            while !Task.isCancelled {
-                if let message = ready.popFirst() { return message }
-                if let end { throw end }
-                do throws(ClientError) {
-                    if let interruption { try await wait(after: interruption) }
-                    try await step()
-                } catch {
-                    if error.code == .cancelled { break }
-                    guard error.isTemporary else { throw error }
-                    interruption = error
+            if let end { throw end }
+            while !isOver, !Task.isCancelled {
+                guard let reader = try await makeReader() else { break }
+                switch await reader.next() {
+                case .message(let message)?: return message
+                case .begun(let point)?: feed.onChange?(.begun(point))
+                case .live?: feed.onChange?(.live)
+                case .caughtUp(let place)?: feed.onChange?(.caughtUp(place))
+                case .interrupted(let error, let pause)?: feed.onChange?(.interrupted(error, pause: pause))
+                case .end(let error)?: try finish(error)
+                case nil: isOver = true
+                case .event?: break
                 }
             }
-            drop()
+            reader = nil
             return nil
         }
 
-        /// Opens the connection, or reads one event of it.
-        private func step() async throws(ClientError) {
-            guard let connection else { return try await connect() }
-            switch await connection.next() {
-            case .text(let text): perform(machine?.received(text) ?? [])
-            case .closed(let code, let reason): perform(machine?.disconnected(code: code, reason: reason) ?? [])
-            }
+        private func finish(_ error: ClientError?) throws(ClientError) {
+            isOver = true
+            reader = nil
+            guard let error, error.code != .cancelled else { return }
+            end = error
+            throw error
         }
 
-        private func connect() async throws(ClientError) {
+        /// Asks for the topic's id, however long that takes, and begins the feed; `nil` when
+        /// cancelled.
+        private func makeReader() async throws(ClientError) -> FeedReader? {
+            if let reader { return reader }
             let client = feed.client
-            if machine == nil {
-                let topicID = try await client.topicID(of: feed.topic)
-                machine = FeedMachine(
-                    topicID: topicID,
-                    token: client.token,
-                    start: feed.start,
-                    maximumMessageBytes: client.settings.maximumAnswerBytes
-                )
-            }
-            connection = try await WebSocketConnection.open(
-                connector: client.connector,
-                subprotocol: TransportWSClientSession.subprotocol,
-                settings: client.settings
-            )
-            perform(machine?.connected() ?? [])
-        }
-
-        private func perform(_ actions: [FeedMachine.Action]) {
-            for action in actions {
-                switch action {
-                case .send(let text): connection?.send(text)
-                case .deliver(let message): ready.append(message)
-                case .begin(let point): feed.onChange?(.begun(point))
-                case .live:
-                    failures = 0
-                    connection?.confirm()
-                    feed.onChange?(.live)
-                case .reconnect(let failure):
-                    drop()
-                    interruption = failure.error
-                case .end(let failure):
-                    drop()
-                    end = failure.error
+            var failures = 0
+            while true {
+                do throws(ClientError) {
+                    var scope = FeedMachine.Scope.all
+                    if let topic = feed.topic { scope = .topic(try await client.topicID(of: topic)) }
+                    let reader = client.feeds.follow(FeedMachine(scope, start: feed.start))
+                    self.reader = reader
+                    return reader
+                } catch {
+                    if error.code == .cancelled || Task.isCancelled { return nil }
+                    guard error.isTemporary else { throw error }
+                    failures += 1
+                    let environment = client.settings.environment
+                    let pause = client.settings.feedPauses.pause(
+                        afterFailures: failures,
+                        random: environment.random()
+                    )
+                    feed.onChange?(.interrupted(error, pause: pause))
+                    guard (try? await environment.sleep(pause)) != nil else { return nil }
                 }
             }
         }
-
-        private func wait(after error: ClientError) async throws(ClientError) {
-            interruption = nil
-            failures += 1
-            let pauses = feed.client.settings.feedPauses
-            let pause = pauses.pause(afterFailures: failures, random: Double.random(in: 0..<1))
-            feed.onChange?(.interrupted(error, pause: pause))
-            do {
-                try await Task.sleep(for: pause)
-            } catch {
-                throw .cancelled
-            }
-        }
-
-        private func drop() {
-            connection?.close()
-            connection = nil
-        }
     }
+}
+
+/// A place in the feed of all topics, or of one.
+public struct FeedPlace: Sendable, Hashable {
+    /// Everything stored after what has this cursor comes after the place.
+    public let cursor: String
+
+    /// The place behind the message with this cursor.
+    public init(cursor: String) { self.cursor = cursor }
 }
 
 extension TocsinClient {
@@ -143,8 +114,8 @@ extension TocsinClient {
     /// cursor what comes from now on.
     ///
     /// The feed ends with an error when going on would be wrong or pointless: `BAD_CURSOR` and
-    /// `CURSOR_EXPIRED`, `UNAUTHENTICATED` when the token ends, `TOPIC_NOT_FOUND`. Whatever else
-    /// breaks is tried again and shown to `onChange`.
+    /// `CURSOR_EXPIRED`, `UNAUTHENTICATED` when the token ends and there is no other, `SIGNED_OUT`,
+    /// `TOPIC_NOT_FOUND`. Whatever else breaks is tried again and shown to `onChange`.
     public func follow(
         topic: TopicReference,
         after cursor: String? = nil,
@@ -163,5 +134,18 @@ extension TocsinClient {
         onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil
     ) -> MessageFeed {
         MessageFeed(client: self, topic: .id(point.topicID), start: .point(point), onChange: onChange)
+    }
+
+    /// Follows all topics of the caller's own: first what was stored after the place, then what
+    /// comes; without one what comes from now on.
+    ///
+    /// Messages come in the order in which they were stored, over all topics. To resume, keep the
+    /// `cursor` of the last that was handled.
+    public func followAll(
+        after place: FeedPlace?,
+        onChange: (@Sendable (MessageFeed.Change) -> Void)? = nil
+    ) -> MessageFeed {
+        let start = place.map { FeedMachine.Start.after(cursor: $0.cursor) } ?? .now
+        return MessageFeed(client: self, topic: nil, start: start, onChange: onChange)
     }
 }

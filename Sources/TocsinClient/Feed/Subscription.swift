@@ -1,114 +1,80 @@
-import GraphQLTransport
 public import JSON
 
-/// The events of any subscription operation, for as long as one connection lasts.
+/// The events of any subscription document.
 ///
-/// Unlike a `MessageFeed` it does not come back: a lost connection ends it with an error.
+/// It shares the client's socket and comes back by itself. Only `onCreateMessage` can resume where it
+/// stood, so what happened while it was away is missed: `onGap` says so each time.
 public struct Subscription: AsyncSequence, Sendable {
     /// The `data` of each event.
     public typealias Element = JSONValue
     /// Why it ends before the server completes it.
     public typealias Failure = ClientError
 
-    private static let operationID = "1"
-
     let client: TocsinClient
-    let request: GraphQLRequest
+    let document: String
+    let variables: JSONObject
     let onLive: (@Sendable () -> Void)?
+    let onGap: (@Sendable (ClientError) -> Void)?
 
-    /// Opens a connection when it is first asked for an event.
+    /// Begins when it is first asked for an event.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: self) }
 
-    /// Reads one connection; not for several tasks at once.
+    /// Reads one subscription; not for several tasks at once.
     public final class Iterator: AsyncIteratorProtocol {
         private let subscription: Subscription
-        private var session: TransportWSClientSession
-        private var connection: WebSocketConnection?
-        private var ready: ArraySlice<JSONValue> = []
+        private var reader: FeedReader?
         private var end: Result<Void, ClientError>?
 
-        init(subscription: Subscription) {
-            self.subscription = subscription
-            session = TransportWSClientSession(
-                credentials: Credentials(authorization: subscription.client.token),
-                limits: JSONLimits(maximumBytes: subscription.client.settings.maximumAnswerBytes)
-            )
-        }
-
-        deinit { connection?.close() }
+        init(subscription: Subscription) { self.subscription = subscription }
 
         /// The next event's data; `nil` when the server completes the subscription
         /// or the task was cancelled.
         public func next() async throws(ClientError) -> JSONValue? {
             while !Task.isCancelled {
-                if let event = ready.popFirst() { return event }
                 if let end {
-                    connection?.close()
                     try end.get()
                     return nil
                 }
-                try await step()
+                let reader = makeReader()
+                switch await reader.next() {
+                case .event(let data)?: return data
+                case .live?: subscription.onLive?()
+                case .interrupted(let error, _)?: subscription.onGap?(error)
+                case .end(let error?)? where error.code != .cancelled: finish(.failure(error))
+                case .end?, nil: finish(.success(()))
+                case .message?, .begun?, .caughtUp?: break
+                }
             }
-            connection?.close()
+            reader = nil
             return nil
         }
 
-        private func step() async throws(ClientError) {
-            guard let connection else { return try await connect() }
-            switch await connection.next() {
-            case .text(let text): perform(session.handle(.text(text)))
-            case .closed(let code, let reason): end = .failure(FeedFailure(closeCode: code, reason: reason).error)
-            }
+        private func finish(_ result: Result<Void, ClientError>) {
+            end = result
+            reader = nil
         }
 
-        private func connect() async throws(ClientError) {
-            connection = try await WebSocketConnection.open(
-                connector: subscription.client.connector,
-                subprotocol: TransportWSClientSession.subprotocol,
-                settings: subscription.client.settings
-            )
-            perform(session.handle(.opened))
-            perform(session.handle(.subscribe(id: Subscription.operationID, subscription.request)))
-        }
-
-        private func perform(_ actions: [TransportWSClientSession.Action]) {
-            for action in actions {
-                switch action {
-                case .send(let text): connection?.send(text)
-                case .connected: break
-                case .alive:
-                    connection?.confirm()
-                    subscription.onLive?()
-                case .next(_, let response):
-                    if let error = GraphQLAnswer.firstError(of: response["errors"]) {
-                        end = end ?? .failure(error)
-                    } else {
-                        ready.append(response["data"] ?? .null)
-                    }
-                case .failed(_, let errors):
-                    end = .failure(GraphQLAnswer.firstError(of: .array(errors)) ?? FeedFailure.strange.error)
-                case .completed: end = end ?? .success(())
-                case .close(_, let reason): end = .failure(ClientError(.badAnswer, reason))
-                case .interrupted: break
-                }
-            }
-            // The session sends what waited for its acknowledgement first; the pong
-            // then says that it is live.
-            if case .connected? = actions.first { perform(session.handle(.ping)) }
+        private func makeReader() -> FeedReader {
+            if let reader { return reader }
+            let operation = DocumentOperation(query: subscription.document, variables: subscription.variables)
+            let reader = subscription.client.feeds.follow(operation)
+            self.reader = reader
+            return reader
         }
     }
 }
 
 extension TocsinClient {
-    /// Runs any subscription; `onLive` is called once the server has confirmed it.
+    /// Runs any subscription; `onLive` is called each time the server has confirmed it, and `onGap`
+    /// each time events may have been missed from there on.
     ///
     /// To follow a topic without loss use `follow(topic:after:)`.
     public func subscribe(
         _ document: String,
         variables: JSONObject = [:],
-        onLive: (@Sendable () -> Void)? = nil
+        onLive: (@Sendable () -> Void)? = nil,
+        onGap: (@Sendable (ClientError) -> Void)? = nil
     ) -> Subscription {
-        let request = GraphQLRequest(query: document, variables: variables)
-        return Subscription(client: self, request: request, onLive: onLive)
+        Subscription(client: self, document: document, variables: variables, onLive: onLive, onGap: onGap)
     }
 }

@@ -14,7 +14,8 @@ enum GraphQLAnswer {
             throw CallFailure(
                 error: error,
                 retry: retry(for: error.code, status: answer.status),
-                retryAfterSeconds: answer.retryAfterSeconds
+                retryAfterSeconds: answer.retryAfterSeconds,
+                isRefusedCredentials: answer.status == 401
             )
         }
         return response["data"] ?? .null
@@ -52,7 +53,8 @@ enum GraphQLAnswer {
         return CallFailure(
             error: ClientError(code, "\(address.description) answered with status \(answer.status). \(advice)"),
             retry: answer.status == 429 ? .always : answer.status >= 500 ? .ifRepeatable : .never,
-            retryAfterSeconds: answer.retryAfterSeconds
+            retryAfterSeconds: answer.retryAfterSeconds,
+            isRefusedCredentials: answer.status == 401
         )
     }
 }

@@ -1,3 +1,4 @@
+import GraphQLTransport
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -11,15 +12,13 @@ final class HTTPCaller: Sendable {
 
     private let connector: Connector
     private let settings: ClientSettings
-    private let token: String?
     private let idle = Mutex<Idle?>(nil)
 
     /// Below the time after which servers and proxies commonly close idle connections.
     private static let longestIdle: Duration = .seconds(20)
 
-    init(connector: Connector, token: String?, settings: ClientSettings) {
+    init(connector: Connector, settings: ClientSettings) {
         self.connector = connector
-        self.token = token
         self.settings = settings
     }
 
@@ -31,7 +30,7 @@ final class HTTPCaller: Sendable {
     }
 
     /// Sends one request and waits for its answer; does not try again.
-    func call(_ body: [UInt8]) async throws(CallFailure) -> HTTPAnswer {
+    func call(_ body: [UInt8], as credentials: Credentials) async throws(CallFailure) -> HTTPAnswer {
         let channel = try await openChannel()
         let promise = channel.eventLoop.makePromise(of: HTTPAnswer.self)
         let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(settings.requestTimeout)) {
@@ -39,7 +38,8 @@ final class HTTPCaller: Sendable {
             channel.close(promise: nil)
         }
         defer { timeout.cancel() }
-        let exchange = PendingRequest(head: head(for: body), body: ByteBuffer(bytes: body), answer: promise)
+        let head = head(for: body, credentials)
+        let exchange = PendingRequest(head: head, body: ByteBuffer(bytes: body), answer: promise)
         channel.writeAndFlush(exchange).whenFailure { _ in promise.fail(ExchangeFailure.connectionLost) }
         do {
             let answer = try await withTaskCancellationHandler {
@@ -104,7 +104,7 @@ final class HTTPCaller: Sendable {
         former?.channel.close(promise: nil)
     }
 
-    private func head(for body: [UInt8]) -> HTTPRequestHead {
+    private func head(for body: [UInt8], _ credentials: Credentials) -> HTTPRequestHead {
         var headers = HTTPHeaders([
             ("Host", connector.address.authority),
             ("Content-Type", "application/json"),
@@ -112,7 +112,8 @@ final class HTTPCaller: Sendable {
             ("Accept", "application/graphql-response+json"),
             ("User-Agent", "tocsin-client"),
         ])
-        if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let token = credentials.authorization { headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let key = credentials.apiKey { headers.add(name: "x-api-key", value: key) }
         return HTTPRequestHead(version: .http1_1, method: .POST, uri: connector.address.path, headers: headers)
     }
 }
@@ -131,4 +132,6 @@ struct CallFailure: Error {
     var error: ClientError
     var retry: Retry
     var retryAfterSeconds: Int?
+    /// The server did nothing but refuse the credentials.
+    var isRefusedCredentials = false
 }

@@ -1,3 +1,4 @@
+import Encodings
 import NIOCore
 import NIOHTTP1
 
@@ -14,6 +15,8 @@ struct HTTPAnswer: Sendable {
     var body: [UInt8]
     /// `Retry-After`, where it is given in seconds.
     var retryAfterSeconds: Int?
+    /// `Date`, in seconds since 1970.
+    var serverSeconds: Int64?
     /// Whether the connection may carry another exchange.
     var keepsConnection: Bool
 }
@@ -63,6 +66,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
                 status: Int(head.status.code),
                 body: [],
                 retryAfterSeconds: head.headers.first(name: "retry-after").flatMap { Int($0) },
+                serverSeconds: head.headers.first(name: "date").flatMap(HTTPDate.seconds),
                 keepsConnection: head.isKeepAlive
             )
         case .body(let bytes):

@@ -91,23 +91,23 @@ final class ClientWebSocketHandler: ChannelInboundHandler {
 final class RefusedUpgradeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    private let status: EventLoopPromise<Int>
+    private let answer: EventLoopPromise<HTTPResponseHead>
 
-    init(status: EventLoopPromise<Int>) { self.status = status }
+    init(answer: EventLoopPromise<HTTPResponseHead>) { self.answer = answer }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(let head) = unwrapInboundIn(data) else { return }
-        status.succeed(Int(head.status.code))
+        answer.succeed(head)
         context.close(promise: nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        status.fail(error)
+        answer.fail(error)
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        status.fail(ExchangeFailure.connectionLost)
+        answer.fail(ExchangeFailure.connectionLost)
         context.fireChannelInactive()
     }
 }

@@ -1,22 +1,23 @@
+import Encodings
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
 /// What became of the wish to open a WebSocket.
 enum WebSocketUpgrade: Sendable {
-    case granted(subprotocol: String?)
-    /// The status follows: NIO hands the answer on only after this is said.
-    case refused(status: EventLoopFuture<Int>)
+    case granted(HTTPHeaders)
+    /// The answer's head follows: NIO hands it on only after this is said.
+    case refused(EventLoopFuture<HTTPResponseHead>)
 }
 
 /// One open WebSocket; events are read by one task.
 struct WebSocketConnection: Sendable {
     private let channel: any Channel
     private let inbox: SocketInbox
-    private let handshake: Scheduled<Void>
+    /// The server's `Date` at the opening, in seconds since 1970.
+    let serverSeconds: Int64?
 
-    /// Opens a WebSocket on the GraphQL path; it closes by itself unless
-    /// `confirm()` is called in time.
+    /// Opens a WebSocket on the GraphQL path, in the time for handshakes.
     static func open(
         connector: Connector,
         subprotocol: String,
@@ -31,22 +32,25 @@ struct WebSocketConnection: Sendable {
         }
         let channel = pending.channel
         let handshake = channel.eventLoop.scheduleTask(in: TimeAmount(settings.handshakeTimeout)) {
-            inbox.end(code: nil, reason: "the server did not make the subscription live in time")
+            inbox.end(code: nil, reason: "the server did not open the socket in time")
             channel.close(promise: nil)
         }
+        defer { handshake.cancel() }
         let problem: ClientError?
+        let serverSeconds: Int64?
         do {
-            problem = try await withTaskCancellationHandler {
+            (problem, serverSeconds) = try await withTaskCancellationHandler {
                 switch try await pending.upgrade.get() {
-                case .granted(subprotocol): nil
-                case .granted: Self.wrongSubprotocol(subprotocol, connector.address)
-                case .refused(let status): Self.refusal(try await status.get(), connector.address)
+                case .granted(let headers):
+                    let isSpoken = headers.first(name: "sec-websocket-protocol") == subprotocol
+                    let problem = isSpoken ? nil : Self.wrongSubprotocol(subprotocol, connector.address)
+                    return (problem, headers.first(name: "date").flatMap(HTTPDate.seconds))
+                case .refused(let head): return (Self.refusal(try await head.get(), connector.address), nil)
                 }
             } onCancel: {
                 channel.close(promise: nil)
             }
         } catch {
-            handshake.cancel()
             channel.close(promise: nil)
             guard !Task.isCancelled else { throw .cancelled }
             let encryption = EncryptionFailure(error)
@@ -57,16 +61,13 @@ struct WebSocketConnection: Sendable {
                 cause: error
             )
         }
-        let connection = WebSocketConnection(channel: channel, inbox: inbox, handshake: handshake)
+        let connection = WebSocketConnection(channel: channel, inbox: inbox, serverSeconds: serverSeconds)
         if let problem {
             connection.close()
             throw problem
         }
         return connection
     }
-
-    /// Keeps the connection: the server has shown that it works.
-    func confirm() { handshake.cancel() }
 
     /// The next event; the socket is closed when the task is cancelled.
     func next() async -> SocketEvent {
@@ -87,7 +88,6 @@ struct WebSocketConnection: Sendable {
 
     /// Closes the connection politely, or at once if that does not work.
     func close() {
-        handshake.cancel()
         inbox.end(code: nil, reason: "closed here")
         let (channel, farewell) = (channel, Self.farewell)
         channel.writeAndFlush(farewell).whenComplete { _ in channel.close(promise: nil) }
@@ -131,7 +131,7 @@ extension WebSocketConnection {
                         silenceTimeout: TimeAmount(settings.silenceTimeout)
                     )
                     try channel.pipeline.syncOperations.addHandler(handler)
-                    return .granted(subprotocol: head.headers.first(name: "sec-websocket-protocol"))
+                    return .granted(head.headers)
                 }
             }
         )
@@ -140,9 +140,9 @@ extension WebSocketConnection {
             upgraders: [upgrader],
             notUpgradingCompletionHandler: { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let status = channel.eventLoop.makePromise(of: Int.self)
-                    try channel.pipeline.syncOperations.addHandler(RefusedUpgradeHandler(status: status))
-                    return .refused(status: status.futureResult)
+                    let answer = channel.eventLoop.makePromise(of: HTTPResponseHead.self)
+                    try channel.pipeline.syncOperations.addHandler(RefusedUpgradeHandler(answer: answer))
+                    return .refused(answer.futureResult)
                 }
             }
         )
@@ -165,7 +165,8 @@ extension WebSocketConnection {
         ClientError(.badAnswer, "\(address.description) does not speak \(subprotocol). Is it a Tocsin server?")
     }
 
-    private static func refusal(_ status: Int, _ address: ServerAddress) -> ClientError {
+    private static func refusal(_ head: HTTPResponseHead, _ address: ServerAddress) -> ClientError {
+        let status = head.status.code
         let code: ClientError.Code =
             switch status {
             case 401: .unauthenticated
@@ -173,6 +174,11 @@ extension WebSocketConnection {
             case 429, 500...: .unavailable
             default: .badAnswer
             }
-        return ClientError(code, "\(address.description)\(address.path) refused a WebSocket with status \(status).")
+        let seconds = head.headers.first(name: "retry-after").flatMap { Int($0) }
+        return ClientError(
+            code,
+            "\(address.description)\(address.path) refused a WebSocket with status \(status).",
+            retryAfter: seconds.map { .seconds(max(0, $0)) }
+        )
     }
 }

@@ -1,4 +1,5 @@
 import GraphQLTransport
+import JSON
 import NIOCore
 
 /// Performs what a session asks for, over a socket or an event stream: the only place where
@@ -167,6 +168,7 @@ extension SocketPerformer: ItemReceiver {
         case .end(let reason):
             _ = remove(item.number)
             handle(.ended(item.number, reason))
+        case .caughtUp: handle(.caughtUp(item.number))
         case .overflow: overflowed()
         }
     }
@@ -196,12 +198,19 @@ extension SocketPerformer {
                 let message = "You have too many sockets open; close one first"
                 return handle(.authenticated(.unavailable(message: message)))
             }
-            handle(.authenticated(.accepted))
+            handle(.authenticated(.accepted(welcome: welcome(caller))))
             watchExpiry(of: caller)
             lookForAccess()
         case .refused(let message): handle(.authenticated(.refused(message: message)))
         case .unavailable(let message): handle(.authenticated(.unavailable(message: message)))
         }
+    }
+
+    private func welcome(_ caller: Service.Caller) -> JSONObject {
+        var welcome = parts.service.welcome
+        guard !welcome.isEmpty else { return welcome }
+        welcome["expiresAt"] = parts.service.expiry(of: caller).map { .int($0) } ?? .null
+        return welcome
     }
 
     /// Ends what runs for a caller who has lost access.

@@ -18,6 +18,8 @@ final class SocketQueue: Sendable {
     enum Content: Sendable {
         case next(SharedResponse)
         case end(StreamEnd)
+        /// What was stored before is all sent.
+        case caughtUp
         /// Something did not fit.
         case overflow
     }
@@ -116,7 +118,7 @@ extension SocketQueue.Item {
         switch content {
         case .next(let response): response.body.count + 64
         case .end(.failed(let errors)): errors.count + 64
-        case .end, .overflow: 64
+        case .end, .caughtUp, .overflow: 64
         }
     }
 }

@@ -35,6 +35,8 @@ final class SocketSink: ResponseSink {
 
     func end(_ reason: StreamEnd) { post(.end(reason)) }
 
+    func caughtUp() { post(.caughtUp) }
+
     func turn(_ body: () async -> Bool) async -> Bool { await socketQueue.turn(of: number, body) }
 
     func room(for response: SharedResponse) async {

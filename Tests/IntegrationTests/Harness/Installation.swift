@@ -193,6 +193,7 @@ final class Installation {
         var settings = ClientSettings()
         settings.certificateAuthorityFile = isEncrypted ? authorityFile : nil
         settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
+        settings.overloadSpread = .milliseconds(200)
         return try TocsinClient(url: address, token: token, settings: settings)
     }
 

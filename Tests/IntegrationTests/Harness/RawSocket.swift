@@ -102,8 +102,11 @@ final class RawSocket {
     /// Waits until the server has taken the connection: who subscribes before
     /// that is closed with 4401.
     func untilReady() async throws {
-        guard try await type(of: next()) == "connection_ack" else { throw HarnessFailure("The socket is not ready.") }
+        guard try await isAcknowledged() else { throw HarnessFailure("The socket is not ready.") }
     }
+
+    /// Whether the next message says that the server has taken the connection.
+    func isAcknowledged() async throws -> Bool { try await type(of: next()) == "connection_ack" }
 
     /// Starts a subscription and waits until the server has confirmed it.
     func subscribe(_ document: String) async throws {

@@ -86,6 +86,7 @@ final class Cluster {
     func client(_ number: Int, _ token: String) throws -> TocsinClient {
         var settings = ClientSettings()
         settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
+        settings.overloadSpread = .milliseconds(200)
         return try TocsinClient(url: nodes[number]?.address ?? "", token: token, settings: settings)
     }
 

@@ -1,0 +1,99 @@
+import Synchronization
+
+/// All feeds of a client: one socket for as many as a server lets on one, and further ones beyond.
+final class SocketHub: Sendable {
+    private struct State {
+        var sockets: [FeedSocket] = []
+        var isPaused = false
+        var isNetworkUsable = true
+    }
+
+    let states = ConnectionStates()
+    private let connector: Connector
+    private let keeper: CredentialKeeper
+    private let settings: ClientSettings
+    private let state = Mutex(State())
+
+    init(connector: Connector, keeper: CredentialKeeper, settings: ClientSettings) {
+        self.connector = connector
+        self.keeper = keeper
+        self.settings = settings
+    }
+
+    deinit { close() }
+
+    /// Begins a feed on a socket with room.
+    func follow(_ operation: any SocketOperation) -> FeedReader {
+        let known = state.withLock { $0.sockets }
+        for socket in known {
+            if let id = socket.follow(operation) { return FeedReader(socket, id) }
+        }
+        let socket = state.withLock { state in
+            // The first socket is the one that is shown.
+            let shown = state.sockets.isEmpty ? states : nil
+            let environment = settings.environment
+            let socket = FeedSocket(connector: connector, keeper: keeper, settings: settings) { change in
+                shown?.tell(change, wallClock: environment.wallClock())
+            }
+            if state.isPaused { socket.handle(.pause) }
+            if !state.isNetworkUsable { socket.handle(.network(isUsable: false)) }
+            state.sockets.append(socket)
+            return socket
+        }
+        guard let id = socket.follow(operation) else { return follow(operation) }
+        return FeedReader(socket, id)
+    }
+
+    func networkChanged(isUsable: Bool) {
+        let sockets = state.withLock { state in
+            state.isNetworkUsable = isUsable
+            return state.sockets
+        }
+        for socket in sockets { socket.handle(.network(isUsable: isUsable)) }
+    }
+
+    func pause() {
+        let sockets = state.withLock { state in
+            state.isPaused = true
+            return state.sockets
+        }
+        if sockets.isEmpty { states.tell(.paused, wallClock: .zero) }
+        for socket in sockets { socket.handle(.pause) }
+    }
+
+    func resume() {
+        let sockets = state.withLock { state in
+            state.isPaused = false
+            return state.sockets
+        }
+        if sockets.isEmpty { states.tell(.idle, wallClock: .zero) }
+        for socket in sockets { socket.handle(.resume) }
+    }
+
+    /// Ends all feeds.
+    func close() {
+        for socket in state.withLock({ $0.sockets }) { socket.handle(.finish) }
+    }
+}
+
+/// The reader's end of a feed; gone when it is dropped.
+final class FeedReader: Sendable {
+    private let socket: FeedSocket
+    private let id: SocketMachine.FeedID
+
+    init(_ socket: FeedSocket, _ id: SocketMachine.FeedID) {
+        self.socket = socket
+        self.id = id
+    }
+
+    deinit { socket.leave(id) }
+
+    /// The next item; `nil` when the task was cancelled, and after the end.
+    func next() async -> FeedItem? {
+        await withTaskCancellationHandler {
+            await socket.next(of: id)
+        } onCancel: {
+            socket.leave(id)
+        }
+    }
+}
