@@ -35,7 +35,7 @@ struct PushApps {
             app.providers.append(apple)
             if settings.apns.bundleID == nil { app.adopts.insert(.apns) }
         }
-        if let google = try google(settings.fcm, of: "FCM_PRIVATE_KEY") {
+        if let google = try google(settings.fcm, [settings.apns], of: "FCM_PRIVATE_KEY") {
             app.providers.append(google)
             if settings.apps.isEmpty { app.adopts.insert(.fcm) }
         }
@@ -49,7 +49,9 @@ struct PushApps {
             if let apple = try apple(key.settings, key.environments, of: settings.id) { app.providers.append(apple) }
             if let bundleID = key.settings.bundleID { app.aliases.insert(bundleID) }
         }
-        if let fcm = settings.fcm, let google = try google(fcm, of: settings.id) { app.providers.append(google) }
+        if let fcm = settings.fcm, let google = try google(fcm, settings.apns.map(\.settings), of: settings.id) {
+            app.providers.append(google)
+        }
         if let projectID = settings.fcm?.projectID { app.aliases.insert(projectID) }
         if settings.isDefault { app.aliases.insert("") }
         app.aliases.remove(settings.id)
@@ -87,7 +89,12 @@ struct PushApps {
         )
     }
 
-    private func google(_ fcm: Settings.FCM, of name: String) throws(StartError) -> FCMProvider? {
+    /// `apple` says what Apple lets the same app do, for its iPhones that Firebase reaches.
+    private func google(
+        _ fcm: Settings.FCM,
+        _ apple: [Settings.APNs],
+        of name: String
+    ) throws(StartError) -> FCMProvider? {
         guard let projectID = fcm.projectID, let email = fcm.clientEmail, let key = fcm.privateKey else { return nil }
         var credentials = FCMCredentials(
             projectID: projectID,
@@ -95,6 +102,7 @@ struct PushApps {
             keyID: fcm.privateKeyID,
             signer: try Self.signer(key, of: name)
         )
+        credentials.mayBeCritical = apple.contains { $0.mayBeCritical }
         if let endpoint = fcm.endpoint { credentials.origin = endpoint }
         if let endpoint = fcm.tokenEndpoint { credentials.tokenURL = endpoint }
         return FCMProvider(

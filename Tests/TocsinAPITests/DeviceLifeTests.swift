@@ -166,9 +166,31 @@ struct DeviceLifeTests {
     }
 
     @Test(
+        "an iPhone's token of Firebase keeps its letters, and is one phone with its installation id and its older row"
+    )
+    func firebaseOnIPhones() async throws {
+        let api = try await APIHarness()
+        let old = try await register(api, "Inst1:APA91b-One", "platform: \"android\"")
+        let ios = "platform: \"ios\""
+        let token = try await register(api, "Inst1:APA91b-One", ios + ", environment: \"sandbox\"")
+        #expect(token["id"] != nil && token["id"] == old["id"] && token["environment"] == .null, "\(token)")
+        let mine = try await devices(api, of: Self.alice)
+        #expect(mine.map(\.token) == ["Inst1:APA91b-One"] && mine.map(\.platform) == [.ios])
+        #expect(mine.map(\.isNamedByFirebase) == [true])
+        let byID = try await register(api, "Inst1", ios + ", kind: \"fid\"")
+        #expect(byID["id"] == token["id"] && byID["kind"] == "fid")
+        let apple = try await register(api, "AA11BB22", ios)
+        #expect(apple["id"] != byID["id"])
+        #expect(try await devices(api, of: Self.alice).count { $0.isNamedByFirebase } == 1)
+    }
+
+    @Test(
         "a kind that does not fit is refused with what to do",
         arguments: [
-            ("aa11", "platform: \"ios\", kind: \"fid\"", "is for android"),
+            ("aa11", "platform: \"web\", kind: \"fid\"", "is for android and ios"),
+            ("a:b", "platform: \"ios\", kind: \"fid\"", "no Firebase installation id"),
+            ("MDEyMzQ1", "platform: \"ios\"", "Firebase's registration token"),
+            ("6FA459EA-EE8A-3CA4-894E-DB77E160355E", "platform: \"ios\"", "in hexadecimal"),
             ("a:b", "platform: \"android\", kind: \"fid\"", "no Firebase installation id"),
             ("abc", "platform: \"android\", kind: \"uuid\"", "kind must be token or fid"),
         ]

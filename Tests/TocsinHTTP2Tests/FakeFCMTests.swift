@@ -61,6 +61,40 @@ struct FakeFCMTests {
                 #"{"message":{"token":"device-token","webpush":{"fcm_options":{"link":"http://x"}}}}"#,
                 ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
             ),
+            (
+                #"{"message":{"token":"device-token","apns":{"payload":{"aps":{"alert":{"title":"x"},"badge":2}}}}}"#,
+                ["200"]
+            ),
+            (#"{"message":{"token":"device-token","apns":[]}}"#, ["400", "INVALID_ARGUMENT", "-"]),
+            (#"{"message":{"token":"device-token","apns":{"colour":"red"}}}"#, ["400", "INVALID_ARGUMENT", "-"]),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"apns-priority":10}}}}"#,
+                ["400", "INVALID_ARGUMENT", "-"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"apns-priority":"7"}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"apns-expiration":"300s"}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"authorization":"bearer x"}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"payload":{"aps":{"alert":"x","badge":"2"}}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"payload":{"aps":{"alert":"x","interruption-level":"loud"}}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
+            (
+                #"{"message":{"token":"device-token","apns":{"headers":{"apns-push-type":"alert","apns-priority":"5"},"payload":{"aps":{"content-available":1}}}}}"#,
+                ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]
+            ),
             ("nonsense", ["400", "INVALID_ARGUMENT", "-"]),
         ]
     )
@@ -95,6 +129,8 @@ struct FakeFCMTests {
             ("mismatch-1", ["403", "PERMISSION_DENIED", "SENDER_ID_MISMATCH"]),
             ("forbidden-1", ["403", "PERMISSION_DENIED", "-"]),
             ("thirdparty-1", ["401", "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"]),
+            ("applekey-1", ["401", "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"]),
+            ("appletoken-1", ["400", "INVALID_ARGUMENT", "INVALID_ARGUMENT"]),
             ("unauthenticated-1", ["401", "UNAUTHENTICATED", "-"]),
             ("notfound-1", ["404", "NOT_FOUND", "-"]),
             ("quota-1234", ["429", "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"]),

@@ -46,6 +46,45 @@ struct ScreenTests {
         }
     }
 
+    @Test("an iPhone that FCM reaches shows what Apple's part says, and a collapse id replaces")
+    func iPhoneThroughFCM() async throws {
+        try await Bench.with { bench in
+            for title in ["one", "two"] {
+                let body: JSONValue = [
+                    "message": [
+                        "token": "phone-of-ada",
+                        "apns": [
+                            "headers": ["apns-collapse-id": "k", "apns-priority": "10"],
+                            "payload": ["aps": ["alert": ["title": .string(title), "body": "b"], "badge": 3]],
+                        ],
+                    ]
+                ]
+                var batch = bench.fcmBatch(["phone-of-ada"])
+                batch.requests[0].body = body.serialized()
+                #expect(await bench.send(batch)[0].status == 200)
+            }
+            #expect(titles(bench, "phone-of-ada") == ["two"])
+            let screen = bench.simulator.screen(of: "phone-of-ada")
+            #expect(screen?["badge"] == 3 && screen?["replaced"] == 1, "\(screen ?? .null)")
+        }
+    }
+
+    @Test("an iPhone's message that is too large for Apple with its data is refused")
+    func tooLargeForApple() async throws {
+        try await Bench.with { bench in
+            let text = JSONValue.string(String(repeating: "x", count: 2100))
+            let body: JSONValue = [
+                "message": [
+                    "token": "phone-of-ada", "data": ["text": text],
+                    "apns": ["payload": ["aps": ["alert": "x"], "text": text]],
+                ]
+            ]
+            var batch = bench.fcmBatch(["phone-of-ada"])
+            batch.requests[0].body = body.serialized()
+            #expect(await bench.send(batch)[0].status == 400)
+        }
+    }
+
     @Test("what was accepted is shown though its answer is lost; what was refused is not")
     func lostAnswer() async throws {
         try await Bench.with { bench in

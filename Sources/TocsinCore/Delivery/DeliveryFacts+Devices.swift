@@ -47,11 +47,12 @@ extension DeliveryFacts {
         switch outlook {
         case .unreachable(let reason):
             let app = device.appID.isEmpty ? "the default app" : "the app \(device.appID)"
+            let way = device.platform == .ios && device.isNamedByFirebase ? " through Firebase" : ""
             return [
                 Gate(
                     name: .provider,
                     passed: false,
-                    sentence: "The server has no credentials to push to \(app) on \(device.platform.rawValue) "
+                    sentence: "The server has no credentials to push to \(app) on \(device.platform.rawValue)\(way) "
                         + "(\(reason.rawValue)).",
                     advice: "Add them to the settings, restart, then redrive the message's SKIPPED deliveries.",
                     device: device

@@ -85,6 +85,26 @@ package struct Device: Sendable, Hashable {
     }
 }
 
+extension Device {
+    /// Whether Firebase gave an iPhone its name: an installation id, or a registration token, which
+    /// has a colon.
+    ///
+    /// Apple's own tokens are hexadecimal, so no name can be both.
+    package var isNamedByFirebase: Bool { kind == .fid || Self.isFirebaseToken(token) }
+
+    /// Whether a text has the form of Firebase's registration tokens, which begin with an
+    /// installation id and a colon.
+    package static func isFirebaseToken(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: ":")) }
+
+    /// Whether a text has the form of Apple's device tokens: bytes in hexadecimal.
+    package static func isAppleToken(_ text: String) -> Bool {
+        text.utf8.count.isMultiple(of: 2)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+            }
+    }
+}
+
 /// A person's tie to a topic: whether their devices get its pushes.
 package struct Membership: Sendable, Hashable {
     /// The topic that the person is a member of.

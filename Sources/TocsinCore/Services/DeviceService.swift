@@ -47,6 +47,9 @@ package struct DeviceService: Sendable {
             self.deviceID = deviceID
             self.name = name
         }
+
+        /// Whether Firebase gave an iPhone its name, and so carries its pushes.
+        fileprivate var isForFirebase: Bool { platform == .ios && (kind == .fid || Device.isFirebaseToken(token)) }
     }
 
     /// Registers a token for the caller.
@@ -64,8 +67,7 @@ package struct DeviceService: Sendable {
         var registration = registration
         registration.token = try canonical(registration.token, registration.platform)
         try check(registration)
-        // Hexadecimal is only a spelling of bytes: one phone, one row.
-        if registration.platform == .ios { registration.token = registration.token.lowercased() }
+        if registration.platform == .ios { registration = Self.spelled(registration) }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
         return try await environment.store.writing { writer throws(StoreError) in
             // Never earlier than a message's time before it, nor later than that of one after it.
@@ -183,6 +185,20 @@ package struct DeviceService: Sendable {
         return try webPush.canonicalToken(token)
     }
 
+    /// An iPhone's registration in its one spelling.
+    ///
+    /// Hexadecimal is only a spelling of bytes: one phone, one row. Firebase's names are taken
+    /// as they are, and Firebase itself knows Apple's side of them.
+    private static func spelled(_ registration: Registration) -> Registration {
+        var registration = registration
+        if registration.isForFirebase {
+            registration.environment = nil
+        } else {
+            registration.token = registration.token.lowercased()
+        }
+        return registration
+    }
+
     private func check(_ registration: Registration) throws(ServiceError) {
         let limits = environment.limits
         try checks.checkText(registration.token, field: "token", maximumBytes: limits.tokenBytes)
@@ -197,11 +213,11 @@ package struct DeviceService: Sendable {
         }
         if registration.kind == .fid { try checkInstallation(registration) }
         if registration.platform == .ios {
-            let isHex = registration.token.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-            }
-            guard isHex, registration.token.utf8.count.isMultiple(of: 2) else {
-                throw .badInput("An ios token must be the device token in hexadecimal, two digits a byte.")
+            guard registration.isForFirebase || Device.isAppleToken(registration.token) else {
+                throw .badInput(
+                    "An ios token must be the device token in hexadecimal, two digits a byte, or Firebase's "
+                        + "registration token, which has a colon. An installation id needs kind fid."
+                )
             }
         } else if registration.environment != nil {
             throw .badInput("environment is for ios only; leave it out for \(registration.platform.rawValue).")
@@ -209,10 +225,8 @@ package struct DeviceService: Sendable {
     }
 
     private func checkInstallation(_ registration: Registration) throws(ServiceError) {
-        guard registration.platform == .android else {
-            throw .badInput(
-                "A Firebase installation id is for android; for \(registration.platform.rawValue) give the token."
-            )
+        guard registration.platform != .web else {
+            throw .badInput("A Firebase installation id is for android and ios; for web give the token.")
         }
         let isPlain = registration.token.utf8.allSatisfy { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
         guard isPlain, registration.token.utf8.count <= 64 else {
@@ -266,7 +280,7 @@ package struct DeviceService: Sendable {
         _ registration: Registration,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [Device] {
-        guard registration.platform == .android else { return [] }
+        guard registration.platform == .android || registration.isForFirebase else { return [] }
         var found: [Device] = []
         switch registration.kind {
         case .fid: found = try writer.devices(tokenBeginningWith: registration.token)
@@ -275,7 +289,7 @@ package struct DeviceService: Sendable {
             found = try writer.devices(token: String(registration.token[..<colon]))
         }
         return found.filter {
-            $0.appID == registration.appID && $0.platform == .android && $0.kind != registration.kind
+            $0.appID == registration.appID && $0.platform != .web && $0.kind != registration.kind
         }
     }
 

@@ -30,7 +30,7 @@ struct APNsNotification: Sendable {
     ) {
         let draft = APNsDraft(payload: payload, type: type, mayBeCritical: mayBeCritical)
         pushTypes = draft.pushTypes
-        priority = type == .voip ? 10 : payload.options.silent ? 5 : draft.urgency.apnsPriority
+        priority = draft.priority
         collapseID = payload.collapseKey
         let fitted = TextFitting.fit(
             TextFitting.Texts(
@@ -48,19 +48,24 @@ struct APNsNotification: Sendable {
 }
 
 /// The parts of a notification, before it is known how much of it fits.
-private struct APNsDraft {
+struct APNsDraft {
     let payload: PushPayload
     let type: APNsPushType
     let mayBeCritical: Bool
 
     private var options: PushOptions { payload.options }
-    var urgency: Urgency { Urgency.of(payload.priority) }
+    private var urgency: Urgency { Urgency.of(payload.priority) }
 
+    /// `apns-priority`.
+    var priority: Int { type == .voip ? 10 : options.silent ? 5 : urgency.apnsPriority }
+
+    /// `apns-push-type` of a device with a badge of its own, and of one without.
     var pushTypes: (withBadge: APNsPushType, without: APNsPushType) {
         guard type == .alert, options.silent else { return (type, type) }
         return (.alert, options.badge == nil ? .background : .alert)
     }
 
+    /// The payload: one JSON object.
     func template(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> BodyTemplate {
         var template = BodyTemplate()
         template.append { $0.raw("{\"aps\":{") }

@@ -39,7 +39,9 @@ struct FCMAnswers: Sendable {
         case .quotaExceeded:
             quota(error, code, response)
         case .thirdPartyAuthError:
-            .settled(.retry(PushRetry(.answer, reason: code)))
+            .settled(
+                .retry(PushRetry(.answer, reason: error.appleReason.map { code.with(detail: $0.rawValue) } ?? code))
+            )
         default:
             .settled(.retry(fault(response, code)))
         }
@@ -49,10 +51,31 @@ struct FCMAnswers: Sendable {
     /// unless the size is to blame.
     private func invalidArgument(_ error: FCMErrorBody) -> AnswerDecision {
         let code = DeliveryReason.invalidArgument
+        if let reason = error.appleReason { return refusedByApple(reason) }
         if error.isTooLarge { return tooLarge(code) }
         let other = error.violatedFields.first { !Self.targets.contains($0) }
         if let other { return .settled(.refused(reason: code.with(detail: ReasonText.cleaned(other)))) }
         return .settled(.retire(reason: code, deadSince: nil))
+    }
+
+    /// What Apple said of a push to an iPhone, in FCM's answer: the reason is Apple's own, so that
+    /// the ledger has one word for it on both ways.
+    private func refusedByApple(_ reason: DeliveryReason) -> AnswerDecision {
+        switch reason {
+        case .badDeviceToken, .deviceTokenNotForTopic, .unregisteredAtApple, .expiredToken:
+            .settled(.retire(reason: reason, deadSince: nil))
+        case .payloadTooLargeForApple:
+            tooLarge(reason)
+        // Apple's key and app are settings of the Firebase project; other apps of it may be well.
+        case .invalidProviderToken, .expiredProviderToken, .missingProviderToken, .topicDisallowed, .missingTopic,
+            .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .badCertificate, .badCertificateEnvironment,
+            .unrelatedKeyIDInToken, .forbidden:
+            .settled(
+                .retry(PushRetry(.answer, reason: DeliveryReason.thirdPartyAuthError.with(detail: reason.rawValue)))
+            )
+        default:
+            .settled(.refused(reason: DeliveryReason.invalidArgument.with(detail: reason.rawValue)))
+        }
     }
 
     /// Answers of Google's front, without an FCM code.

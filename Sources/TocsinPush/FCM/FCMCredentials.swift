@@ -14,6 +14,8 @@ package struct FCMCredentials: Sendable {
     package var origin: String
     /// `token_uri`.
     package var tokenURL: String
+    /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
+    package var mayBeCritical = false
 
     /// Credentials of one project; by default with Google's own addresses.
     package init(

@@ -6,6 +6,8 @@ struct FCMData {
     let payload: PushPayload
     /// Whether the system shows the notification; what it would need is data otherwise.
     let isShown: Bool
+    /// Whether it is joined with a payload of Apple's, in which `aps` is Apple's own.
+    var isForApple = false
 
     /// Filled by the template, after this.
     private static let filledLater: Set<String> = ["deliveryId", "badge"]
@@ -48,7 +50,8 @@ struct FCMData {
     /// The publisher's own keys; one that is ours already, or Firebase's, is
     /// called `data.<key>` instead.
     private func addPublishers(to data: inout JSONObject) {
-        let ours = Set(data.keys).union(Self.filledLater)
+        var ours = Set(data.keys).union(Self.filledLater)
+        if isForApple { ours.insert("aps") }
         for member in payload.data {
             let isTaken = ours.contains(member.key) || PushDataKeys.isReserved(member.key)
             let key = isTaken ? "data." + member.key : member.key

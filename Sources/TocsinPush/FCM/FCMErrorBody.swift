@@ -11,6 +11,8 @@ struct FCMErrorBody {
     let isTooLarge: Bool
     /// Whether a quota of one device is used up, not the project's.
     let isDeviceQuota: Bool
+    /// Apple's own reason, where FCM passes on what Apple refused.
+    let appleReason: DeliveryReason?
 
     init?(_ body: JSONValue?) {
         if let name = Self.legacyName(body) {
@@ -39,6 +41,11 @@ struct FCMErrorBody {
         isTooLarge = error["message"]?.stringValue?.contains("too big") ?? false
         let quotas = typed("google.rpc.QuotaFailure").flatMap { $0["violations"]?.arrayValue ?? [] }
         isDeviceQuota = !quotas.isEmpty && quotas.allSatisfy(Self.isOfDevice)
+        appleReason =
+            typed("google.firebase.fcm.v1.ApnsError").lazy
+            .compactMap { $0["reason"]?.stringValue }
+            .map { DeliveryReason(rawValue: ReasonText.cleaned($0)) }
+            .first
     }
 
     private init(legacy name: String) {
@@ -47,6 +54,7 @@ struct FCMErrorBody {
         violatedFields = LegacyReason.blamesPayload.contains(name) ? ["message"] : []
         isTooLarge = name == "MessageTooBig"
         isDeviceQuota = code == .quotaExceeded && name.lowercased().hasPrefix("device")
+        appleReason = nil
     }
 
     /// The error code by its present or an earlier name; nil when there is none.

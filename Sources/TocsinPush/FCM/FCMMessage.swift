@@ -10,15 +10,20 @@ struct FCMMessage: Sendable {
 
     /// Builds the largest message that fits; `startingWith` asks for less
     /// after a refusal for its size.
+    ///
+    /// - Parameter mayBeCritical: Whether the app has Apple's leave to sound through silence.
     init?(
         _ payload: PushPayload,
         platform: PushPlatform,
-        lifeSeconds: Int64,
+        life: FCMLife,
+        mayBeCritical: Bool = false,
         startingWith detail: TextFitting.Detail = .everything
     ) {
-        let draft = FCMDraft(payload: payload, platform: platform, lifeSeconds: max(0, min(lifeSeconds, 2_419_200)))
+        let draft = FCMDraft(payload: payload, platform: platform, life: life, mayBeCritical: mayBeCritical)
+        // Apple's devices show a placeholder; on Android the app alone shows ciphertext.
+        let placeholder = platform == .ios ? payload.placeholder : nil
         let fitted = TextFitting.fit(
-            TextFitting.Texts(title: payload.title, body: payload.body),
+            TextFitting.Texts(title: placeholder?.title ?? payload.title, body: placeholder?.body ?? payload.body),
             of: payload,
             within: PushPayload.maximumBytes,
             startingWith: detail,
@@ -29,16 +34,34 @@ struct FCMMessage: Sendable {
     }
 }
 
+/// How long FCM keeps a message for a device that is away.
+struct FCMLife: Sendable {
+    /// FCM keeps nothing for longer: four weeks.
+    private static let maximumSeconds: Int64 = 2_419_200
+    /// Seconds from now, as Android and browsers are told.
+    let seconds: Int64
+    /// Unix seconds, as Apple is told.
+    let end: Int64
+
+    /// Until the deadline, or as long as FCM keeps anything.
+    init(until deadline: Timestamp, now: Timestamp) {
+        seconds = max(0, min((deadline.milliseconds - now.milliseconds) / 1000, Self.maximumSeconds))
+        end = min(deadline.milliseconds / 1000, now.milliseconds / 1000 + Self.maximumSeconds)
+    }
+}
+
 /// The parts of a message, before it is known how much of it fits.
 private struct FCMDraft {
     let payload: PushPayload
     let platform: PushPlatform
-    let lifeSeconds: Int64
+    let life: FCMLife
+    let mayBeCritical: Bool
 
     private var options: PushOptions { payload.options }
     private var urgency: Urgency { Urgency.of(payload.priority) }
     /// What the system shows; corrections and ciphertext are for the app alone, as data.
     private var isShown: Bool { !options.silent && payload.placeholder == nil }
+    private var isForApple: Bool { platform == .ios }
     /// Only the app can show ciphertext, so it must be woken.
     private var isUrgent: Bool { !options.silent && (urgency.wakesAndroid || payload.placeholder != nil) }
 
@@ -49,9 +72,13 @@ private struct FCMDraft {
         template.append { $0.raw(",\"data\":{\"deliveryId\":") }
         template.appendGap(.deliveryID)
         template.append { writer in
-            for member in FCMData(payload: payload, isShown: isShown).members(texts, detail) {
-                write(member.key, member.value, to: &writer)
-            }
+            for member in data(texts, detail) { write(member.key, member.value, to: &writer) }
+        }
+        if isForApple {
+            template.append { $0.raw("}") }
+            appendApple(texts, detail, to: &template)
+            template.append { $0.raw("}}") }
+            return template
         }
         if !isShown, options.badge == nil {
             template.appendGap(.badge(before: ",\"badge\":\"", after: "\"", otherwise: ""))
@@ -60,12 +87,18 @@ private struct FCMDraft {
             writer.raw("}")
             if isShown { write("notification", .object(notification(texts, detail)), to: &writer) }
         }
-        switch platform {
-        case .web: template.append { write("webpush", .object(webPush), to: &$0) }
-        case .android, .ios: appendAndroid(to: &template)
+        if platform == .web {
+            template.append { write("webpush", .object(webPush), to: &$0) }
+        } else {
+            appendAndroid(to: &template)
         }
         template.append { $0.raw("}}") }
         return template
+    }
+
+    /// What the system shows needs no data; Apple's has it all in its own part.
+    private func data(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
+        FCMData(payload: payload, isShown: isShown || isForApple, isForApple: isForApple).members(texts, detail)
     }
 
     private func write(_ key: String, _ value: JSONValue, to writer: inout JSONWriter) {
@@ -82,12 +115,43 @@ private struct FCMDraft {
         return notification
     }
 
+    /// The part that FCM hands to Apple: headers, and the payload that Apple's own service would get.
+    private func appendApple(
+        _ texts: TextFitting.Texts,
+        _ detail: TextFitting.Detail,
+        to template: inout BodyTemplate
+    ) {
+        let apple = APNsDraft(payload: payload, type: .alert, mayBeCritical: mayBeCritical)
+        let types = apple.pushTypes
+        template.append { writer in
+            writer.raw(",\"apns\":{\"headers\":{\"apns-push-type\":")
+            if types.withBadge == types.without { writer.string(types.without.rawValue) }
+        }
+        if types.withBadge != types.without {
+            template.appendGap(
+                .choice(withBadge: "\"\(types.withBadge.rawValue)\"", otherwise: "\"\(types.without.rawValue)\"")
+            )
+        }
+        template.append { writer in
+            write("apns-priority", .string(String(apple.priority)), to: &writer)
+            write("apns-expiration", .string(String(life.end)), to: &writer)
+            write("apns-collapse-id", .string(payload.collapseKey), to: &writer)
+            writer.raw("}")
+            if let image = options.image, !options.silent, detail == .everything {
+                write("fcm_options", ["image": .string(image)], to: &writer)
+            }
+            writer.raw(",\"payload\":")
+        }
+        template.append(apple.template(texts, detail))
+        template.append { $0.raw("}") }
+    }
+
     private func appendAndroid(to template: inout BodyTemplate) {
         template.append { writer in
             writer.raw(",\"android\":{\"priority\":")
             writer.string(isUrgent ? "high" : "normal")
             writer.raw(",\"ttl\":")
-            writer.string("\(lifeSeconds)s")
+            writer.string("\(life.seconds)s")
             guard isShown else { return }
             writer.raw(",\"notification\":{\"tag\":")
             writer.string(payload.collapseKey)
@@ -119,7 +183,7 @@ private struct FCMDraft {
 
     private var webPush: JSONObject {
         let urgencyText = options.silent && urgency.wakesAndroid ? "normal" : urgency.web
-        var webPush: JSONObject = ["headers": ["TTL": .string(String(lifeSeconds)), "Urgency": .string(urgencyText)]]
+        var webPush: JSONObject = ["headers": ["TTL": .string(String(life.seconds)), "Urgency": .string(urgencyText)]]
         if isShown { webPush["notification"] = ["tag": .string(payload.collapseKey)] }
         if let url = payload.url, url.hasPrefix("https://") { webPush["fcm_options"] = ["link": .string(url)] }
         return webPush

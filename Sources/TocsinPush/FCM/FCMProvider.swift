@@ -1,6 +1,6 @@
 package import TocsinCore
 
-/// Pushes to Android devices and browsers through Firebase Cloud Messaging.
+/// Pushes to Android devices, iPhones and browsers through Firebase Cloud Messaging.
 package struct FCMProvider: PushProvider {
     private let credentials: FCMCredentials
     private let tokens: FCMAccessTokenSource
@@ -53,12 +53,13 @@ package struct FCMProvider: PushProvider {
         case .failure(let trouble): return .settle(.pause(reason: DeliveryReason(rawValue: trouble.reason)))
         }
         // A token may take its time.
-        let lifeSeconds = (order.deadline.milliseconds - time.now().milliseconds) / 1000
-        guard lifeSeconds > 0 else { return .settle(.tooLate) }
+        let life = FCMLife(until: order.deadline, now: time.now())
+        guard life.seconds > 0 else { return .settle(.tooLate) }
         let message = FCMMessage(
             order.payload,
             platform: order.lane.platform,
-            lifeSeconds: lifeSeconds,
+            life: life,
+            mayBeCritical: credentials.mayBeCritical,
             startingWith: tried.contains(.smallerPayload) ? .idsOnly : .everything
         )
         guard let message else { return .settle(.refused(reason: .payloadTooLarge)) }

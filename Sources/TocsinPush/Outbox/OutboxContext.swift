@@ -67,7 +67,15 @@ struct OutboxContext: Sendable {
 /// Names the lanes of devices one after the other: neighbours are mostly of one app.
 struct LaneNames {
     private let context: OutboxContext
-    private var last: (platform: PushPlatform, appID: String, environment: PushEnvironment?, lane: PushLane?)?
+    private var last: (key: Key, lane: PushLane?)?
+
+    /// What devices of one lane have in common.
+    private struct Key: Hashable {
+        var service: PushService
+        var platform: PushPlatform
+        var appID: String
+        var environment: PushEnvironment?
+    }
 
     init(_ context: OutboxContext) {
         self.context = context
@@ -75,13 +83,15 @@ struct LaneNames {
 
     /// The lane of a device; nil when nothing can be sent to it.
     mutating func lane(of device: Device) -> PushLane? {
-        if let last, last.platform == device.platform, last.environment == device.environment,
-            last.appID == device.appID
-        {
-            return last.lane
-        }
+        let key = Key(
+            service: PushService(reaching: device),
+            platform: device.platform,
+            appID: device.appID,
+            environment: device.environment
+        )
+        if let last, last.key == key { return last.lane }
         let lane = context.providers.lane(of: device)
-        last = (device.platform, device.appID, device.environment, lane)
+        last = (key, lane)
         return lane
     }
 }

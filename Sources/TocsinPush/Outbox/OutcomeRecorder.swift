@@ -181,7 +181,7 @@ struct OutcomeRecorder: Sendable {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
             } else if delivery.status == .failed {
                 context.report(.payloadRefused(service, reason: delivery.reason ?? "", delivery.id))
-            } else if delivery.status == .waiting, let reason = delivery.reason, reason == .thirdPartyAuthError,
+            } else if delivery.status == .waiting, let reason = delivery.reason, reason.isThirdPartyTrouble,
                 context.breakers.mayTellOfTrouble(service, now: context.time.now())
             {
                 context.report(.credentialTrouble(service, reason: reason, delivery.id))

@@ -13,6 +13,8 @@ struct BodyTemplate: Sendable, Hashable {
         /// The number for the app's icon between two pieces of JSON; another
         /// piece where there is none.
         case badge(before: String, after: String, otherwise: String)
+        /// One piece of JSON where there is such a number, another where there is none.
+        case choice(withBadge: String, otherwise: String)
 
         /// The most bytes it takes that count against the provider's limit; tokens do not.
         fileprivate var countedBytes: Int {
@@ -21,6 +23,7 @@ struct BodyTemplate: Sendable, Hashable {
             case .token: "\"token\":".utf8.count
             case .badge(let before, let after, let otherwise):
                 max(before.utf8.count + Self.badgeDigits + after.utf8.count, otherwise.utf8.count)
+            case .choice(let withBadge, let otherwise): max(withBadge.utf8.count, otherwise.utf8.count)
             }
         }
 
@@ -49,6 +52,14 @@ struct BodyTemplate: Sendable, Hashable {
         pieces.append([])
     }
 
+    /// Appends all of another template.
+    mutating func append(_ other: BodyTemplate) {
+        pieces[pieces.count - 1] += other.pieces[0]
+        pieces += other.pieces.dropFirst()
+        gaps += other.gaps
+        count += other.count
+    }
+
     /// The body for one device.
     func filled(for target: PushTarget) -> [UInt8] {
         var body: [UInt8] = []
@@ -69,6 +80,8 @@ struct BodyTemplate: Sendable, Hashable {
                 body += before.utf8
                 body += String(min(max(0, badge), Gap.largestBadge)).utf8
                 body += after.utf8
+            case .choice(let withBadge, let otherwise):
+                body += target.badge == nil ? otherwise.utf8 : withBadge.utf8
             }
         }
         return body

@@ -88,6 +88,9 @@ extension DeliveryReason {
 }
 
 extension DeliveryReason {
+    /// Whether the credentials are refused that FCM has towards Apple or a browser's push service.
+    var isThirdPartyTrouble: Bool { rawValue.hasPrefix(Self.thirdPartyAuthError.rawValue) }
+
     /// The token is of another app, side or project.
     ///
     /// Said of all devices, it speaks against the configuration and not against them.

@@ -9,11 +9,10 @@ package enum PushService: String, Sendable, Hashable, CaseIterable, CustomString
     /// As logs and health reports name it.
     package var description: String { rawValue }
 
-    /// The service that reaches a device: browsers by their own subscription, or by a
-    /// token that FCM gave them.
+    /// The service that reaches a device: the one whose token it has.
     package init(reaching device: Device) {
         switch device.platform {
-        case .ios: self = .apns
+        case .ios: self = device.isNamedByFirebase ? .fcm : .apns
         case .android: self = .fcm
         case .web: self = WebPushSubscription.isOne(device.token) ? .webPush : .fcm
         }

@@ -23,6 +23,8 @@ enum FCMFailure: Error, Sendable {
     case tooBig(Int)
     case unauthenticated(String)
     case thirdPartyAuthError
+    /// What Apple refused of a push to an iPhone, passed on in an `ApnsError` detail.
+    case apple(APNsReason)
     case permissionDenied
     case senderIDMismatch
     case unregistered
@@ -52,6 +54,12 @@ enum FCMFailure: Error, Sendable {
             (401, "UNAUTHENTICATED", nil, "Request had invalid authentication credentials.")
         case .thirdPartyAuthError:
             (401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", "Auth error from APNS or Web Push Service")
+        case .apple(let reason):
+            switch reason.status {
+            case 403: Self.thirdPartyAuthError.parts
+            case 410: Self.unregistered.parts
+            default: (400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "Request contains an invalid argument.")
+            }
         case .permissionDenied:
             (403, "PERMISSION_DENIED", nil, "Permission 'cloudmessaging.messages.create' denied on resource")
         case .senderIDMismatch:
@@ -123,6 +131,11 @@ enum FCMFailure: Error, Sendable {
             ])
         }
         switch self {
+        case .apple(let reason):
+            details.append([
+                "@type": "type.googleapis.com/google.firebase.fcm.v1.ApnsError",
+                "statusCode": .int(Int64(reason.status)), "reason": .string(reason.rawValue),
+            ])
         case .invalidToken:
             details.append(Self.badRequest(field: "message.token", "Invalid registration token"))
         case .invalidField(let field, let why), .unreadableField(let field, let why):

@@ -39,16 +39,9 @@ enum FCMAndroidRules {
     }
 }
 
-/// The rules of a message's `apns` and `webpush` parts that FCM checks before it passes them on.
-enum FCMOtherPlatformRules {
-    static func check(apple: JSONValue?, web: JSONValue?) throws(FCMFailure) {
-        if let aps = apple?["payload"]?["aps"] {
-            let isSilent = aps["alert"] == nil && aps["badge"] == nil && aps["sound"] == nil
-            let priority = apple?["headers"]?["apns-priority"]?.stringValue ?? "10"
-            guard !isSilent || priority == "5" else {
-                throw FCMFailure.invalidField("message.apns.headers", "a data-only push needs apns-priority 5")
-            }
-        }
+/// The rules of a message's `webpush` part that FCM checks before it passes it on.
+enum FCMWebRules {
+    static func check(_ web: JSONValue?) throws(FCMFailure) {
         if let link = web?["fcm_options"]?["link"]?.stringValue, !link.hasPrefix("https://") {
             throw FCMFailure.invalidField("message.webpush.fcm_options.link", "the link must be https")
         }

@@ -7,7 +7,7 @@ struct FCMRequest {
     let isForOneDevice: Bool
     let validatesOnly: Bool
     let body: JSONValue
-    /// `android.notification.tag`, else `android.collapse_key`.
+    /// `android.notification.tag`, else `android.collapse_key`, else Apple's collapse id.
     let replaceKey: String?
     /// `data.deliveryId`.
     let deliveryKey: String?
@@ -33,12 +33,15 @@ struct FCMRequest {
         try Self.checkData(message["data"], "message.data")
         try Self.checkData(android?["data"], "message.android.data")
         try FCMAndroidRules.check(android)
-        try FCMOtherPlatformRules.check(apple: message["apns"], web: message["webpush"])
+        try FCMAppleRules.check(message["apns"], data: message["data"], notification: message["notification"])
+        try FCMWebRules.check(message["webpush"])
         let bytes = Self.weight(message)
         guard bytes <= (isForOneDevice ? Self.maximumBytes : Self.maximumTopicBytes) else {
             throw FCMFailure.tooBig(bytes)
         }
-        replaceKey = android?["notification"]?["tag"]?.stringValue ?? android?["collapse_key"]?.stringValue
+        replaceKey =
+            android?["notification"]?["tag"]?.stringValue ?? android?["collapse_key"]?.stringValue
+            ?? message["apns"]?["headers"]?["apns-collapse-id"]?.stringValue
         deliveryKey = (android?["data"] ?? message["data"])?["deliveryId"]?.stringValue
     }
 
@@ -116,6 +119,11 @@ extension FCMRequest {
         guard !validatesOnly, isForOneDevice else { return nil }
         let message = body["message"]
         let android = message?["android"]
+        // Only the token's owner knows what phone it is: a message with a part for Apple alone is
+        // taken as one for an iPhone.
+        if let apple = message?["apns"], android == nil, message?["webpush"] == nil {
+            return appleArrival(apple, message?["notification"])
+        }
         // On the screen only a tag replaces; a collapse key does so while a message is stored.
         var arrival = Arrival(replaceKey: android?["notification"]?["tag"]?.stringValue)
         for notification in [android?["notification"], message?["notification"]] {
@@ -132,6 +140,20 @@ extension FCMRequest {
         if arrival.endsMilliseconds != nowMilliseconds { arrival.throttleKey = collapseKey }
         // Notifications are collapsible, with or without a key of their own.
         arrival.keeping = arrival.isShown || collapseKey != nil ? .newestOfKey(collapseKey ?? "") : .each
+        return arrival
+    }
+
+    /// What an iPhone gets of it.
+    private func appleArrival(_ apple: JSONValue, _ notification: JSONValue?) -> Arrival {
+        let (headers, aps) = (apple["headers"], apple["payload"]?["aps"])
+        var arrival = Arrival(replaceKey: headers?["apns-collapse-id"]?.stringValue)
+        let alert = aps?["alert"]
+        arrival.title = (alert?["title"] ?? notification?["title"])?.stringValue ?? ""
+        arrival.body = alert?.stringValue ?? (alert?["body"] ?? notification?["body"])?.stringValue ?? ""
+        arrival.isShown = alert != nil || notification != nil
+        arrival.badge = aps?["badge"]?.intValue.map { Int($0) }
+        arrival.endsMilliseconds = headers?["apns-expiration"]?.stringValue.flatMap { Int64($0) }
+            .map { $0.multipliedReportingOverflow(by: 1000) }.map { $0.overflow ? .max : $0.partialValue }
         return arrival
     }
 }

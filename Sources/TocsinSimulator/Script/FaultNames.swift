@@ -75,6 +75,8 @@ package enum FaultNames {
         ("SENDER_ID_MISMATCH", { _ in .senderIDMismatch }),
         ("PERMISSION_DENIED", { _ in .permissionDenied }),
         ("THIRD_PARTY_AUTH_ERROR", { _ in .thirdPartyAuthError }),
+        ("APPLE_INVALID_PROVIDER_TOKEN", { _ in .apple(.invalidProviderToken) }),
+        ("APPLE_BAD_DEVICE_TOKEN", { _ in .apple(.badDeviceToken) }),
         ("UNAUTHENTICATED", { _ in .unauthenticated("scripted") }),
         ("NOT_FOUND", { _ in .projectNotFound }),
         ("QUOTA_EXCEEDED", { .quotaExceeded(.device, $0) }),

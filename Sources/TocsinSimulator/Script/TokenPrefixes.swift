@@ -123,6 +123,12 @@ extension ScriptRule {
         fcm("mismatch-", "403 SENDER_ID_MISMATCH", .fcm(.senderIDMismatch)),
         fcm("forbidden-", "403 PERMISSION_DENIED", .fcm(.permissionDenied)),
         fcm("thirdparty-", "401 THIRD_PARTY_AUTH_ERROR", .fcm(.thirdPartyAuthError)),
+        fcm(
+            "applekey-",
+            "401 THIRD_PARTY_AUTH_ERROR, for Apple says InvalidProviderToken",
+            .fcm(.apple(.invalidProviderToken))
+        ),
+        fcm("appletoken-", "400 INVALID_ARGUMENT, for Apple says BadDeviceToken", .fcm(.apple(.badDeviceToken))),
         fcm("unauthenticated-", "401 UNAUTHENTICATED", counted: true, .fcm(.unauthenticated("scripted"))),
         fcm("notfound-", "404 without an FCM code: wrong project", .fcm(.projectNotFound)),
         fcm(

@@ -84,10 +84,14 @@ struct SeenPush: CustomStringConvertible {
         "\(record["provider"]?.stringValue ?? "") \(token.prefix(8)): \(title), \(record["reason"]?.stringValue ?? "accepted")"
     }
 
-    /// From APNs' alert, or from FCM's notification or data.
+    /// From Apple's alert, or from FCM's notification or data.
     private func text(_ key: String) -> String {
         let payload = record["payload"]
-        let sources = [payload?["aps"]?["alert"], payload?["message"]?["notification"], payload?["message"]?["data"]]
+        let message = payload?["message"]
+        let sources = [
+            payload?["aps"]?["alert"], message?["apns"]?["payload"]?["aps"]?["alert"], message?["notification"],
+            message?["data"],
+        ]
         return sources.compactMap { $0?[key]?.stringValue }.first ?? ""
     }
 }

@@ -292,6 +292,54 @@ extension AnswerRow {
         ),
     ]
 
+    /// To an iPhone through FCM, which passes on what Apple says.
+    static let firebase: [AnswerRow] = [
+        .accepted("200", body(200, "{\"name\":\"projects/p/messages/1\"}")),
+        .ended("404 UNREGISTERED", apple(404, "NOT_FOUND", "UNREGISTERED", 410, "Unregistered"), "UNREGISTERED"),
+        .ended("400 BadDeviceToken", argument("BadDeviceToken"), "BadDeviceToken"),
+        .ended("400 DeviceTokenNotForTopic", argument("DeviceTokenNotForTopic"), "DeviceTokenNotForTopic"),
+        .failed("400 BadCollapseId", argument("BadCollapseId"), "INVALID_ARGUMENT: BadCollapseId"),
+        .failed("400 PayloadTooLarge", argument("PayloadTooLarge"), "PayloadTooLarge: too large", sends: 2),
+        .failed(
+            "400 naming a field of Apple's part",
+            .fcm(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT", fields: ["message.apns.payload.aps.badge"]),
+            "INVALID_ARGUMENT: message.apns.payload.aps.badge"
+        ),
+        .waits("400 TopicDisallowed", argument("TopicDisallowed"), "THIRD_PARTY_AUTH_ERROR: TopicDisallowed", 10),
+        .waits(
+            "401 InvalidProviderToken",
+            apple(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", 403, "InvalidProviderToken"),
+            "THIRD_PARTY_AUTH_ERROR: InvalidProviderToken",
+            10
+        ),
+        .waits(
+            "401 THIRD_PARTY_AUTH_ERROR",
+            .fcm(401, "UNAUTHENTICATED", code: "THIRD_PARTY_AUTH_ERROR"),
+            "THIRD_PARTY_AUTH_ERROR",
+            10
+        ),
+    ]
+
+    private static func argument(_ reason: String) -> PushAnswer {
+        apple(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", 400, reason)
+    }
+
+    private static func apple(
+        _ status: Int,
+        _ name: String,
+        _ code: String,
+        _ appleStatus: Int,
+        _ reason: String
+    ) -> PushAnswer {
+        let text = """
+            {"error":{"code":\(status),"message":"no","status":"\(name)","details":[
+            {"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\(code)"},
+            {"@type":"type.googleapis.com/google.firebase.fcm.v1.ApnsError","statusCode":\(appleStatus),
+            "reason":"\(reason)"}]}}
+            """
+        return body(status, text)
+    }
+
     private static func legacy(_ name: String) -> PushAnswer {
         body(200, "{\"multicast_id\":1,\"success\":0,\"failure\":1,\"results\":[{\"error\":\"\(name)\"}]}")
     }

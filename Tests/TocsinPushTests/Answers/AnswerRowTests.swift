@@ -11,18 +11,24 @@ struct AnswerRowTests {
     func fcm(_ row: AnswerRow) async throws { try await check(row, .android) }
 
     @Test(
+        "FCM to an iPhone: delivery, endpoint, lane, attempts and wait are the table's",
+        arguments: AnswerRow.firebase
+    )
+    func firebase(_ row: AnswerRow) async throws { try await check(row, .ios, token: "inst1:APA91b") }
+
+    @Test(
         "no answer: delivery, endpoint, lane, attempts and wait are the table's",
         arguments: AnswerRow.transport,
         [PushPlatform.ios, .android]
     )
     func noAnswer(_ row: AnswerRow, _ platform: PushPlatform) async throws { try await check(row, platform) }
 
-    private func check(_ row: AnswerRow, _ platform: PushPlatform) async throws {
+    private func check(_ row: AnswerRow, _ platform: PushPlatform, token: String = "d0") async throws {
         try await OutboxHarness.with { harness in
             let answer = row.answer
             harness.transport.answer { _, _ in answer }
-            var device = Device.sample("d", token: "d0", platform: platform)
-            device.environment = platform == .ios ? .sandbox : nil
+            var device = Device.sample("d", token: token, platform: platform)
+            device.environment = platform == .ios && !device.isNamedByFirebase ? .sandbox : nil
             try await harness.add([device])
             try await harness.publish("m1")
             try await harness.running { _ in

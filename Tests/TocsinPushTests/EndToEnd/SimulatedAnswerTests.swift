@@ -141,6 +141,8 @@ struct SimulatedRow: Sendable, CustomTestStringConvertible {
         .ended("mismatch-", "SENDER_ID_MISMATCH"),
         .paused("forbidden-", "PERMISSION_DENIED"),
         .waits("thirdparty-", "THIRD_PARTY_AUTH_ERROR", 10),
+        .waits("applekey-", "THIRD_PARTY_AUTH_ERROR: InvalidProviderToken", 10),
+        .ended("appletoken-", "BadDeviceToken"),
         .paused("unauthenticated-", "UNAUTHENTICATED", sends: 2),
         .paused("notfound-", "NOT_FOUND"),
         .waits("quota-date-", "QUOTA_EXCEEDED", 10),

@@ -13,6 +13,13 @@ struct PayloadTests {
         var badge: Int64?
         var appID = ""
         var mayBeCritical = false
+        /// The device's token; an iPhone's decides which service carries the push.
+        var token = "abcd1234"
+
+        /// For an iPhone whose token is Firebase's.
+        static func firebase(_ name: String, _ fields: [String: FieldValue], badge: Int64? = nil) -> Sample {
+            Sample(testDescription: name + "-firebase-ios", fields: fields, badge: badge, token: "inst1:APA91b")
+        }
     }
 
     private static let full: [String: FieldValue] = [
@@ -63,6 +70,10 @@ struct PayloadTests {
             Sample(testDescription: "critical-ios", fields: siren, mayBeCritical: true),
             Sample(testDescription: "not-critical-ios", fields: siren),
             Sample(testDescription: "voip-ios", fields: full, badge: 3, appID: "com.example.app.voip"),
+            .firebase("plain", [:]), .firebase("full", full, badge: 9), .firebase("unread", [:], badge: 12),
+            .firebase("rich", rich), .firebase("secret", secret), .firebase("buttons", buttons),
+            .firebase("silent", ["push": .json("{\"silent\":true}")]),
+            .firebase("silent-unread", ["push": .json("{\"silent\":true}")], badge: 4),
         ]
 
     private static let content = PushContent(
@@ -93,13 +104,13 @@ struct PayloadTests {
             topic: nil,
             content: sample.testDescription.isEmpty ? PushContent() : Self.content
         )
-        let provider = providers.provider(PushService(reaching: sample.platform))
-        _ = await provider.results(
+        let device = Device.sample("d", token: sample.token, platform: sample.platform)
+        _ = await providers.provider(PushService(reaching: device)).results(
             payload,
-            to: ["abcd1234"],
+            to: [sample.token],
             platform: sample.platform,
             appID: sample.appID,
-            badges: sample.badge.map { ["abcd1234": $0] } ?? [:]
+            badges: sample.badge.map { [sample.token: $0] } ?? [:]
         )
         return try #require(providers.transport.sent.first)
     }

@@ -94,6 +94,26 @@ struct SizeTests {
         #expect(text.contains("\"messageId\":\"m1\"") && text.contains("\"encrypted\""))
     }
 
+    @Test("what Firebase hands to an iPhone fits Apple's payload with all its data", arguments: [7, 20_261_121])
+    func firebase(_ seed: UInt64) async throws {
+        print("sizes: seed \(seed)")
+        var random = SplitMix(state: seed)
+        let token = "inst1:APA91b"
+        for round in 0..<40 {
+            let fields = Self.message(&random)
+            let providers = TestProviders()
+            let payload = PushPayload(message: TestModels().message("m1", fields), topic: nil)
+            let badges: [String: Int64] = Bool.random(using: &random) ? [token: .max] : [:]
+            _ = await providers.fcm.results(payload, to: [token], platform: .ios, badges: badges)
+            let sent = try #require(providers.transport.sent.first, "round \(round) was not sent")
+            let message = try JSONParser.parse(sent.request.body)["message"]
+            let apple = try #require(message?["apns"]?["payload"])
+            let data = try #require(message?["data"])
+            #expect(apple.serialized().count + data.serialized().count <= 4096)
+            try Self.check(apple.serialized(), fields, .ios)
+        }
+    }
+
     @Test("a silent message rings no call")
     func silentCall() async throws {
         let providers = TestProviders()
