@@ -24,6 +24,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let badAnswer = Code(rawValue: "BAD_ANSWER")
         /// There is no such topic, or it belongs to somebody else.
         public static let topicNotFound = Code(rawValue: "TOPIC_NOT_FOUND")
+        /// Several topics have this name.
+        public static let topicAmbiguous = Code(rawValue: "TOPIC_AMBIGUOUS")
         /// The task that asked was cancelled.
         public static let cancelled = Code(rawValue: "CANCELLED")
         /// There is no token, or it is not valid any more.
