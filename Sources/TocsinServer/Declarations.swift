@@ -18,7 +18,7 @@ struct Declarations {
 
     /// Reads them all; throws what is wrong with any of them.
     ///
-    /// The sealer is for page tokens and cursors; `ownDocuments` are trusted without being declared.
+    /// The sealer is for page tokens and cursors; `ownDocuments` are trusted anyway.
     init(_ settings: Settings, sealer: any Sealer, ownDocuments: [String] = []) throws(StartError) {
         schema = try SchemaLoading.load(path: settings.server.schemaPath)
         executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)

@@ -36,7 +36,7 @@ package enum DeviceImportNews: Sendable {
 }
 
 extension OfflineStore {
-    /// Takes in the devices of a table of another push service, row by row; a repeat changes nothing.
+    /// Takes in the devices of another push service's table, row by row; a repeat changes nothing.
     ///
     /// Memory is bounded by a few hundred rows, whatever the file has.
     package func importDevices(

@@ -21,14 +21,15 @@ struct CategorySourceTests {
     }
 
     private static let expected = #"""
-        // Made by `tocsin generate categories --swift`. Do not edit: change the categories file instead.
+        // Made by `tocsin generate categories --swift`: change the categories file, not this one.
 
         import UserNotifications
 
         extension UNNotificationCategory {
             /// What the server's messages may name as their category.
             ///
-            ///     UNUserNotificationCenter.current().setNotificationCategories(UNNotificationCategory.tocsin)
+            ///     let center = UNUserNotificationCenter.current()
+            ///     center.setNotificationCategories(UNNotificationCategory.tocsin)
             static var tocsin: Set<UNNotificationCategory> {
                 [
                     UNNotificationCategory(

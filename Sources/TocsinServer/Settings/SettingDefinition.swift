@@ -110,7 +110,7 @@ struct SettingProblem: Error, ExpressibleByStringInterpolation {
 package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConvertible {
     /// Sentences, each with where the value came from and what to do.
     package let problems: [String]
-    /// What else is to be said, such as of names that mean nothing: a mistyped name may be the reason.
+    /// What else is to be said: a mistyped name, which means nothing, may be the reason.
     package let warnings: [String]
 
     /// These problems, one sentence each.
