@@ -24,6 +24,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let badAnswer = Code(rawValue: "BAD_ANSWER")
         /// There is no such topic, or it belongs to somebody else.
         public static let topicNotFound = Code(rawValue: "TOPIC_NOT_FOUND")
+        /// Several topics have this name.
+        public static let topicAmbiguous = Code(rawValue: "TOPIC_AMBIGUOUS")
         /// The provider of tokens says that nobody is signed in, or gave another user's token.
         public static let signedOut = Code(rawValue: "SIGNED_OUT")
         /// The task that asked was cancelled.

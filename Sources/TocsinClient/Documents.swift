@@ -1,5 +1,13 @@
 /// The GraphQL documents the client sends.
-enum Documents {
+package enum Documents {
+    /// All of them: a server that runs known documents only knows these too.
+    package static var all: [String] {
+        [
+            topicByName, topicByID, createTopic, createMessage, registerPushToken, unregisterPushToken, follow,
+            standOfTopic,
+        ]
+    }
+
     static let topicByName = """
         query TopicByName($name: String!) { getTopicByName(name: $name) { items { id _deleted } } }
         """

@@ -8,6 +8,8 @@ public struct MessageDraft: Sendable, Hashable {
     public var body: String
     /// The publisher's own kind of message.
     public var type: Int
+    /// A word for the type, in place of the number; unknown words are kept.
+    public var typeName: String?
     /// 1 (min) to 5 (critical); the server's default is 3.
     public var priority: Int?
     /// A link that opens with the message.
@@ -129,6 +131,7 @@ extension MessageDraft {
             "topicId": .string(topicID), "title": .string(title), "body": .string(body), "type": .int(Int64(type)),
         ]
         if let id { input["id"] = .string(id) }
+        if let typeName { input["typeName"] = .string(typeName) }
         if let priority { input["priority"] = .int(Int64(priority)) }
         if let url { input["url"] = .string(url) }
         if let key { input["key"] = .string(key) }

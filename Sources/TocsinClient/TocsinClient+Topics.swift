@@ -3,7 +3,7 @@ import Synchronization
 
 /// How a caller names a topic.
 public enum TopicReference: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// By its name; among several of the caller's topics with one name the server's first is meant.
+    /// By its name; refused where several of the caller's topics have it.
     case name(String)
     /// By its id.
     case id(String)
@@ -64,7 +64,14 @@ extension TocsinClient {
         if let known = topicIDs.withLock({ $0[name] }) { return known }
         let found = try await query(Documents.topicByName, variables: ["name": .string(name)])
         let items = found["getTopicByName"]?["items"]?.arrayValue ?? []
-        guard let id = items.lazy.compactMap(Self.idUnlessDeleted).first else { return nil }
+        let ids = items.compactMap(Self.idUnlessDeleted)
+        guard let id = ids.first else { return nil }
+        guard ids.count == 1 else {
+            throw ClientError(
+                .topicAmbiguous,
+                "Several topics are named \"\(name)\": \(ids.prefix(10).joined(separator: ", ")). Give the id of one of them."
+            )
+        }
         topicIDs.withLock { names in
             if names.count >= Self.maximumTopicNames { names = [:] }
             names[name] = id

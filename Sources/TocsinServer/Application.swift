@@ -33,10 +33,12 @@ package final class Application: Sendable {
     private static let databaseSeconds = 2
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
-    package init(settings: Settings, log: LogOutput) async throws(StartError) {
+    ///
+    /// `ownDocuments` are those of this program's own client, trusted without being declared.
+    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
         process = try ProcessPart(settings, log: log)
         // Before the data is touched: a start that fails here has migrated nothing.
-        let declarations = try Declarations(settings, sealer: process.sealer)
+        let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
         declarations.log(to: process.logger)
         let schema = declarations.schema
         store = try await StorePart(process, schema: schema)

@@ -23,6 +23,15 @@ struct DataAccess: Sendable {
         }
     }
 
+    /// Refuses to go on where the database is a file that is not there.
+    func requireDatabase() throws(StartError) {
+        guard case .sqlite(let path) = server.databaseAddress, !SystemFile.exists(path) else { return }
+        throw StartError(
+            "There is no database at \(path). Check --data-dir, TOCSIN_DATA_DIR and --database; `tocsin serve` and `tocsin user "
+                + "add` make a new one."
+        )
+    }
+
     func openStore(
         role: StoreRole,
         migrations: MigrationMode,

@@ -18,8 +18,8 @@ struct Declarations {
 
     /// Reads them all; throws what is wrong with any of them.
     ///
-    /// The sealer is for page tokens and cursors.
-    init(_ settings: Settings, sealer: any Sealer) throws(StartError) {
+    /// The sealer is for page tokens and cursors; `ownDocuments` are trusted anyway.
+    init(_ settings: Settings, sealer: any Sealer, ownDocuments: [String] = []) throws(StartError) {
         schema = try SchemaLoading.load(path: settings.server.schemaPath)
         executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)
         var problems: [String] = []
@@ -37,7 +37,11 @@ struct Declarations {
         warnings = loading?.warnings ?? []
         var documents: RequestDocuments?
         do throws(StartError) {
-            documents = try Self.documents(settings, executor: executor, routes: routes)
+            documents = try Self.documents(
+                settings,
+                executor: executor,
+                known: routes.flatMap(\.documents) + ownDocuments
+            )
         } catch {
             problems.append(error.description)
         }
@@ -58,8 +62,8 @@ struct Declarations {
         )
     }
 
-    /// The categories of notifications: the operator's file, or those that ship.
-    static func categories(path: String?) throws(StartError) -> [NotificationCategory] {
+    /// The categories of notifications, and states: the operator's file, or those that ship.
+    static func categories(path: String?) throws(StartError) -> CategoryReading {
         let reading: CategoryReading
         if let path {
             do throws(SystemFile.Failure) {
@@ -71,7 +75,7 @@ struct Declarations {
             reading = .shipped
         }
         guard reading.problems.isEmpty else { throw StartError(reading.problems.joined(separator: "\n")) }
-        return reading.categories
+        return reading
     }
 
     private static func executor(
@@ -97,7 +101,7 @@ struct Declarations {
     private static func documents(
         _ settings: Settings,
         executor: ResponseExecutor,
-        routes: [Route]
+        known: [String]
     ) throws(StartError) -> RequestDocuments {
         let hash: DocumentHash = { Digest.sha256($0) }
         let mode = RequestDocuments.TrustMode(rawValue: settings.server.trustedMode) ?? .off
@@ -105,8 +109,8 @@ struct Declarations {
         if mode != .off, let path = settings.server.trustedDocumentsPath {
             var reading = TrustedDocumentReading(hash: hash, executor: executor)
             trusted = try reading.documents(at: path)
-            // Routes are the operator's word as much as documents are.
-            for text in routes.flatMap(\.documents) {
+            // Routes are the operator's word as much as documents are, and our own client is ours.
+            for text in known {
                 guard let digest = DocumentDigest(hash(Array(text.utf8))) else { continue }
                 _ = trusted.add(text, digest: digest)
             }
@@ -172,11 +176,19 @@ package enum SettingsCheck {
         } catch {
             problems.append(error.description)
         }
+        if let obstacle = obstacle(toKeepingDataIn: settings.server) { problems.append(obstacle) }
         do throws(HTTPServerError) {
             try settings.ofHTTPServer.tls?.check()
         } catch {
             problems.append(error.description)
         }
         return (problems, warnings)
+    }
+    /// Why the data directory cannot be used; nil: it can, or nothing would be kept in it.
+    private static func obstacle(toKeepingDataIn server: Settings.Server) -> String? {
+        if case .postgres = server.databaseAddress, server.serverKey != nil { return nil }
+        return SystemFile.obstacle(toWritingIn: server.dataDirectory).map {
+            "The data directory \(server.dataDirectory) cannot be written: \($0.reason). Mend TOCSIN_DATA_DIR or its permissions."
+        }
     }
 }

@@ -12,16 +12,21 @@ package struct OfflineStore: Sendable {
     package let keys: KeyService
     /// Devices and memberships of anybody.
     package let pushes: PushAdministration
+    let devices: DeviceService
     private let store: SQLStore
     private let serverKey: ServerKey
     private let topics: ModelType
 
     /// Opens the data, does the work, closes.
+    ///
+    /// Unless it `mayCreate` one, there must be a database already.
     package static func run(
         settings: Settings,
         migrations: MigrationMode,
+        mayCreate: Bool,
         _ body: (OfflineStore) async throws(ServiceError) -> Void
     ) async throws(StartError) {
+        if !mayCreate { try DataAccess(settings).requireDatabase() }
         let tool = try await OfflineStore(settings: settings, migrations: migrations)
         do {
             try await body(tool)
@@ -49,6 +54,9 @@ package struct OfflineStore: Sendable {
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
         pushes = PushAdministration(environment: environment, topics: topics)
+        var limited = environment
+        limited.limits = settings.limits.ofServices
+        devices = DeviceService(environment: limited)
     }
 
     /// Makes an API key and records it; answers its text, which is stored nowhere.

@@ -15,6 +15,11 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "A PEM file with further certificate authorities to trust.")
     var caFile: String?
 
+    /// The server's address that the options, or else the environment, name.
+    var address: String {
+        server ?? ProcessInfo.processInfo.environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
+    }
+
     /// A client for the server that the options, or else the environment, name.
     func makeClient() throws -> TocsinClient {
         let environment = ProcessInfo.processInfo.environment
@@ -26,9 +31,8 @@ struct ClientOptions: ParsableArguments {
         }
         var settings = ClientSettings()
         settings.certificateAuthorityFile = caFile
-        let url = server ?? environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
         do throws(ClientError) {
-            return try TocsinClient(url: url, token: token, settings: settings)
+            return try TocsinClient(url: address, token: token, settings: settings)
         } catch {
             throw ValidationError(error.message)
         }

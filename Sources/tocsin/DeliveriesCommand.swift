@@ -31,7 +31,7 @@ struct DeliveriesCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object a line and no counts.")
     var json = false
 
-    private static let document = """
+    static let document = """
         query Deliveries($id: ID!, $status: DeliveryStatus, $next: String) {
           getMessage(id: $id) {
             deliveries(status: $status, limit: 500, nextToken: $next) {

@@ -80,7 +80,8 @@ private func line(_ one: PushAdministration.OwnedDevice) -> String {
         "user": one.userName.map { .string($0) } ?? .null, "platform": .string(device.platform.rawValue),
         "environment": device.environment.map { .string($0.rawValue) } ?? .null,
         "appId": device.appID.isEmpty ? .null : .string(device.appID),
-        "name": device.name.map { .string($0) } ?? .null, "active": .bool(device.isActive),
+        "name": device.name.map { .string($0) } ?? .null,
+        "hardwareId": device.hardwareID.map { .string($0) } ?? .null, "active": .bool(device.isActive),
         "disabledReason": device.disabledReason.map { .string($0.rawValue) } ?? .null,
         "registeredAt": .string(device.registeredAt.iso8601), "lastSeenAt": .string(device.lastSeenAt.iso8601),
     ]).serializedString()

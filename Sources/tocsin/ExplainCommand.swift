@@ -30,7 +30,7 @@ struct ExplainCommand: AsyncParsableCommand {
     @Flag(help: "Print the answer as one JSON object.")
     var json = false
 
-    private static let document = """
+    static let document = """
         query Explain($id: ID!, $user: ID!) {
           explainDelivery(messageId: $id, userId: $user) {
             messageId userId accepted summary

@@ -28,7 +28,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await OfflineStore.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store, mayCreate: true) { tool throws(ServiceError) in
                 print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds))
             }
         }

@@ -19,7 +19,7 @@ struct MigrateCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await OfflineStore.run(store, migrations: .apply) { tool throws(ServiceError) in
+            try await OfflineStore.run(store, migrations: .apply, mayCreate: true) { tool throws(ServiceError) in
                 for migration in try await tool.migrations() { print(migration) }
             }
         }

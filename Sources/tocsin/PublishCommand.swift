@@ -48,8 +48,8 @@ struct PublishCommand: AsyncParsableCommand {
     @Option(help: "Your own dedupe key within the topic.")
     var key: String?
 
-    @Option(help: "Your own kind of message, a number.")
-    var type = 0
+    @Option(help: "Your own kind of message: a number, or a word such as comment.")
+    var type = "0"
 
     @Option(help: ArgumentHelp("A text handed to the app; may be given often.", valueName: "key=value"))
     var data: [String] = []
@@ -67,6 +67,7 @@ struct PublishCommand: AsyncParsableCommand {
 
     func validate() throws {
         if title.isEmpty { throw ValidationError("--title is empty. Give the line people should see.") }
+        if type.isEmpty { throw ValidationError("--type is empty. Give a number or a word.") }
         if let priority, !(1...5).contains(priority) {
             throw ValidationError("--priority \(priority) is not from 1 (min) to 5 (critical).")
         }
@@ -88,7 +89,8 @@ struct PublishCommand: AsyncParsableCommand {
     }
 
     private func makeDraft() throws -> MessageDraft {
-        var draft = MessageDraft(title: title, body: body == "-" ? try Self.standardInput() : body, type: type)
+        var draft = MessageDraft(title: title, body: body == "-" ? try Self.standardInput() : body)
+        if let number = Int32(type) { draft.type = Int(number) } else { draft.typeName = type }
         draft.priority = priority
         draft.url = url
         draft.key = key

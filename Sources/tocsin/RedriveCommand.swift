@@ -31,7 +31,7 @@ struct RedriveCommand: AsyncParsableCommand {
     @Flag(help: "Print the counts as one JSON object.")
     var json = false
 
-    private static let document = """
+    static let document = """
         mutation Redrive($id: ID!, $status: DeliveryStatus) {
           redriveDeliveries(messageId: $id, status: $status) { \(DeliveryStates.counts) }
         }
@@ -43,9 +43,21 @@ struct RedriveCommand: AsyncParsableCommand {
         let client = try client.makeClient()
         try await runClient {
             let variables: JSONObject = ["id": .string(message), "status": .string(status.uppercased())]
-            let summary = try await client.mutate(Self.document, variables: variables)["redriveDeliveries"]
+            let summary = try await redrive(client, variables)
             Terminal.print(json ? (summary ?? .null).serializedString() : DeliveryStates.line(summary))
         }
         client.close()
+    }
+
+    private func redrive(_ client: TocsinClient, _ variables: JSONObject) async throws -> JSONValue? {
+        do throws(ClientError) {
+            return try await client.mutate(Self.document, variables: variables)["redriveDeliveries"]
+        } catch {
+            guard error.code == .unauthorized else { throw error }
+            throw CommandFailure(
+                "There is no message \(message) whose pushes this token may send again. Take the id that `tocsin publish` "
+                    + "printed, and a full token of the topic's owner."
+            )
+        }
     }
 }

@@ -32,7 +32,7 @@ struct ServeCommand: AsyncParsableCommand {
         for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
         do {
-            application = try await Application(settings: loaded.settings, log: log)
+            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
         } catch {
             throw CommandFailure(error.description)
         }

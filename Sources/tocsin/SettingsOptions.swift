@@ -83,15 +83,16 @@ enum SettingsLoading {
 }
 
 extension OfflineStore {
-    /// Runs a command's work on the data that the options name.
+    /// Runs a command's work on the data that the options name, and makes it only where it may.
     static func run(
         _ options: StoreOptions,
         migrations: MigrationMode = .apply,
+        mayCreate: Bool = false,
         _ body: (OfflineStore) async throws(ServiceError) -> Void
     ) async throws {
         let loaded = try SettingsLoading.load(flags: options.flags)
         do {
-            try await OfflineStore.run(settings: loaded.settings, migrations: migrations, body)
+            try await OfflineStore.run(settings: loaded.settings, migrations: migrations, mayCreate: mayCreate, body)
         } catch {
             throw CommandFailure(error.description)
         }

@@ -20,8 +20,8 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, DeviceCommand.self,
                     MemberCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
-                    ImportCommand.self, SettingsCommand.self, SchemaCommand.self, VAPIDCommand.self,
-                    WebhooksCommand.self,
+                    ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self, SchemaCommand.self,
+                    GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

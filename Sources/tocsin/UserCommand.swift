@@ -32,7 +32,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let hash = try password || passwordStdin ? PasswordHash.make(PasswordInput.read(prompting: password)) : nil
-            try await OfflineStore.run(store) { tool throws(ServiceError) in
+            try await OfflineStore.run(store, mayCreate: true) { tool throws(ServiceError) in
                 let account = try await tool.accounts.add(name: name, passwordHash: hash)
                 print("Added user \(account.name).")
             }

@@ -56,10 +56,20 @@ struct WebhooksCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
+            let declared = try SettingsLoading.load(flags: store.flags).settings.webhooks.map(\.name)
             try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let count = try await tool.redriveWebhookEvents(of: webhook)
+                if count == 0, let webhook, !declared.contains(webhook) { throw .badInput(unknown(webhook, declared)) }
                 print(count == 1 ? "1 event is due again." : "\(count) events are due again.")
             }
+        }
+
+        private func unknown(_ webhook: String, _ declared: [String]) -> String {
+            let known =
+                declared.isEmpty
+                ? "The settings declare none; --config names their file."
+                : "The settings declare \(declared.joined(separator: ", "))."
+            return "There is no webhook \(webhook), and no event was given up for one of that name. \(known)"
         }
     }
 }

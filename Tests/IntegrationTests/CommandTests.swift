@@ -154,7 +154,7 @@ struct CommandTests {
         }
     }
 
-    @Test("simulate reaches the user's phones through a topic made for it")
+    @Test("simulate reaches the user's phones through a topic of the user's own")
     func simulate() async throws {
         try await Installation.run { installation in
             let scene = try await Scene(installation)

@@ -48,7 +48,7 @@ struct PushContentTests {
             #expect(message?["notification"]?["image"] == "https://img.example/sink.png")
             #expect(message?["data"]?["task"] == "7" && message?["data"]?["data.type"] == "due", "\(push.record)")
             let actions = message?["data"]?["actions"]?.stringValue ?? ""
-            #expect(actions.contains("COMPLETE_TASK") && actions.contains("\"destructive\":true"), "\(actions)")
+            #expect(actions.contains("COMPLETE") && actions.contains("\"authenticationRequired\":true"), "\(actions)")
         } else {
             #expect(payload?["aps"]?["category"] == "TASK_ACTIONABLE" && payload?["aps"]?["mutable-content"] == 1)
             #expect(payload?["image"] == "https://img.example/sink.png")

@@ -46,8 +46,16 @@ struct CategoryTests {
     @Test(
         "a mistake is named with its location",
         arguments: [
-            ("{", "c.json:1:"), ("{}", "c.json must be an object with one list"),
-            ("{\"categories\":[],\"more\":1}", "must be an object with one list"),
+            ("{", "c.json:1:"), ("{}", "c.json must be an object, {"),
+            ("{\"categories\":[],\"more\":1}", "must be an object, {"),
+            (
+                "{\"categories\":[],\"states\":[{\"state\":\"Late\",\"category\":\"X\"}]}",
+                "there is no category X in this file"
+            ),
+            (
+                "{\"categories\":[],\"states\":[{\"state\":\"Late\",\"category\":\"X\",\"actions\":[]}]}",
+                "states[0].actions must be a list of 1 to 8 buttons"
+            ),
             ("{\"categories\":[1]}", "categories[0] must be an object"),
             ("{\"categories\":[{\"id\":\"A\"}]}", "categories[0].actions must be a list of 1 to 8 buttons"),
             (

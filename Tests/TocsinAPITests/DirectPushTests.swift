@@ -47,6 +47,40 @@ struct DirectPushTests {
 
     private func code(_ answer: JSONValue) -> String? { answer["errors"]?[0]?["extensions"]?["code"]?.stringValue }
 
+    @Test("a push that is kept by its user is a message of the user's own, once however often it is asked for")
+    func kept() async throws {
+        let api = try await harness()
+        let order = "user: \"sub-alice\", inbox: true, title: \"Yours\", typeName: \"reply\", key: \"k\""
+        let first = try await push(api, order)
+        #expect(first["data"]?["sendPush"]?["devices"] == 2, "\(first)")
+        #expect(
+            try await push(api, order)["data"]?["sendPush"]?["messageId"] == first["data"]?["sendPush"]?["messageId"]
+        )
+        let query = "{ history { items { title type typeName topic { name } } } }"
+        let hers = try await api.run(query, as: APIHarness.identity("alice"))
+        let kept: JSONValue = ["title": "Yours", "type": 7, "typeName": "reply", "topic": ["name": "direct pushes"]]
+        #expect(hers["data"]?["history"]?["items"] == [kept], "\(hers)")
+        let others = try await api.run(query, as: APIHarness.identity("bob"))
+        #expect(others["data"]?["history"]?["items"] == [], "\(others)")
+        // Nobody is known by that id, and a person reaches nobody else.
+        #expect(code(try await push(api, "user: \"sub-nobody\", inbox: true, title: \"t\"")) == "BAD_USER_INPUT")
+        let own = APIHarness.identity("alice")
+        #expect(code(try await push(api, "user: \"sub-bob\", inbox: true, title: \"t\"", as: own)) == "UNAUTHORIZED")
+        let hersAgain = try await push(api, "user: \"alice\", inbox: true, title: \"t\"", as: own)
+        #expect(hersAgain["data"]?["sendPush"]?["devices"] == 2, "\(hersAgain)")
+    }
+
+    @Test("a push token reaches everybody's devices at once; other tokens do not")
+    func toEverybody() async throws {
+        let api = try await harness()
+        let answer = try await push(api, "everybody: true, platforms: [\"ios\"], title: \"All\"")
+        #expect(answer["data"]?["sendPush"]?["devices"] == 2, "\(answer)")
+        let person = APIHarness.identity("alice")
+        #expect(code(try await push(api, "everybody: true, title: \"All\"", as: person)) == "UNAUTHORIZED")
+        #expect(code(try await push(api, "everybody: true, userId: \"sub-bob\", title: \"t\"")) == "BAD_USER_INPUT")
+        #expect(code(try await push(api, "inbox: true, tokens: [\"a1\"], title: \"t\"")) == "BAD_USER_INPUT")
+    }
+
     @Test("a push token reaches any user's devices, and reads what became of its own pushes")
     func toUser() async throws {
         let api = try await harness()

@@ -84,7 +84,7 @@ enum DeviceResolvers {
         guard let kind = PushTokenKind(rawValue: kindText) else {
             throw .badInput("kind must be token or fid; it is \"\(kindText.prefix(64))\".")
         }
-        return DeviceService.Registration(
+        var registration = DeviceService.Registration(
             token: invocation.text("token"),
             platform: platform,
             environment: environment,
@@ -93,6 +93,9 @@ enum DeviceResolvers {
             name: invocation.arguments["name"]?.stringValue,
             kind: kind
         )
+        registration.hardwareID = invocation.arguments["hardwareId"]?.stringValue
+        registration.isActive = invocation.arguments["active"]?.boolValue ?? true
+        return registration
     }
 
     private static func registerDevice(in map: inout ResolverMap<APIObject, RequestContext>) {
@@ -103,6 +106,7 @@ enum DeviceResolvers {
         map.device("appId") { $1.string($0.appID.isEmpty ? nil : $0.appID) }
         map.device("kind") { $1.string($0.kind.rawValue) }
         map.device("name") { $1.string($0.name) }
+        map.device("hardwareId") { $1.string($0.hardwareID) }
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }

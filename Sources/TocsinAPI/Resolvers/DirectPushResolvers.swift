@@ -38,12 +38,15 @@ struct DirectPushResolvers {
     {
         let platforms = try platforms(arguments["platforms"]?.arrayValue)
         let tokens = (arguments["tokens"]?.arrayValue ?? []).compactMap(\.stringValue)
-        let user = arguments["userId"]?.stringValue
+        let (user, named) = (arguments["userId"]?.stringValue, arguments["user"]?.stringValue)
+        let isForEverybody = arguments["everybody"]?.boolValue ?? false
+        let isKeptByUser = arguments["inbox"]?.boolValue ?? false
         try PushInputCheck.check(arguments["push"])
         var push = arguments["push"]?.objectValue ?? [:]
         // Kept with the message, so that the same key for somebody else is a
         // conflict and not a repeat.
-        push["recipients"] = .string(digest(user: user, tokens: tokens, platforms: platforms))
+        let whom = (user ?? "") + (named.map { " \($0)" } ?? "") + (isForEverybody ? "\n*" : "")
+        push["recipients"] = .string(digest(user: whom, tokens: tokens, platforms: platforms))
         var fields = arguments
         fields["push"] = .object(push)
         for name in ["body", "type"] where fields[name]?.isNull != false {
@@ -51,12 +54,16 @@ struct DirectPushResolvers {
         }
         let input = messages.input(from: fields)
         try PushInputCheck.check(data: input)
-        return DirectPushService.Order(
+        var order = DirectPushService.Order(
             userID: user.map { UserID($0) },
             tokens: tokens,
             platforms: platforms,
             input: input
         )
+        order.user = named
+        order.isForEverybody = isForEverybody
+        order.isKeptByUser = isKeptByUser
+        return order
     }
 
     private static func platforms(_ names: [JSONValue]?) throws(ServiceError) -> Set<PushPlatform> {
@@ -72,9 +79,9 @@ struct DirectPushResolvers {
         return platforms
     }
 
-    private static func digest(user: String?, tokens: [String], platforms: Set<PushPlatform>) -> String {
+    private static func digest(user: String, tokens: [String], platforms: Set<PushPlatform>) -> String {
         let list = tokens.sorted().joined(separator: "\n")
         let names = platforms.map(\.rawValue).sorted().joined(separator: ",")
-        return DerivedUUID.text(of: list, "\(names) \(user ?? "")")
+        return DerivedUUID.text(of: list, "\(names) \(user)")
     }
 }

@@ -5,6 +5,8 @@ import JSON
 package struct CategoryReading {
     /// What could be read.
     package private(set) var categories: [NotificationCategory] = []
+    /// The states that could be read.
+    package private(set) var states: [NotificationState] = []
     /// Sentences that name file and path.
     package private(set) var problems: [String] = []
 
@@ -29,8 +31,10 @@ package struct CategoryReading {
             problems = ["\(file):\(error.line):\(error.column): \(error.message)"]
             return
         }
-        guard let list = root["categories"]?.arrayValue, root.objectValue?.count == 1 else {
-            problems = ["\(file) must be an object with one list, {\"categories\": [ … ]}."]
+        guard let list = root["categories"]?.arrayValue,
+            root.objectValue?.keys.allSatisfy({ $0 == "categories" || $0 == "states" }) == true
+        else {
+            problems = ["\(file) must be an object, {\"categories\": [ … ]}, with \"states\" if there are any."]
             return
         }
         guard list.count <= Self.maximumCategories else {
@@ -47,6 +51,33 @@ package struct CategoryReading {
             }
             categories.append(category)
         }
+        if let value = root["states"] { readStates(value, known) }
+    }
+
+    private mutating func readStates(_ value: JSONValue, _ categories: Set<String>) {
+        guard let list = value.arrayValue, list.count <= Self.maximumCategories else {
+            problems.append("\(file): states must be a list of at most \(Self.maximumCategories).")
+            return
+        }
+        var known = Set(categories.map { $0.lowercased() })
+        for (index, value) in list.enumerated() {
+            let path = "states[\(index)]"
+            guard let object = object(value, at: path, members: ["state", "category", "actions"]) else { continue }
+            var buttons: [NotificationAction]?
+            if let value = object["actions"] {
+                guard let actions = actions(value, at: path) else { continue }
+                buttons = actions
+            }
+            guard let name = text("state", of: object, at: path), let category = text("category", of: object, at: path)
+            else { continue }
+            if !known.insert(name.lowercased()).inserted {
+                problems.append("\(file): \(path): there is a state or category \(name) already; rename one.")
+            }
+            if !categories.contains(category) {
+                problems.append("\(file): \(path): there is no category \(category) in this file.")
+            }
+            states.append(NotificationState(name: name, category: category, actions: buttons))
+        }
     }
 
     private mutating func category(_ value: JSONValue, at path: String) -> NotificationCategory? {
@@ -54,7 +85,12 @@ package struct CategoryReading {
         let id = text("id", of: object, at: path)
         var preview: String?
         if object["hiddenPreview"] != nil { preview = text("hiddenPreview", of: object, at: path) }
-        guard let list = object["actions"]?.arrayValue, (1...Self.maximumActions).contains(list.count) else {
+        guard let actions = actions(object["actions"], at: path) else { return nil }
+        return id.map { NotificationCategory(id: $0, actions: actions, hiddenPreview: preview) }
+    }
+
+    private mutating func actions(_ value: JSONValue?, at path: String) -> [NotificationAction]? {
+        guard let list = value?.arrayValue, (1...Self.maximumActions).contains(list.count) else {
             problems.append("\(file): \(path).actions must be a list of 1 to \(Self.maximumActions) buttons.")
             return nil
         }
@@ -62,7 +98,7 @@ package struct CategoryReading {
         if Set(actions.map(\.id)).count < actions.count {
             problems.append("\(file): \(path): each button needs an id of its own.")
         }
-        return id.map { NotificationCategory(id: $0, actions: actions, hiddenPreview: preview) }
+        return actions
     }
 
     private mutating func action(_ value: JSONValue, at path: String) -> NotificationAction? {

@@ -63,6 +63,8 @@ package struct ModelDeclaration: Sendable {
     package var operations: OperationNames
     /// `id`, or the fields of `@primaryKey`.
     package var keyFields = ["id"]
+    /// The words of `@typeNames` for types of messages; nil: those that ship.
+    package var typeNames: [String]?
     /// What the relations come to, once all models are known.
     package var relations: [ModelRelation] = []
     /// Where it stands in the file, from 1.

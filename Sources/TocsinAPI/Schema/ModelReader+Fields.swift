@@ -30,6 +30,7 @@ extension ModelReader {
             case "hasOne", "hasMany", "belongsTo": field.relation = relation(directive, of: field)
             case "default": field.defaultValue = defaultValue(directive, of: field)
             case "auth": field.rules = accessRules(directive)
+            case "typeNames": model.typeNames = typeNames(directive, on: field, of: model.name)
             case "manyToMany":
                 note(
                     directive.location,
@@ -41,7 +42,7 @@ extension ModelReader {
                 note(
                     directive.location,
                     "@\(directive.name) is not known; on a field write @index, @primaryKey, @hasOne, @hasMany, "
-                        + "@belongsTo, @default or @auth."
+                        + "@belongsTo, @default or @auth, and on a message's type @typeNames."
                 )
             }
         }
@@ -151,6 +152,35 @@ extension ModelReader {
             note(directive.location, "@default(value: \"\(text)\") is no value of \(field.name): \(field.typeText).")
         }
         return value
+    }
+
+    /// `@typeNames(names: [...])`: the words for types of messages.
+    private mutating func typeNames(
+        _ directive: Directive,
+        on field: ModelDeclaration.Field,
+        of model: String
+    ) -> [String]? {
+        guard model == "Message", field.name == "type", field.namedType == "Int", !field.isList else {
+            note(directive.location, "@typeNames stands on Message.type, which must be an Int; leave it out here.")
+            return nil
+        }
+        guard directive.arguments.count == 1, let names = directive.argument("names") else {
+            note(directive.location, "@typeNames takes the words for 0, 1, 2…: @typeNames(names: [\"…\"]).")
+            return nil
+        }
+        let words = words(names, of: "names", at: directive.location)
+        if words.count > 1000 || words.contains(where: { $0.utf8.count > 64 }) {
+            note(directive.location, "@typeNames takes at most 1000 words of at most 64 bytes each.")
+        }
+        for (position, word) in words.enumerated() {
+            if words[..<position].contains(where: { $0.lowercased() == word.lowercased() }) {
+                note(directive.location, "@typeNames has \(word) twice; keep one.")
+            }
+            if word.allSatisfy(\.isNumber) {
+                note(directive.location, "@typeNames has \(word), which would be taken for a number; choose a word.")
+            }
+        }
+        return words
     }
 
     private mutating func relation(

@@ -86,7 +86,8 @@ struct ModelTypeFactory {
             rules: declaration.rules,
             fieldRules: Dictionary(ruled, uniquingKeysWith: { first, _ in first }),
             keyFields: declaration.keyFields,
-            timestamps: timestamps
+            timestamps: timestamps,
+            typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped
         )
     }
 

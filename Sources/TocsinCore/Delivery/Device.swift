@@ -36,6 +36,8 @@ package struct Device: Sendable, Hashable {
     package var kind: PushTokenKind
     /// What its owner calls it; nil: nothing.
     package var name: String?
+    /// The hardware's own id, as the app gives it; nil: none.
+    package var hardwareID: String?
     /// Whether pushes go to it; false once it was unregistered or a provider refused it for good.
     package var isActive: Bool
     /// Why it is not active: nil while it is active.
@@ -68,7 +70,8 @@ package struct Device: Sendable, Hashable {
         disabledReason: DeliveryReason? = nil,
         registeredAt: Timestamp,
         lastSeenAt: Timestamp,
-        kind: PushTokenKind = .token
+        kind: PushTokenKind = .token,
+        hardwareID: String? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -82,6 +85,7 @@ package struct Device: Sendable, Hashable {
         self.registeredAt = registeredAt
         self.lastSeenAt = lastSeenAt
         self.kind = kind
+        self.hardwareID = hardwareID
     }
 }
 

@@ -15,6 +15,23 @@ package struct NotificationCategory: Sendable, Hashable {
     }
 }
 
+/// A state of what messages are about, which chooses their category and buttons.
+package struct NotificationState: Sendable, Hashable {
+    /// What a message's `category` says, in letters of either case.
+    package var name: String
+    /// The id of the category that phones get in its place.
+    package var category: String
+    /// The buttons where the server sends them; nil: those of the category.
+    package var actions: [NotificationAction]?
+
+    /// A state from the categories file, which has been checked.
+    package init(name: String, category: String, actions: [NotificationAction]? = nil) {
+        self.name = name
+        self.category = category
+        self.actions = actions
+    }
+}
+
 /// A button of a notification.
 package struct NotificationAction: Sendable, Hashable {
     /// How it behaves, in the words of the categories file and of the API.

@@ -26,6 +26,8 @@ package final class ModelType: Sendable {
     package let keyFields: [String]
     /// The fields with the times of making and of the last change, as texts.
     package let timestamps: Timestamps
+    /// The words for types of messages.
+    package let typeNames: MessageTypeNames
     /// Position of the text that names a row: the field `id`, or the hidden one
     /// that joins the key fields.
     package let keyPosition: Int?
@@ -77,6 +79,9 @@ package final class ModelType: Sendable {
         var topic: Int?
         var key: Int?
         var priority: Int?
+        /// Of messages, too: the number and the word of their type.
+        var type: Int?
+        var typeName: Int?
         /// Declared fields with a value of their own where the client gives none.
         var defaults: [(position: Int, value: FieldValue, isRequired: Bool)] = []
     }
@@ -85,6 +90,8 @@ package final class ModelType: Sendable {
     package static let joinedKey = "_key"
     /// The hidden field with the time of making, in milliseconds: the order of lists.
     package static let makingTime = "_madeAt"
+    /// The field with the word of a message's type.
+    package static let typeName = "typeName"
     /// The hidden field with the time of the last change; null until the first one.
     package static let revisionTime = "_revisedAt"
     /// The hidden field with a message's position among all of its owner's; null where
@@ -102,7 +109,8 @@ package final class ModelType: Sendable {
         rules: [AccessRule],
         fieldRules: [String: [AccessRule]] = [:],
         keyFields: [String] = ["id"],
-        timestamps: Timestamps = Timestamps()
+        timestamps: Timestamps = Timestamps(),
+        typeNames: MessageTypeNames = .shipped
     ) {
         self.name = name
         self.plural = plural
@@ -113,6 +121,7 @@ package final class ModelType: Sendable {
         self.rules = rules
         self.keyFields = keyFields
         self.timestamps = timestamps
+        self.typeNames = typeNames
         let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
         inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
@@ -137,7 +146,9 @@ package final class ModelType: Sendable {
             id: positions["id"],
             topic: positions["topicId"],
             key: positions["key"],
-            priority: positions["priority"]
+            priority: positions["priority"],
+            type: positions["type"].flatMap { fields[$0].kind == .int && !fields[$0].isList ? $0 : nil },
+            typeName: positions[Self.typeName].flatMap { fields[$0].kind == .text ? $0 : nil }
         )
         let written = [knownPositions.owner, knownPositions.version, knownPositions.changed, knownPositions.making]
         let isGivable = fields.indices.map { fields[$0].role == .declared && !written.contains($0) }

@@ -1,6 +1,6 @@
 /// Registers and unregisters the tokens of people's devices.
 package struct DeviceService: Sendable {
-    private let environment: ServiceEnvironment
+    let environment: ServiceEnvironment
     private let checks: InputChecks
     /// The claims that are noted of who registers, to judge their pushes by.
     private let notedClaims: Set<String>
@@ -28,6 +28,10 @@ package struct DeviceService: Sendable {
         package var deviceID: DeviceID?
         /// What its owner calls the device; nil: nothing.
         package var name: String?
+        /// The hardware's own id; nil: the one that is known stays.
+        package var hardwareID: String?
+        /// Whether pushes are to go to the device.
+        package var isActive = true
 
         /// A registration as a client sends it; it is checked by `register`.
         package init(
@@ -83,10 +87,11 @@ package struct DeviceService: Sendable {
             for device in others + [own == nil ? previous : nil].compactMap(\.self) {
                 try remove(device, .tokenMoved, now: now, writer)
             }
-            let device = device(wanted, of: caller.userID, continuing: own, now: now)
+            var device = device(wanted, of: caller.userID, continuing: own, now: now)
             try writer.save(device)
+            if !wanted.isActive { try retire(&device, now: now, writer) }
             if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
-            if own?.isActive != true || own?.token != device.token {
+            if device.isActive, own?.isActive != true || own?.token != device.token {
                 try environment.raise(.registered(device), writer)
             }
             return .success((device, try writer.devices(of: caller.userID)))
@@ -110,8 +115,18 @@ package struct DeviceService: Sendable {
             name: wanted.name ?? own?.name,
             registeredAt: now,
             lastSeenAt: now,
-            kind: wanted.kind
+            kind: wanted.kind,
+            hardwareID: wanted.hardwareID ?? own?.hardwareID
         )
+    }
+
+    /// Keeps a device that is to get no pushes; those that wait end.
+    private func retire(_ device: inout Device, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
+        let reason = DeliveryReason.deviceInactive
+        _ = try writer.retireDevice(device.id, reason: reason, registeredBy: now)
+        try writer.endDeliveries(of: device.id, reason: reason, now: now)
+        writer.note(.deviceEnded(device.id, reason: reason))
+        (device.isActive, device.disabledReason) = (false, reason)
     }
 
     private func remove(
@@ -199,11 +214,12 @@ package struct DeviceService: Sendable {
         return registration
     }
 
-    private func check(_ registration: Registration) throws(ServiceError) {
+    func check(_ registration: Registration) throws(ServiceError) {
         let limits = environment.limits
         try checks.checkText(registration.token, field: "token", maximumBytes: limits.tokenBytes)
         try checks.checkText(registration.appID, field: "appId", maximumBytes: limits.keyBytes)
         try checks.checkText(registration.name ?? "", field: "name", maximumBytes: limits.keyBytes)
+        try checks.checkText(registration.hardwareID ?? "", field: "hardwareId", maximumBytes: limits.keyBytes)
         guard registration.appID.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
             throw .badInput("appId must be a bundle id or project id, without spaces and control characters.")
         }

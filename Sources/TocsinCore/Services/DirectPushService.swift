@@ -1,10 +1,12 @@
 /// Pushes to users or devices without a topic of theirs: messages of the sender's own, with
 /// deliveries of their own.
 package struct DirectPushService: Sendable {
-    private let environment: ServiceEnvironment
+    let environment: ServiceEnvironment
     private let messages: ModelType
     private let topics: ModelType
     private let checks: InputChecks
+    /// Devices that a push to everybody may have.
+    package static let maximumDevices = 5000
     /// Tokens of one push.
     package static let maximumTokens = 500
 
@@ -20,6 +22,12 @@ package struct DirectPushService: Sendable {
     package struct Order: Sendable {
         /// The user all of whose devices get the push; nil: only `tokens` do.
         package var userID: UserID?
+        /// In place of `userID`: a local user's name, else a user's id.
+        package var user: String?
+        /// All active devices of the server get the push, and nothing else names any.
+        package var isForEverybody = false
+        /// Whether it is kept as a message of the user's own, for their feed and history.
+        package var isKeptByUser = false
         /// Tokens of single devices that get the push, at most `maximumTokens`.
         package var tokens: [String]
         /// The platforms of the user's devices that get the push; empty: all.
@@ -67,24 +75,41 @@ package struct DirectPushService: Sendable {
     /// `key` with the same content again answers with what is stored.
     package func send(_ order: Order, caller: Identity) async throws(ServiceError) -> Receipt {
         let reach = AccessPolicy.pushReach(of: caller)
+        guard reach != .nobody, reach == .everybody || !order.isForEverybody else { throw .unauthorized }
+        try check(order)
+        var order = order
+        order.input = try messages.typeNames.completed(order.input, of: messages)
+        if let user = order.user { order.userID = try await userID(user, caller) }
+        guard order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")) else {
+            throw .unauthorized
+        }
         // The schema's rules decide about messages; the scope has been heeded here.
         var owner = caller
+        if order.isKeptByUser, let user = order.userID, user != caller.userID { owner = try await keeper(user) }
         owner.scope = .full
-        guard reach != .nobody,
-            order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")),
-            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner)
-        else { throw .unauthorized }
-        try check(order)
-        try environment.takeStorage(for: order.input, of: messages, by: caller)
-        let (service, sender) = (self, owner)
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner) else {
+            throw .unauthorized
+        }
+        try environment.takeStorage(for: order.input, of: messages, by: owner)
+        let (service, sender, complete) = (self, owner, order)
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(order, sender, reach, permitted, writer)
+            try service.write(complete, sender, reach, permitted, writer)
         }
     }
 
     private func check(_ order: Order) throws(ServiceError) {
-        guard order.userID != nil || !order.tokens.isEmpty else {
+        let namesUser = order.userID != nil || order.user != nil
+        guard namesUser || !order.tokens.isEmpty || order.isForEverybody else {
             throw .badInput("Say whom to push to: userId, tokens, or both.")
+        }
+        guard order.userID == nil || order.user == nil else {
+            throw .badInput("userId and user are two names of one thing. Send one of them.")
+        }
+        guard !order.isForEverybody || !namesUser && order.tokens.isEmpty else {
+            throw .badInput("everybody excludes userId, user and tokens. Send one of them.")
+        }
+        guard !order.isKeptByUser || namesUser else {
+            throw .badInput("inbox is for a push to a user: send userId or user, or leave inbox out.")
         }
         guard order.tokens.count <= Self.maximumTokens else {
             throw .badRequest("tokens has \(order.tokens.count) entries; at most \(Self.maximumTokens) are allowed.")
@@ -122,7 +147,14 @@ package struct DirectPushService: Sendable {
         guard permitted.matches(record), sender.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
-        let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer)
+        guard let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer) else {
+            return .failure(
+                .limit(
+                    "There are more than \(Self.maximumDevices) devices. To reach them all, publish to a topic that their "
+                        + "users are members of."
+                )
+            )
+        }
         // Feeds and topics are locked in the order in which all writers do.
         let held = try writer.hold([topic], of: topics, feedsOf: record.owner.map { [$0] } ?? [])
         try prepareTopic(topic, held.topics[topic]?.record, sender, now, writer)
@@ -179,80 +211,10 @@ package struct DirectPushService: Sendable {
     }
 
     private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
-        let limit = Self.maximumTokens + environment.limits.devicesPerUser
+        let limit = max(Self.maximumDevices, Self.maximumTokens + environment.limits.devicesPerUser)
         let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
         let unknown = rows.count { $0.reason == .unknownToken }
         let missing = rows.count { $0.deviceID.userWithoutDevice != nil }
         return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
-    }
-}
-
-extension DirectPushService {
-    /// One delivery for each device that is reached, waiting, and for each
-    /// token that is not, skipped.
-    private func deliveries(
-        of message: MessageID,
-        _ order: Order,
-        _ reach: AccessPolicy.PushReach,
-        _ now: Timestamp,
-        _ reader: any StoreReader
-    ) throws(StoreError) -> [Delivery] {
-        var devices: [DeviceID: Device] = [:]
-        var unknown: Set<String> = []
-        if let user = order.userID {
-            for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
-        }
-        for given in order.tokens {
-            let token = environment.canonicalToken(given)
-            // Hexadecimal is only a spelling of bytes; devices have it in lower case.
-            var found = try reader.devices(token: token)
-            if found.isEmpty { found = try reader.devices(token: token.lowercased()).filter { $0.platform == .ios } }
-            let reached = found.filter { reach == .everybody || reach == .only($0.userID) }
-            if reached.isEmpty { unknown.insert(token) }
-            for device in reached { devices[device.id] = device }
-        }
-        let chosen = devices.values.filter { order.platforms.contains($0.platform) }
-        var rows = chosen.map { device in
-            let row = row(of: message, to: device.id, device.platform, now)
-            return device.isActive ? row : row.final(.ended, device.disabledReason ?? .deviceInactive)
-        }
-        // The token itself is not kept: it may be somebody's.
-        rows += unknown.sorted().map { token in
-            let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
-            return row(of: message, to: stand, nil, now).final(.skipped, .unknownToken)
-        }
-        if let user = order.userID, !chosen.contains(where: { $0.userID == user }) {
-            let missing = row(of: message, to: .missing(of: user), nil, now)
-            rows.append(missing.final(.skipped, .noDevice))
-        }
-        return rows
-    }
-
-    /// A row that waits.
-    private func row(
-        of message: MessageID,
-        to device: DeviceID,
-        _ platform: PushPlatform?,
-        _ now: Timestamp
-    ) -> Delivery {
-        Delivery(
-            id: DeliveryID(of: message, to: device),
-            messageID: message,
-            deviceID: device,
-            platform: platform,
-            status: .waiting,
-            nextAttemptAt: now,
-            updatedAt: now
-        )
-    }
-}
-
-extension Delivery {
-    fileprivate func final(_ status: DeliveryStatus, _ reason: DeliveryReason) -> Delivery {
-        var delivery = self
-        delivery.status = status
-        delivery.reason = reason
-        delivery.nextAttemptAt = nil
-        return delivery
     }
 }

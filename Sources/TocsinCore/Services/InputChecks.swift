@@ -71,7 +71,7 @@ package struct InputChecks: Sendable {
         }
         let priority = input.value(ofFieldAt: model.knownPositions.priority, in: model)?.int
         if let priority, !(1...5).contains(priority) {
-            throw .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")
+            throw .badInput("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
     }
 
@@ -105,7 +105,8 @@ enum TextLimit: Sendable {
         case ("Topic", "name"): self = .topicName
         case ("Message", "title"): self = .title
         case ("Message", "body"): self = .body
-        case ("Message", "key"), ("Message", "category"), ("Message", "topicId"): self = .key
+        case ("Message", "key"), ("Message", "category"), ("Message", "topicId"), ("Message", ModelType.typeName):
+            self = .key
         default: self = .other
         }
     }

@@ -74,6 +74,7 @@ package struct MessageService: Sendable {
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
+        let input = try messages.typeNames.completed(input, of: messages)
         let topic = input.value(ofFieldAt: messages.knownPositions.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(

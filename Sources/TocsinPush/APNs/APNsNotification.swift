@@ -163,8 +163,10 @@ struct APNsDraft {
             keys["title"] = .string(payload.title)
             keys["body"] = .string(payload.body)
         }
-        keys["type"] = .int(payload.type)
+        keys["id"] = .string(payload.messageID.text)
+        keys["type"] = payload.shownType
         keys["createdAt"] = .string(payload.createdAt)
+        keys["timestamp"] = .string(payload.createdAt)
         if let cursor = payload.cursor { keys["cursor"] = .string(cursor) }
         if let url = payload.url { keys["url"] = .string(url) }
         if let image = options.image { keys["image"] = .string(image) }

@@ -27,8 +27,9 @@ struct FCMData {
             data["body"] = .string(isEncrypted ? payload.body : texts.body)
         }
         guard detail == .everything else { return data }
-        data["type"] = .string(String(payload.type))
+        data["type"] = .string(payload.typeName ?? String(payload.type))
         data["createdAt"] = .string(payload.createdAt)
+        data["timestamp"] = .string(payload.createdAt)
         if let cursor = payload.cursor { data["cursor"] = .string(cursor) }
         if let url = payload.url { data["url"] = .string(url) }
         if let category = payload.category { data["category"] = .string(category) }

@@ -11,8 +11,10 @@ package struct PushPayload: Sendable, Hashable {
     package var topicName: String
     /// The message's number in its topic.
     package var number: MessageNumber
-    /// The message's type, as the publisher gave it.
+    /// The number of the message's type.
     package var type: Int64
+    /// The word of the type; nil: the number stands alone.
+    package var typeName: String?
     /// The title, at most as much as any provider could carry.
     package var title: String
     /// At most as much as any provider could carry; the stored message may be longer.
@@ -63,29 +65,36 @@ package struct PushPayload: Sendable, Hashable {
         topicName = topic?["name"].text ?? ""
         number = message["number"].int ?? 0
         type = message["type"].int ?? 0
+        typeName = message[ModelType.typeName].text
         title = TextFitting.prefix(of: message["title"].text ?? "", bytes: Self.maximumTextBytes)
         body = TextFitting.prefix(of: message["body"].text ?? "", bytes: Self.maximumTextBytes)
         priority = Int(min(5, max(1, message["priority"].int ?? 3)))
         url = message["url"].text
         data = Self.json(message["data"]).flatMap { try? JSONParser.parse($0) }?.objectValue ?? JSONObject()
-        category = message["category"].text
+        let named = message["category"].text
+        let state = named.flatMap { content.state($0) }
+        category = state?.category ?? named
         key = message["key"].text
         createdAt = message["createdAt"].text ?? ""
         committedAt = Timestamp(milliseconds: message["_lastChangedAt"].int ?? 0)
         expiresAt = message["expiresAt"].text.flatMap { Timestamp(awsDateTime: $0) }
         options = PushOptions(json: Self.json(message["push"]))
-        actions = options.actions.isEmpty ? category.flatMap { content.categories[$0]?.actions } ?? [] : options.actions
+        let usual = state?.actions ?? category.flatMap { content.categories[$0]?.actions } ?? []
+        actions = options.actions.isEmpty ? usual : options.actions
         cursor = content.cursor?(message)
-        if options.encrypted || Self.isSecret(type: type, data) {
+        if options.encrypted || Self.isSecret(type: type, typeName, data) {
             placeholder = Placeholder(title: content.placeholderTitle, body: content.placeholderBody)
         }
     }
 
     /// Type 2 with a `secret` is the older way to say that title, body and data are
-    /// ciphertext; type 2 alone is not.
-    private static func isSecret(type: Int64, _ data: JSONObject) -> Bool {
-        type == 2 && data["secret"]?.stringValue?.isEmpty == false
+    /// ciphertext; type 2 alone is not, nor is a word for it that means something else.
+    private static func isSecret(type: Int64, _ typeName: String?, _ data: JSONObject) -> Bool {
+        type == 2 && (typeName == nil || typeName == "secret") && data["secret"]?.stringValue?.isEmpty == false
     }
+
+    /// The type as apps get it: its word, else its number.
+    var shownType: JSONValue { typeName.map { .string($0) } ?? .int(type) }
 
     /// After this moment the message is not pushed any more.
     ///
@@ -117,6 +126,8 @@ package struct PushPayload: Sendable, Hashable {
 package struct PushContent: Sendable {
     /// Categories by their id; a message may name others, which only its app knows.
     package var categories: [String: NotificationCategory]
+    /// States by their name in lower case: a message's category may be one of them.
+    package var states: [String: NotificationState]
     /// Shown in place of an encrypted message, which the app alone can read.
     package var placeholderTitle = "New message"
     /// The text beneath `placeholderTitle`.
@@ -127,10 +138,17 @@ package struct PushContent: Sendable {
     /// What the server adds to pushes; by default nothing.
     package init(
         categories: [NotificationCategory] = [],
+        states: [NotificationState] = [],
         cursor: (@Sendable (Record) -> String?)? = nil
     ) {
         self.categories = Dictionary(categories.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        self.states = Dictionary(states.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         self.cursor = cursor
+    }
+
+    /// The state that a message's category is; nil: it is a category.
+    func state(_ category: String) -> NotificationState? {
+        categories[category] == nil ? states[category.lowercased()] : nil
     }
 }
 

@@ -3,7 +3,7 @@ import TocsinCore
 extension Timestamp {
     /// Reads an `AWSDateTime`: `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or
     /// an offset `±hh:mm[:ss]`.
-    init?(awsDateTime text: String) {
+    package init?(awsDateTime text: String) {
         var reader = DateTextReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), reader.skip("T"), let hour = reader.number(2), reader.skip(":"),

@@ -107,9 +107,11 @@ private struct WebPushDraft {
             data["title"] = .string(texts.title)
             data["body"] = .string(texts.body)
         }
-        data["type"] = .int(payload.type)
+        data["id"] = .string(payload.messageID.text)
+        data["type"] = payload.shownType
         data["priority"] = .int(Int64(payload.priority))
         data["createdAt"] = .string(payload.createdAt)
+        data["timestamp"] = .string(payload.createdAt)
         if let cursor = payload.cursor { data["cursor"] = .string(cursor) }
         if let url = payload.url { data["url"] = .string(url) }
         if let category = payload.category { data["category"] = .string(category) }

@@ -57,6 +57,7 @@ struct RouteDocument {
     func problem(with placeholder: RoutePlaceholder, list: RoutePlaceholder?) -> String? {
         switch placeholder {
         case .caller: return nil
+        case .first(let wanted, let other): return problem(with: wanted, list: list) ?? problem(with: other, list: list)
         case .variable(let name):
             let isDeclared = operation.variables.contains { $0.name == name }
             return isDeclared ? nil : "the answer names $\(name), which the document does not declare"

@@ -3,7 +3,7 @@ import TocsinCore
 
 /// Where a value of an answer, or of a variable, comes from: what stands between
 /// braces in a route's texts.
-enum RoutePlaceholder: Sendable, Hashable {
+indirect enum RoutePlaceholder: Sendable, Hashable {
     /// `{createTopic.id}`: of the document's data.
     case data([String])
     /// `{.id}`: of the list's item at hand.
@@ -12,6 +12,8 @@ enum RoutePlaceholder: Sendable, Hashable {
     case variable(String)
     /// `{caller.userId}`, `{caller.username}`.
     case caller(CallerField)
+    /// `{a.b|a.c}`: the first that is not null.
+    case first(RoutePlaceholder, RoutePlaceholder)
 
     enum CallerField: String, Sendable, CaseIterable {
         case userId
@@ -20,6 +22,10 @@ enum RoutePlaceholder: Sendable, Hashable {
 
     /// Reads what stands between the braces.
     init(_ text: some StringProtocol) throws(RouteProblem) {
+        if let bar = text.firstIndex(of: "|") {
+            self = .first(try Self(text[..<bar]), try Self(text[text.index(after: bar)...]))
+            return
+        }
         if text.first == "$" {
             self = .variable(String(text.dropFirst()))
             return
@@ -59,6 +65,7 @@ struct RouteScope {
         case .variable(let name): variables[name] ?? .null
         case .caller(.userId): .string(caller.userID.text)
         case .caller(.username): .string(caller.username)
+        case .first(let wanted, let other): self[wanted].isNull ? self[other] : self[wanted]
         }
     }
 

@@ -20,7 +20,7 @@ package struct RouteReading {
     private static let members: Set<String> = [
         "method", "path", "lookup", "document", "variables", "answer", "status", "debug",
     ]
-    private static let variableMembers: Set<String> = ["from", "default", "words", "value", "search"]
+    private static let variableMembers: Set<String> = ["from", "default", "words", "value", "search", "only"]
     private static let reserved = ["/client", "/graphql", "/healthz", "/readyz"]
     private static let maximumRoutes = 1000
 
@@ -219,6 +219,7 @@ package struct RouteReading {
             )
         }
         let search = try search(members, definition)
+        let kind = try kind(members)
         return RouteVariable(
             name: definition.name,
             type: definition.type,
@@ -227,8 +228,17 @@ package struct RouteReading {
             fallback: members["default"],
             words: Dictionary(words.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
             value: template,
-            search: search
+            search: search,
+            only: kind
         )
+    }
+
+    private func kind(_ members: JSONObject) throws(RouteProblem) -> RouteVariable.Kind? {
+        guard let value = members["only"] else { return nil }
+        guard let kind = value.stringValue.flatMap(RouteVariable.Kind.init(rawValue:)) else {
+            throw RouteProblem("\"only\" must be \"numbers\" or \"words\"")
+        }
+        return kind
     }
 
     private func search(

@@ -17,12 +17,22 @@ struct RouteVariable: Sendable {
     let value: RouteTemplate?
     /// How the client's word becomes what the document takes.
     let search: RouteSearch?
+    /// Which of two kinds of values it takes; the other kind counts as absent. nil: both.
+    let only: Kind?
+
+    /// What a member may hold that is a number for some and a word for others.
+    enum Kind: String, Sendable {
+        /// Numbers, also written as texts.
+        case numbers
+        /// Texts that are no whole number.
+        case words
+    }
 
     /// The value that a request gives; nil when it gives none and none is needed.
     func value(in given: RouteInput, run: Route.Run) async throws(RouteFault) -> JSONValue? {
         var found: (name: String, value: JSONValue)?
         for name in names {
-            guard let raw = given.members[name], !raw.isNull else { continue }
+            guard let raw = given.members[name], !raw.isNull, takes(raw) else { continue }
             // One that says the same again needs no second search.
             if let found, given.members[found.name] == raw { continue }
             let value = try await value(of: raw, called: name, isText: given.isText, run: run)
@@ -33,6 +43,11 @@ struct RouteVariable: Sendable {
         }
         if found == nil, fallback == nil, !isOptional { throw .badInput(missing) }
         return found?.value ?? fallback
+    }
+
+    private func takes(_ value: JSONValue) -> Bool {
+        guard let only, case .string(let text) = value else { return only != .words || value.intValue == nil }
+        return (Int64(text) != nil) == (only == .numbers)
     }
 
     private func value(
@@ -60,7 +75,9 @@ struct RouteVariable: Sendable {
             return value
         case ("ID", .int(let number)): return .string(String(number))
         case ("Int", _):
-            let number = isText ? value.stringValue.flatMap { Int64($0) } : value.intValue
+            let number =
+                isText || only == .numbers && value.stringValue != nil
+                ? value.stringValue.flatMap { Int64($0) } : value.intValue
             if let number, Int32(exactly: number) != nil { return .int(number) }
             expected = "a whole number of 32 bits"
         case ("Boolean", .string(let text)) where isText && (text == "true" || text == "false"):

@@ -36,11 +36,24 @@ struct ProcessPart: Sendable {
         }
         self.logger = logger
         data = DataAccess(settings) { ConnectionLog.write($0, to: logger) }
-        logger.info("starting", metadata: ["node": "\(settings.server.nodeName)"])
+        logger.info(
+            "starting",
+            metadata: [
+                "node": "\(settings.server.nodeName)", "ios_enabled": "\(settings.pushesToApple)",
+                "android_enabled": "\(settings.pushesToGoogle)",
+            ]
+        )
         ProcessLimits.giveBackLargeBlocks()
         if let lack = ProcessLimits.raiseOpenFiles(for: settings.limits.connections) { logger.warning("\(lack)") }
         serverKey = try data.serverKey()
         sealer = KeySealer(serverKey)
         http = CurlClient(caFile: settings.push.caPath)
     }
+}
+
+extension Settings {
+    /// Whether there are credentials for Apple's push, of the default app or of another.
+    fileprivate var pushesToApple: Bool { apns.isConfigured || apps.contains { !$0.apns.isEmpty } }
+    /// Whether there are credentials for Google's push.
+    fileprivate var pushesToGoogle: Bool { fcm.isConfigured || apps.contains { $0.fcm != nil } }
 }

@@ -20,7 +20,8 @@ struct PushPart: Sendable {
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
         let (settings, http, logger) = (process.settings, process.http, process.logger)
-        categories = try Declarations.categories(path: settings.server.categoriesPath)
+        let reading = try Declarations.categories(path: settings.server.categoriesPath)
+        categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
@@ -41,7 +42,7 @@ struct PushPart: Sendable {
             messages: schema.messages,
             topics: schema.topics,
             settings: outboxSettings,
-            content: Self.content(process, categories: categories),
+            content: Self.content(process, reading),
             report: { PushLog.write($0, to: logger) }
         )
         let webhooks = WebhookWorker(
@@ -66,10 +67,11 @@ struct PushPart: Sendable {
     }
 
     /// What pushes show beside the message itself.
-    private static func content(_ process: ProcessPart, categories: [NotificationCategory]) -> PushContent {
+    private static func content(_ process: ProcessPart, _ reading: CategoryReading) -> PushContent {
         let (push, sealer) = (process.settings.push, process.sealer)
         var content = PushContent(
-            categories: categories,
+            categories: reading.categories,
+            states: reading.states,
             cursor: { MessageCursor(inTopicOf: $0)?.text(sealer: sealer) }
         )
         content.placeholderTitle = push.placeholderTitle

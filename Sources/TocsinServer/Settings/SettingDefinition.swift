@@ -110,15 +110,18 @@ struct SettingProblem: Error, ExpressibleByStringInterpolation {
 package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConvertible {
     /// Sentences, each with where the value came from and what to do.
     package let problems: [String]
+    /// What else is to be said: a mistyped name, which means nothing, may be the reason.
+    package let warnings: [String]
 
     /// These problems, one sentence each.
-    package init(problems: [String]) {
+    package init(problems: [String], warnings: [String] = []) {
         self.problems = problems
+        self.warnings = warnings
     }
 
-    /// One problem a line under a heading.
+    /// One problem a line under a heading, then the warnings.
     package var description: String {
         let heading = problems.count == 1 ? "A setting is wrong:" : "\(problems.count) settings are wrong:"
-        return ([heading] + problems.map { "  - " + $0 }).joined(separator: "\n")
+        return ([heading] + problems.map { "  - " + $0 } + warnings.map { "warning: " + $0 }).joined(separator: "\n")
     }
 }

@@ -11,7 +11,11 @@ extension SettingTable {
             fileVariables: ["APNS_AUTH_KEY_PATH", "APNS_KEY_FILE"],
             check: SettingRules.apnsKeyProblem
         ),
-        .optional("apns-bundle-id", \.apns.bundleID, "The app's bundle id.").alias("APNS_TOPIC"),
+        .optional(
+            "apns-bundle-id",
+            \.apns.bundleID,
+            "The app's bundle id. It has no default on purpose: a wrong one makes Apple refuse every push."
+        ).alias("APNS_TOPIC"),
         .flag(
             "apns-production",
             \.apns.isProduction,

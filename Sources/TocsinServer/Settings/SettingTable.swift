@@ -24,7 +24,7 @@ package enum SettingTable {
     package static let fileFlag = "config"
 
     /// Variables that belong to the client commands.
-    static let foreignVariables: Set<String> = ["TOCSIN_URL", "TOCSIN_TOKEN", fileVariable]
+    static let foreignVariables: Set<String> = ["TOCSIN_URL", "TOCSIN_TOKEN", "TOCSIN_SITE", fileVariable]
 
     /// Variables that no longer mean anything, with what to set instead.
     static let retired: [(variable: String, advice: String)] = [

@@ -38,6 +38,8 @@ package struct SettingOrigin: Sendable, Hashable {
     package let variable: String
     /// Secrets masked; nil: not set.
     package let value: String?
+    /// Whether `value` only says that there is a secret.
+    package var isMasked: Bool { value?.contains(Secret.mask) == true }
     /// `--port`, `TOCSIN_PORT`, `tocsin.toml: port`, or `default`.
     package let origin: String
 }
@@ -196,6 +198,7 @@ extension SettingsDraft {
         for (variable, advice) in SettingTable.retired where environment[variable]?.isEmpty == false {
             warnings.append("\(variable) \(advice)")
         }
+        noteGorush()
         let known = variables.union(SettingTable.foreignVariables).union(SettingTable.retired.map(\.variable))
         let prefixes = ["TOCSIN_", "APNS_", "FCM_", "VAPID_", "WEBPUSH_"]
         for name in environment.keys.sorted() where !known.contains(name) && prefixes.contains(where: name.hasPrefix) {
@@ -213,15 +216,26 @@ extension SettingsDraft {
         }
     }
 
+    /// Warns once of all variables of Gorush, whose place the server may take.
+    private mutating func noteGorush() {
+        let found = environment.keys.filter { $0.hasPrefix("GORUSH_") && environment[$0]?.isEmpty == false }.sorted()
+        guard !found.isEmpty else { return }
+        warnings.append(
+            "\(found.joined(separator: ", ")) \(found.count == 1 ? "has" : "have") no effect: Tocsin sends to Apple and Google "
+                + "itself. What to set in place of Gorush's variables is in docs/from-gorush.md."
+        )
+    }
+
     /// The settings, or everything that is wrong with them.
     func result() throws(SettingsProblems) -> SettingsReading {
         let consistency = SettingsConsistency(settings)
         let found = allProblems(with: consistency)
-        guard found.isEmpty else { throw SettingsProblems(problems: found) }
+        let warnings = warnings + consistency.warnings
+        guard found.isEmpty else { throw SettingsProblems(problems: found, warnings: warnings) }
         return SettingsReading(
             settings: settings,
             origins: shownOrigins + appOrigins,
-            warnings: warnings + consistency.warnings
+            warnings: warnings
         )
     }
 

@@ -2,13 +2,14 @@ package import JSON
 
 /// The settings as people and programs read them.
 package enum SettingsReport {
-    /// One `key = value` a line, as in a settings file; with `showsOrigin`, where
-    /// each came from behind it.
+    /// One `key = value` a line: a settings file in TOML, in which what is not set or secret is
+    /// commented out; with `showsOrigin`, where each came from behind it.
     package static func text(_ origins: [SettingOrigin], showsOrigin: Bool) -> String {
         let lines = origins.map { entry in
             let value = entry.value.map { quoted($0) } ?? "(not set)"
             // Apps have names with points, so their settings cannot stand in a file like this.
-            return (left: "\(entry.variable.isEmpty ? "# " : "")\(entry.key) = \(value)", right: entry.origin)
+            let isComment = entry.variable.isEmpty || entry.value == nil || entry.isMasked
+            return (left: "\(isComment ? "# " : "")\(entry.key) = \(value)", right: entry.origin)
         }
         guard showsOrigin else { return lines.map { $0.left + "\n" }.joined() }
         let width = min(60, lines.map(\.left.count).max() ?? 0)

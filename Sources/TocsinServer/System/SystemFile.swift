@@ -26,6 +26,45 @@ package enum SystemFile {
         }
     }
 
+    /// Whether there is something of this name.
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Why files cannot be made in a folder, or the folder itself; nil: they can.
+    static func obstacle(toWritingIn folder: String) -> Failure? {
+        if access(folder, F_OK) == 0 {
+            var status = stat()
+            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                return Failure(reason: "it is no directory")
+            }
+            return access(folder, W_OK | X_OK) == 0 ? nil : .latest
+        }
+        guard errno == ENOENT else { return .latest }
+        let names = folder.split(separator: "/").dropLast()
+        let above = (folder.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+        return above == folder ? .latest : obstacle(toWritingIn: above.isEmpty ? "." : above)
+    }
+
+    /// Opens a file to read it piece by piece; to be closed by the caller.
+    static func reading(_ path: String) throws(Failure) -> Int32 {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .ofReading }
+        return file
+    }
+
+    /// Closes a file that `reading` has opened.
+    static func close(_ file: Int32) { Glibc.close(file) }
+
+    /// The next piece of an open file; empty at its end.
+    static func piece(of file: Int32, bytes: Int) throws(Failure) -> [UInt8] {
+        var piece = [UInt8](repeating: 0, count: bytes)
+        while true {
+            let count = read(file, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .ofReading }
+            return Array(piece.prefix(count))
+        }
+    }
+
     /// The bytes of a file; fails if there are more than `maximumBytes`.
     package static func contents(of path: String, maximumBytes: Int = 1 << 20) throws(Failure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)

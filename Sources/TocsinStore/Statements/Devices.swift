@@ -7,11 +7,11 @@ private enum SQL {
     static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
-            registered_at, last_seen_at, active_since, kind)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12)
+            registered_at, last_seen_at, active_since, kind, hardware_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12, $13)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
             environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
-            kind = excluded.kind, active = excluded.active, disabled_reason = excluded.disabled_reason,
+            kind = excluded.kind, hardware_id = excluded.hardware_id, active = excluded.active, disabled_reason = excluded.disabled_reason,
             registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at,
             active_since = CASE WHEN devices.active = 1 AND devices.user_id = excluded.user_id
                 THEN devices.active_since ELSE excluded.active_since END
@@ -76,7 +76,7 @@ extension SQLWriter {
                 .text(device.id.text), .text(device.userID.text), .text(device.platform.rawValue),
                 SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
                 SQLValue(device.isActive), SQLValue(device.disabledReason?.rawValue), SQLValue(device.registeredAt),
-                SQLValue(device.lastSeenAt), .text(device.kind.rawValue),
+                SQLValue(device.lastSeenAt), .text(device.kind.rawValue), SQLValue(device.hardwareID),
             ]
         )
     }
@@ -113,10 +113,11 @@ extension Device {
     /// Columns of a selection from `devices AS d`, as `init(_:at:)` reads them.
     static let columns = """
         d.id, d.user_id, d.platform, d.environment, d.app_id, d.token, d.name, d.active, d.disabled_reason, \
-        d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind
+        d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind, \
+        d.hardware_id
         """
     /// How many those are.
-    static let columnCount = 13
+    static let columnCount = 14
 
     /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
     init?(_ row: any SQLRow, at first: Int) {
@@ -137,7 +138,8 @@ extension Device {
             disabledReason: row.optionalText(first + 8).map(DeliveryReason.init(rawValue:)),
             registeredAt: row.moment(first + 9),
             lastSeenAt: row.moment(first + 10),
-            kind: kind
+            kind: kind,
+            hardwareID: row.optionalText(first + 13)
         )
         isMuted = row.int(first + 11) != 0
     }

@@ -90,7 +90,7 @@ struct RecordInputCheckTests {
     )
     func priorities(priority: Int64, isGood: Bool) {
         let refusal = Self.refusal(["priority": .int(priority)], of: Self.messages)
-        #expect(refusal == (isGood ? nil : .badRequest("priority must be 1 (min) to 5 (critical); it is \(priority).")))
+        #expect(refusal == (isGood ? nil : .badInput("priority must be 1 (min) to 5 (critical); it is \(priority).")))
         #expect(Self.refusal(["priority": .int(priority)], of: Self.topics) == nil)
     }
 

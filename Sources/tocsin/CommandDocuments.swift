@@ -1,0 +1,12 @@
+import TocsinClient
+
+/// The GraphQL documents that this program's own commands send.
+///
+/// A server that runs trusted documents only knows these by itself.
+enum CommandDocuments {
+    static var all: [String] {
+        Documents.all + [
+            DeliveriesCommand.document, ExplainCommand.document, RedriveCommand.document, SimulateCommand.document,
+        ]
+    }
+}
