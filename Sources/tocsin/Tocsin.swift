@@ -27,7 +27,7 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Client",
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
-                    ExplainCommand.self, RedriveCommand.self,
+                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self,
                 ]
             ),
             CommandGroup(

@@ -28,6 +28,8 @@ package enum APIObject: Sendable {
     indirect case receipt(DirectPushService.Receipt)
     indirect case readState([ReadMark])
     indirect case readMark(ReadMark)
+    indirect case scheduledMessage(ScheduledMessage)
+    indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -93,6 +95,8 @@ package final class Services: Sendable {
     package let directPushes: DirectPushService
     /// How far people have read.
     package let readMarks: ReadMarkService
+    /// Messages that are made later.
+    package let scheduledMessages: ScheduledMessageService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -135,6 +139,13 @@ package final class Services: Sendable {
         )
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
+        let content = ScheduledContent(schema)
+        scheduledMessages = ScheduledMessageService(
+            environment: environment,
+            messages: messages,
+            rights: rights,
+            content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
+        )
         self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer

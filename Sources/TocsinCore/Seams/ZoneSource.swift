@@ -4,6 +4,11 @@ package protocol ZoneSource: Sendable {
     func zone(named name: String) -> ZoneRules?
 }
 
+/// Knows UTC and no other zone.
+struct UTCAlone: ZoneSource {
+    func zone(named name: String) -> ZoneRules? { name == "UTC" ? .utc : nil }
+}
+
 /// Names of zones.
 package enum ZoneName {
     /// Whether a text may name a zone: up to 64 bytes, words joined by `/`, and never a path that

@@ -71,7 +71,9 @@ extension ScheduledMessageService {
             message.isEnabled, message.plan == seen.plan, let dueAt = message.nextAt
         else {
             // Changed meanwhile: another timer stands for it.
-            if try writer.scheduledMessage(timer.subject)?.generation != timer.generation { _ = try writer.claim(timer) }
+            if try writer.scheduledMessage(timer.subject)?.generation != timer.generation {
+                _ = try writer.claim(timer)
+            }
             return nil
         }
         guard try writer.claim(timer) else { return nil }

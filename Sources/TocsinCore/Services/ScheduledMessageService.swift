@@ -4,7 +4,7 @@ package struct ScheduledMessageService: Sendable {
     let messages: MessageService
     let topics: ModelType
     let rights: PushRights
-    let zones: any ZoneSource
+    var zones: any ZoneSource { environment.zones }
     private let checks: InputChecks
     /// Reads the JSON of a message without its topic; says what is wrong with it.
     let content: @Sendable (_ json: String) throws(ServiceError) -> RecordInput
@@ -21,10 +21,9 @@ package struct ScheduledMessageService: Sendable {
         environment: ServiceEnvironment,
         messages: MessageService,
         rights: PushRights,
-        zones: any ZoneSource,
         content: @escaping @Sendable (_ json: String) throws(ServiceError) -> RecordInput
     ) {
-        (self.environment, self.messages, self.zones, self.content) = (environment, messages, zones, content)
+        (self.environment, self.messages, self.content) = (environment, messages, content)
         topics = rights.topics
         // Schedules go on while their owner is away.
         self.rights = PushRights(topics: rights.topics, messages: rights.messages)
@@ -48,7 +47,12 @@ package struct ScheduledMessageService: Sendable {
             username: caller.username,
             provider: caller.provider
         )
-        var message = ScheduledMessage(id: id ?? environment.identifiers.makeID(), owner: owner, plan: plan, createdAt: now)
+        var message = ScheduledMessage(
+            id: id ?? environment.identifiers.makeID(),
+            owner: owner,
+            plan: plan,
+            createdAt: now
+        )
         message.isEnabled = isEnabled
         message.nextAt = try checkedNext(plan, at: now, isNew: true)
         let draft = try draft(of: plan, by: caller)

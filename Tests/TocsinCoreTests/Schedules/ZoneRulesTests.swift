@@ -54,7 +54,9 @@ struct ZoneRulesTests {
 
     @Test(
         "a name that leaves the folder or is none is never looked up",
-        arguments: ["", "../etc/passwd", "/etc/localtime", "Europe//Berlin", "Europe/Berlin/", "a.b", "Europe/Berlin\0"]
+        arguments: [
+            "", "../etc/passwd", "/etc/localtime", "Europe//Berlin", "Europe/Berlin/", "a.b", "Europe/Berlin\0",
+        ]
     )
     func names(name: String) {
         #expect(!ZoneName.mayBe(name))
