@@ -40,3 +40,22 @@ CREATE TABLE scheduled_messages (
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX scheduled_messages_by_user ON scheduled_messages (user_id, id);
+
+-- What people want of their own pushes; without a row, each at once. `quiet_hours` has an entry for each span of a week, with
+-- semicolons between: the days it begins on (0 is Sunday), and minutes after midnight from and to.
+CREATE TABLE user_settings (
+    user_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    time_zone TEXT COLLATE "C" NOT NULL,
+    quiet_hours TEXT COLLATE "C" NOT NULL,
+    quiet_break_through BIGINT NOT NULL,
+    quiet_mode TEXT COLLATE "C" NOT NULL,
+    do_not_disturb_until BIGINT,
+    max_singles BIGINT NOT NULL
+);
+
+-- How a member gets a topic's messages, null for each at once; from which priority on, null for all; and up to which message
+-- their digests have told of.
+ALTER TABLE memberships ADD COLUMN delivery TEXT COLLATE "C";
+ALTER TABLE memberships ADD COLUMN min_priority BIGINT;
+ALTER TABLE memberships ADD COLUMN digest_number BIGINT;
+CREATE INDEX memberships_by_digest ON memberships (user_id) WHERE delivery = 'DIGEST';

@@ -40,3 +40,22 @@ CREATE TABLE scheduled_messages (
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX scheduled_messages_by_user ON scheduled_messages (user_id, id);
+
+-- What people want of their own pushes; without a row, each at once. `quiet_hours` has an entry for each span of a week, with
+-- semicolons between: the days it begins on (0 is Sunday), and minutes after midnight from and to.
+CREATE TABLE user_settings (
+    user_id TEXT NOT NULL PRIMARY KEY,
+    time_zone TEXT NOT NULL,
+    quiet_hours TEXT NOT NULL,
+    quiet_break_through INTEGER NOT NULL,
+    quiet_mode TEXT NOT NULL,
+    do_not_disturb_until INTEGER,
+    max_singles INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How a member gets a topic's messages, null for each at once; from which priority on, null for all; and up to which message
+-- their digests have told of.
+ALTER TABLE memberships ADD COLUMN delivery TEXT;
+ALTER TABLE memberships ADD COLUMN min_priority INTEGER;
+ALTER TABLE memberships ADD COLUMN digest_number INTEGER;
+CREATE INDEX memberships_by_digest ON memberships (user_id) WHERE delivery = 'DIGEST';

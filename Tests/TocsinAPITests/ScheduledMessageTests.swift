@@ -102,9 +102,12 @@ struct ScheduledMessageTests {
             (["dueAt": "2026-07-02T00:00:00"], "needs an offset"),
             (["dueAt": "2026-07-02T00:00:00Z", "timeZone": "UTC"], "timeZone goes with cron"),
             (["cron": "0 9 * * *", "until": "2026-07-01T13:00:00Z"], "until lies before the first time"),
-            (["cron": "0 9 * * *", "input": "{\"title\": 3}"], "input.title"),
+            (["cron": "0 9 * * *", "input": "{\"title\": 3, \"body\": \"\", \"type\": 0}"], "input.title"),
             (["cron": "0 9 * * *", "input": "[]"], "must be JSON of an object"),
-            (["cron": "0 9 * * *", "input": "{\"colour\": 3}"], "colour"),
+            (
+                ["cron": "0 9 * * *", "input": "{\"title\": \"t\", \"body\": \"\", \"type\": 0, \"colour\": 3}"],
+                "colour"
+            ),
             (["cron": "0 9 * * *", "input": "{\"key\": \"k\"}"], "input.key must be left out"),
             (["cron": "0 9 * * *", "webhook": "nobody"], "does not listen to schedule.due"),
         ] as [(JSONObject, String)]

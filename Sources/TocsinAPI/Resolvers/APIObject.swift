@@ -29,6 +29,8 @@ package enum APIObject: Sendable {
     indirect case readState([ReadMark])
     indirect case readMark(ReadMark)
     indirect case scheduledMessage(ScheduledMessage)
+    indirect case settings(UserSettings)
+    indirect case hours(WeeklyHours)
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
 
     var record: Record? {
@@ -95,6 +97,8 @@ package final class Services: Sendable {
     package let directPushes: DirectPushService
     /// How far people have read.
     package let readMarks: ReadMarkService
+    /// What people want of their own pushes.
+    package let userSettings: UserSettingsService
     /// Messages that are made later.
     package let scheduledMessages: ScheduledMessageService
     /// The categories that apps register, by the categories file.
@@ -139,6 +143,7 @@ package final class Services: Sendable {
         )
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
+        userSettings = UserSettingsService(environment: environment)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(
             environment: environment,

@@ -116,7 +116,7 @@ private struct TailReader {
         return isNegative ? -seconds : seconds
     }
 
-    /// `,date[/time]`
+    /// A comma, a date, and maybe a slash with a time.
     mutating func yearlyMoment() -> YearlyMoment? {
         guard skip(","), let day = day() else { return nil }
         guard skip("/") else { return YearlyMoment(day: day, time: 7200) }

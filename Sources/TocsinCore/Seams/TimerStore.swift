@@ -11,6 +11,8 @@ package protocol TimerReading {
 package protocol TimerWriting {
     /// Inserts the timer or replaces the one of its kind and subject.
     func set(_ timer: TimerEntry) throws(StoreError)
+    /// Inserts the timer, unless there is one of its kind and subject.
+    func setUnlessThere(_ timer: TimerEntry) throws(StoreError)
     /// Removes the timer where it still stands as it was read; false: somebody else has it, and
     /// nothing is to be done.
     ///

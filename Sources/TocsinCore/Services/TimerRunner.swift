@@ -9,7 +9,9 @@ package protocol TimerEffect: Sendable {
     func fire(_ timer: TimerEntry, now: Timestamp) async throws(ServiceError)
 }
 
-/// Fires timers that are due. Every node looks; the removal of the row gives each to one of them.
+/// Fires timers that are due.
+///
+/// Every node looks; the removal of the row gives each to one of them.
 package struct TimerRunner: Sendable {
     private let environment: ServiceEnvironment
     private let effects: [any TimerEffect]

@@ -6,10 +6,11 @@ import TocsinCore
 struct TimerPart: Sendable {
     private let runner: TimerRunner
     private let jobs: DailyJobs
+    private let digests: DigestEffect
     private let time: any TimeSource
     private let logger: Logger
 
-    init(_ process: ProcessPart, store: StorePart, api: APIPart) {
+    init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema) {
         let logger = process.logger
         (time, self.logger) = (process.time, logger)
         jobs = DailyJobs(environment: store.environment, jobs: process.settings.daily.jobs)
@@ -22,7 +23,20 @@ struct TimerPart: Sendable {
                 ]
             )
         }
-        runner = TimerRunner(environment: store.environment, effects: [scheduled, jobs]) { timer, error in
+        let rights = PushRights(topics: schema.topics, messages: schema.messages)
+        digests = DigestEffect(
+            environment: store.environment,
+            messages: api.services.messages,
+            rights: rights,
+            cron: "0 \(process.settings.daily.digestHour) * * *"
+        )
+        let quietEnd = QuietEndEffect(
+            environment: store.environment,
+            rights: rights,
+            pushes: api.services.directPushes
+        )
+        let effects: [any TimerEffect] = [scheduled, jobs, digests, quietEnd]
+        runner = TimerRunner(environment: store.environment, effects: effects) { timer, error in
             logger.error(
                 "a timer could not be fired; trying again",
                 metadata: [
@@ -38,6 +52,7 @@ struct TimerPart: Sendable {
         while !Task.isCancelled {
             do throws(ServiceError) {
                 try await jobs.prepare()
+                try await digests.prepare()
                 break
             } catch {
                 logger.debug("the daily jobs cannot be set yet", metadata: ["reason": "\(error)"])

@@ -34,6 +34,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("user_facts", by: "user_id"),
         MovedTable("timers", by: "kind", "subject"),
         MovedTable("scheduled_messages", by: "id"),
+        MovedTable("user_settings", by: "user_id"),
     ]
 
     /// Tables that speak of this database alone.

@@ -9,8 +9,10 @@ private enum SQL {
         """
     }
     static let one = "SELECT \(columns) FROM timers WHERE kind = $1 AND subject = $2"
+    private static let insert = "INSERT INTO timers (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    static let setUnlessThere = insert + " ON CONFLICT (kind, subject) DO NOTHING"
     static let set = """
-        INSERT INTO timers (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        \(insert)
         ON CONFLICT (kind, subject) DO UPDATE SET due_at = excluded.due_at, generation = excluded.generation,
             payload = excluded.payload, attempts = excluded.attempts, failed_at = excluded.failed_at,
             error = excluded.error
@@ -45,13 +47,11 @@ extension SQLReading {
 
 extension SQLWriter {
     func set(_ timer: TimerEntry) throws(StoreError) {
-        try connection.run(
-            SQL.set,
-            [
-                .text(timer.kind.rawValue), .text(timer.subject), SQLValue(timer.dueAt), .int(timer.generation),
-                .text(timer.payload), .int(Int64(timer.attempts)), SQLValue(timer.failedAt), SQLValue(timer.error),
-            ]
-        )
+        try connection.run(SQL.set, timer.values)
+    }
+
+    func setUnlessThere(_ timer: TimerEntry) throws(StoreError) {
+        try connection.run(SQL.setUnlessThere, timer.values)
     }
 
     func claim(_ timer: TimerEntry) throws(StoreError) -> Bool {
@@ -73,6 +73,14 @@ extension SQLWriter {
 }
 
 extension TimerEntry {
+    /// The values of a row.
+    fileprivate var values: [SQLValue] {
+        [
+            .text(kind.rawValue), .text(subject), SQLValue(dueAt), .int(generation), .text(payload),
+            .int(Int64(attempts)), SQLValue(failedAt), SQLValue(error),
+        ]
+    }
+
     /// What a row must still have to be this one.
     fileprivate var standing: [SQLValue] {
         [.text(kind.rawValue), .text(subject), .int(generation), SQLValue(dueAt)]
