@@ -47,12 +47,11 @@ package final class ResponseExecutor: Sendable {
         ServerInfoResolvers.register(in: &map)
         ReadStateResolvers.register(in: &map)
         DirectPushResolvers(schema: schema).register(in: &map)
+        ScheduledMessageResolvers.register(in: &map)
+        UserSettingsResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
-                guard let coerced = AWSScalars.coerced(value, as: scalar) else {
-                    throw CoercionError("Expected \(AWSScalars.expectation(of: scalar)).")
-                }
-                return coerced
+                try AWSScalars.checked(value, as: scalar)
             }
         }
         executable = try ExecutableSchema(schema: schema.schema, resolvers: map)

@@ -18,9 +18,9 @@ package struct Timestamp: Hashable, Sendable, Comparable {
 
     /// `YYYY-MM-DDThh:mm:ss.sssZ`, always three fraction digits (AppSync's own timestamps).
     package var iso8601: String {
-        let days = Self.floorDivide(milliseconds, 86_400_000)
+        let days = CivilDate.floorDivide(milliseconds, 86_400_000)
         let inDay = milliseconds - days * 86_400_000
-        let (year, month, day) = Self.civil(fromDays: days)
+        let (year, month, day) = CivilDate.civil(fromDays: days)
         guard (0...9999).contains(year) else { return Self.longISO8601(year, month, day, inDay) }
         // Digit by digit, for every message is given its time as a text.
         return String(unsafeUninitializedCapacity: 24) { buffer in
@@ -55,25 +55,6 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     private static func padded(_ value: Int64, to width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
-
-    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-        let quotient = value / divisor
-        return value % divisor < 0 ? quotient - 1 : quotient
-    }
-
-    /// Days since the epoch to a date of the proleptic Gregorian calendar,
-    /// counting years from 1 March.
-    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 }
 

@@ -26,6 +26,7 @@ package final class Application: Sendable {
     /// nil where the database is this node's alone.
     private let cluster: Cluster?
     private let upkeep: UpkeepPart
+    private let timers: TimerPart
     private let front: FrontPart
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
@@ -47,6 +48,7 @@ package final class Application: Sendable {
         api = APIPart(process, store: store, push: push, declarations: declarations)
         cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
         upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
+        timers = TimerPart(process, store: store, api: api, schema: schema)
         front = FrontPart(
             process,
             store: store,
@@ -69,6 +71,7 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
+        let timers = timers
         await withDiscardingTaskGroup { group in
             group.addTask { await store.prepare() }
             group.addTask { await access.revocations.run() }
@@ -78,6 +81,7 @@ package final class Application: Sendable {
             group.addTask { await push.webhooks.run() }
             group.addTask { await store.measure() }
             group.addTask { await upkeep.run() }
+            group.addTask { await timers.run() }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }

@@ -28,7 +28,7 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Client",
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
-                    ExplainCommand.self, RedriveCommand.self, ClientCommand.self,
+                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self, ClientCommand.self,
                 ]
             ),
             CommandGroup(

@@ -18,6 +18,7 @@ final class APIHarness: Sendable {
     let revoked = RevocationList()
     let time = SteppingTime()
     let environment: ServiceEnvironment
+    let services: Services
     let merges: MergeLog
     private let feeding = Mutex<Task<Void, Never>?>(nil)
     private let measuring = Mutex<Task<Void, Never>?>(nil)
@@ -49,7 +50,7 @@ final class APIHarness: Sendable {
         let listeners = DeliveryListeners()
         var limits = limits
         limits.clientIDs = clientIDs
-        environment = ServiceEnvironment(
+        var environment = ServiceEnvironment(
             store: store,
             time: time,
             identifiers: identifiers,
@@ -59,17 +60,20 @@ final class APIHarness: Sendable {
             deliveryListeners: listeners,
             storage: OwnerStorage(bytes: storageBytes, time: time)
         )
+        environment.zones = TestZones()
+        self.environment = environment
         if let storage = environment.storage {
             let (store, tables) = (store, schema.models.map(\.table))
             measuring.withLock { $0 = Task { await storage.run(store, tables: tables) { Issue.record($0) } } }
         }
         let sealer = PlainSealer()
-        let services = Services(
+        services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
             categories: CategoryReading.shipped.categories
         ) { "ref \($0)" }
+        self.services = services
         let executor = try ResponseExecutor(
             schema: schema,
             sealer: sealer,
@@ -282,6 +286,24 @@ final class CountingIdentifiers: IdentifierSource, Sendable {
     }
 
     func randomUnit() -> Double { 0.5 }
+}
+
+/// Berlin's clocks and UTC's.
+struct TestZones: ZoneSource {
+    func zone(named name: String) -> ZoneRules? {
+        switch name {
+        case "UTC": .utc
+        case "Europe/Berlin": ZoneRules(tzif: Self.file("CET-1CEST,M3.5.0,M10.5.0/3"))
+        default: nil
+        }
+    }
+
+    /// A zone's file that says only what follows from 1970 on.
+    private static func file(_ tail: String) -> [UInt8] {
+        let header = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15 + 19) + [1, 0, 0, 0, 4]
+        let whole = header + [UInt8](repeating: 0, count: 6) + Array("UTC\0".utf8)
+        return whole + whole + Array("\n\(tail)\n".utf8)
+    }
 }
 
 /// A seal that any change breaks: the scope's and text's hash stand beside the bytes.

@@ -29,6 +29,10 @@ package enum APIObject: Sendable {
     indirect case receipt(DirectPushService.Receipt)
     indirect case readState([ReadMark])
     indirect case readMark(ReadMark)
+    indirect case scheduledMessage(ScheduledMessage)
+    indirect case settings(UserSettings)
+    indirect case hours(WeeklyHours)
+    indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -94,6 +98,10 @@ package final class Services: Sendable {
     package let directPushes: DirectPushService
     /// How far people have read.
     package let readMarks: ReadMarkService
+    /// What people want of their own pushes.
+    package let userSettings: UserSettingsService
+    /// Messages that are made later.
+    package let scheduledMessages: ScheduledMessageService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -136,6 +144,14 @@ package final class Services: Sendable {
         )
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
+        userSettings = UserSettingsService(environment: environment)
+        let content = ScheduledContent(schema)
+        scheduledMessages = ScheduledMessageService(
+            environment: environment,
+            messages: messages,
+            rights: rights,
+            content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
+        )
         self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer

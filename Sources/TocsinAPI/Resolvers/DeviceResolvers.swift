@@ -57,7 +57,13 @@ enum DeviceResolvers {
         map.service("Mutation.subscribeToTopic") { invocation throws(ServiceError) in
             let (context, topic) = (invocation.context, TopicID(invocation.text("topicId")))
             let push = invocation.arguments["push"]?.boolValue ?? true
-            let membership = try await context.services.memberships.join(topic, push: push, caller: context.caller)
+            let membership = try await context.services.memberships.join(
+                topic,
+                push: push,
+                delivery: invocation.arguments["delivery"]?.stringValue.flatMap(MembershipDelivery.init(rawValue:)),
+                minPriority: invocation.arguments["minPriority"]?.intValue,
+                caller: context.caller
+            )
             return .object(.membership(membership))
         }
         map.service("Mutation.unsubscribeFromTopic") { invocation throws(ServiceError) in
@@ -130,6 +136,8 @@ enum DeviceResolvers {
         map.membership("userId") { $1.string($0.userID.text) }
         map.membership("push") { $1.bool($0.push) }
         map.membership("createdAt") { $1.string($0.createdAt.iso8601) }
+        map.membership("delivery") { $1.string($0.delivery.rawValue) }
+        map.membership("minPriority") { $1.int($0.minPriority) }
     }
 
     private static func registerMe(in map: inout ResolverMap<APIObject, RequestContext>) {

@@ -90,6 +90,10 @@ extension DeliveryFacts {
         let attempts = "after \(delivery.attempts) attempt\(delivery.attempts == 1 ? "" : "s")"
         let next = delivery.nextAttemptAt.map { ", next at \($0.iso8601)" } ?? ""
         switch delivery.status {
+        case .accepted where delivery.reason == .inSummary:
+            return gate(device, true, "A summary told of it at \(delivery.updatedAt.iso8601)\(reason).")
+        case .waiting where delivery.reason == .quietHours:
+            return gate(device, nil, "It waits for the end of the user's quiet\(reason)\(next).")
         case .accepted:
             let id = delivery.providerID.map { " as \($0)" } ?? ""
             return gate(device, true, "The provider accepted it at \(delivery.updatedAt.iso8601)\(id), \(attempts).")

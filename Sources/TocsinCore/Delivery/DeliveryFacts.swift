@@ -140,6 +140,7 @@ package struct DeliveryFacts: Sendable {
     private var topicPushGate: Gate? {
         guard let membership else { return nil }
         guard !membership.push else {
+            if let gate = wishGate(membership) { return gate }
             return Gate(name: .topicPush, passed: true, sentence: "The user wants pushes of this topic.")
         }
         return Gate(
@@ -147,6 +148,23 @@ package struct DeliveryFacts: Sendable {
             passed: false,
             sentence: "The user has muted the topic (\(DeliveryReason.topicMuted.rawValue)).",
             advice: "Call subscribeToTopic(push: true) as this user."
+        )
+    }
+
+    /// What the member wants in place of each push.
+    private func wishGate(_ membership: Membership) -> Gate? {
+        guard case .leaveOut(let reason)? = membership.wish(about: message["priority"].int ?? 3) else { return nil }
+        let sentence =
+            switch membership.delivery {
+            case .feed: "The user reads the topic in the feed alone"
+            case .digest: "The user's digest tells of the topic"
+            case .now: "The user wants pushes of priority \(membership.minPriority) and above"
+            }
+        return Gate(
+            name: .topicPush,
+            passed: false,
+            sentence: sentence + " (\(reason.rawValue)).",
+            advice: "Call subscribeToTopic(delivery: NOW, minPriority: 1) as this user."
         )
     }
 

@@ -37,6 +37,16 @@ extension DeliveryReason {
     package static let notificationsOff: Self = "NOTIFICATIONS_OFF"
     /// The member wants no pushes of this topic.
     package static let topicMuted: Self = "TOPIC_MUTED"
+    /// It is quiet where the device's owner is: the push waits, or stays in the feed.
+    package static let quietHours: Self = "QUIET_HOURS"
+    /// A summary told of it when the quiet was over.
+    package static let inSummary: Self = "IN_SUMMARY"
+    /// The member reads the topic in the feed alone.
+    package static let feedOnly: Self = "FEED_ONLY"
+    /// The member's digest tells of it.
+    package static let inDigest: Self = "IN_DIGEST"
+    /// The member wants pushes of a higher priority alone.
+    package static let belowPriority: Self = "BELOW_PRIORITY"
     /// The member had no active device when the message was committed.
     package static let noDevice: Self = "NO_DEVICE"
     /// The device has not been heard of for longer than the server's settings allow.

@@ -53,6 +53,9 @@ package struct Device: Sendable, Hashable {
     /// Whether its owner may read what it was read for; judged by the outbox,
     /// never saved with the device.
     package var mayReceive = true
+    /// What its owner wants of the push it was read for, where that is not to be sent at once; judged
+    /// by the outbox, never saved with the device.
+    package var wish: PushWish?
     /// How many messages its owner has not read, as of when it was read for a push;
     /// nil where nobody counts.
     package var unread: Int64?
@@ -119,8 +122,12 @@ package struct Membership: Sendable, Hashable {
     package var push: Bool
     /// When the membership began; later memberships get no older messages pushed.
     package var createdAt: Timestamp
+    /// How the member gets the topic's messages.
+    package var delivery = MembershipDelivery.now
+    /// Messages of a lower priority are not pushed to the member.
+    package var minPriority: Int64 = 1
 
-    /// A membership from its stored values.
+    /// A membership that gets each message at once.
     package init(topicID: TopicID, userID: UserID, push: Bool, createdAt: Timestamp) {
         self.topicID = topicID
         self.userID = userID

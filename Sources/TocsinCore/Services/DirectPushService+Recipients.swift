@@ -86,7 +86,7 @@ extension DirectPushService {
     }
 
     /// A row that waits.
-    private func row(
+    func row(
         of message: MessageID,
         to device: DeviceID,
         _ platform: PushPlatform?,

@@ -218,3 +218,34 @@ package struct DirectPushService: Sendable {
         return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
     }
 }
+
+extension DirectPushService {
+    /// Writes a push of the server's own to some of a person's devices, as if they had sent it.
+    func push(
+        _ input: RecordInput,
+        to devices: [DeviceID: PushPlatform],
+        of owner: Identity,
+        at now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> MessageID {
+        let topic = Self.topicID(of: owner)
+        var input = input
+        input["topicId"] = .text(topic.text)
+        let id = environment.identifiers.makeID()
+        var record = RecordFactory(model: messages).make(input, id: id, caller: owner, at: now)
+        for (name, value) in MessageService.defaults where record[name].isNull { record[name] = value }
+        let held = try writer.hold([topic], of: topics, feedsOf: record.owner.map { [$0] } ?? [])
+        try prepareTopic(topic, held.topics[topic]?.record, owner, now, writer)
+        let created = NewMessages([record])
+        try writer.create(created)
+        let deliveries = devices.map { row(of: MessageID(id), to: $0.key, $0.value, now) }
+        try writer.save(deliveries)
+        try writer.awaitAnswers()
+        for delivery in deliveries { writer.note(.deliveryChanged(delivery)) }
+        var request = WebhookOccurrence.PushRequest(created.records[0])
+        request.userID = owner.userID
+        try environment.raise(.pushRequested(request), writer)
+        writer.note(.outboxFilled)
+        return MessageID(id)
+    }
+}

@@ -24,6 +24,8 @@ package struct ServiceEnvironment: Sendable {
     package var deliveryListeners: DeliveryListeners?
     /// Nil: owners may store any amount.
     package var storage: OwnerStorage?
+    /// The rules of time zones; UTC's alone until they are set.
+    package var zones: any ZoneSource = UTCAlone()
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.

@@ -12,12 +12,18 @@ package struct MembershipService: Sendable {
 
     /// Makes the caller a member of a topic that they may read.
     ///
-    /// Without push, deliveries to their devices are skipped, waiting ones included.
+    /// Without push, deliveries to their devices are skipped, waiting ones included. What is not
+    /// given of `delivery` and `minPriority` stays as it was.
     package func join(
         _ topicID: TopicID,
         push: Bool = true,
+        delivery: MembershipDelivery? = nil,
+        minPriority: Int64? = nil,
         caller: Identity
     ) async throws(ServiceError) -> Membership {
+        guard (1...5).contains(minPriority ?? 1) else {
+            throw .badInput("minPriority must be 1 to 5; it is \(minPriority ?? 1).")
+        }
         let visible = try readableTopics(caller)
         let (topics, time) = (topics, environment.time)
         let facts = UserFacts(of: caller, naming: rights.claims, at: time.now())
@@ -25,13 +31,20 @@ package struct MembershipService: Sendable {
             let topic = try writer.records(topics, ids: [topicID.text], where: visible).first
             guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
             let old = try writer.membership(of: caller.userID, in: topicID)
-            let membership = Membership(
+            var membership = Membership(
                 topicID: topicID,
                 userID: caller.userID,
                 push: push,
                 createdAt: old?.createdAt ?? environment.changeTime()
             )
+            membership.delivery = delivery ?? old?.delivery ?? .now
+            membership.minPriority = minPriority ?? old?.minPriority ?? 1
             try writer.save(membership)
+            if membership.delivery == .digest, old?.delivery != .digest {
+                // The first digest tells of what comes from now on.
+                let last = try writer.feedBounds(of: topicID)?.last ?? 0
+                try writer.setDigestNumber(last, of: caller.userID, in: topicID)
+            }
             if let facts { try writer.save(facts) }
             if !push {
                 try writer.settleDeliveries(

@@ -65,9 +65,9 @@ package struct MessageService: Sendable {
     }
 
     /// The message to be created, with all checks done that need nothing from the store.
-    private func draft(
+    func draft(
         _ input: RecordInput,
-        condition: Predicate,
+        condition: Predicate = .always,
         caller: Identity
     ) throws(ServiceError) -> MessageDraft {
         guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),

@@ -3,6 +3,10 @@ package enum WebhookEventType: String, Sendable, Hashable, CaseIterable {
     case registerPushToken = "register_push_token"
     case unregisterPushToken = "unregister_push_token"
     case sendPushNotification = "send_push_notification"
+    case scheduleDue = "schedule.due"
+
+    /// What a webhook is told of that names no events: a schedule's only when it asks for them.
+    package static let ofUnnamed = Set(allCases).subtracting([.scheduleDue])
 }
 
 /// Something that webhooks tell of, as it happens.
@@ -14,6 +18,31 @@ package enum WebhookOccurrence: Sendable, Hashable {
     case unregistered(Device, reason: DeliveryReason)
     /// A push was asked for; whom it reaches is found out later.
     case pushRequested(PushRequest)
+
+    /// A time of a schedule has come.
+    case scheduleDue(ScheduleDue)
+
+    /// A time that has come.
+    package struct ScheduleDue: Sendable, Hashable {
+        /// The schedule.
+        package var id: String
+        /// What its owner calls it.
+        package var name: String?
+        /// Whose it is; nil: the server's.
+        package var owner: String?
+        /// The time that has come, which may be earlier than the event.
+        package var dueAt: Timestamp
+        /// How many times after it came while nothing ran, and are not told of.
+        package var missed: Int
+        /// Who is told; nil: all who listen.
+        package var webhook: String?
+
+        /// A time of a schedule.
+        package init(id: String, name: String?, owner: String?, dueAt: Timestamp, missed: Int, webhook: String?) {
+            (self.id, self.name, self.owner) = (id, name, owner)
+            (self.dueAt, self.missed, self.webhook) = (dueAt, missed, webhook)
+        }
+    }
 
     /// What was asked for; never its texts.
     package struct PushRequest: Sendable, Hashable {
@@ -93,6 +122,8 @@ package typealias WebhookEventID = Identifier<WebhookEventKind>
 package protocol WebhookRaising: Sendable {
     /// The rows of an occurrence: one for each webhook that wants it.
     func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent]
+    /// The names of those that are told of events of a type.
+    func listeners(to type: WebhookEventType) -> [String]
 }
 
 extension ServiceEnvironment {

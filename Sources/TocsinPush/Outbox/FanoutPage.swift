@@ -142,7 +142,8 @@ extension FanoutPage {
         let now = context.time.now()
         let users = Set(found.flatMap { $0.devices.filter(\.isActive).map(\.userID) })
         guard !users.isEmpty else { return found }
-        var judge = try PushJudge(of: users, by: context.rights, reader, now: now)
+        let topics = Set(found.compactMap { $0.job.subject.map { TopicID($0.topic.id) } })
+        var judge = try PushJudge(of: users, in: topics, context, reader)
         guard judge.isNeeded else { return found }
         let stale = found.filter { $0.job.subject?.isStale(at: now) == true }.map(\.job.fanout.messageID)
         let renewed = try OutboxClaim.subjects(of: Set(stale), context, reader)
@@ -289,6 +290,7 @@ extension FanoutPage {
             let deliveries = record.written.map(\.delivery) + open.map(\.1) + others
             if !deliveries.isEmpty { try writer.save(deliveries) }
             if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }
+            try OutcomeRecorder.setQuietEnds(of: record.written, writer)
             // Last: it may end rows of this very page, and says so.
             try OutcomeRecorder.endOthers(of: record.written, writer)
             return record

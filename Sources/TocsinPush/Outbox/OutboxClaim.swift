@@ -113,7 +113,8 @@ struct OutboxClaim: Sendable {
     ) throws(StoreError) -> [Retry] {
         guard !retries.isEmpty else { return [] }
         let users = Set(retries.map(\.device.userID))
-        var judge = try PushJudge(of: users, by: context.rights, reader, now: context.time.now())
+        let topics = Set(found.values.compactMap { $0.subject.map { TopicID($0.topic.id) } })
+        var judge = try PushJudge(of: users, in: topics, context, reader)
         guard judge.isNeeded else { return retries }
         return retries.map { retry in
             guard let subject = found[retry.delivery.messageID]?.subject else { return retry }

@@ -8,6 +8,8 @@ struct OutboxContext: Sendable {
     let topics: ModelType
     /// Who may have a push.
     let rights: PushRights
+    /// By whose rules people's quiet hours go.
+    let zones: any ZoneSource
     let content: PushContent
     let time: any TimeSource
     let identifiers: any IdentifierSource

@@ -37,6 +37,7 @@ package final class OutboxWorker: Sendable {
                 messages: messages,
                 requiresSignIn: environment.pushesRequireSignIn
             ),
+            zones: environment.zones,
             content: content,
             time: environment.time,
             identifiers: environment.identifiers,

@@ -105,6 +105,13 @@ struct OutcomeRecorder: Sendable {
         }
     }
 
+    /// Sees to it that what is held is let go; runs inside a write, with the rows.
+    static func setQuietEnds(of rows: [SettledEntry], _ writer: any StoreWriter) throws(StoreError) {
+        var ends: [String: TimerEntry] = [:]
+        for timer in rows.compactMap(\.quietEnd) { ends[timer.subject] = timer }
+        for timer in ends.values.sorted(by: { $0.subject < $1.subject }) { try writer.setUnlessThere(timer) }
+    }
+
     /// Ends what else waits for retired devices; runs inside a write, after the rows are written.
     static func endOthers(of rows: [SettledEntry], _ writer: any StoreWriter) throws(StoreError) {
         for row in rows {
@@ -148,6 +155,7 @@ struct OutcomeRecorder: Sendable {
                 if settings.wantsNotes { writer.note(.deliveryChanged(first.delivery)) }
                 ours.append(first)
             }
+            try Self.setQuietEnds(of: ours, writer)
             try Self.endOthers(of: ours, writer)
             var areRenewed: [Bool] = []
             for renewal in renewals { areRenewed.append(try writer.record(renewal, heldUntil: lease)) }

@@ -9,6 +9,9 @@ struct OutcomeRules: Sendable {
     /// When the pushes were handed over; a device registered later is innocent.
     let sentAt: Timestamp
 
+    /// What is held is looked at again so long after the quiet, in case nobody has let it go.
+    private static let quietGraceSeconds = 15.0
+
     /// An entry, what became of it, and when it is not to be sent any more.
     struct Case: Sendable {
         var entry: OutboxEntry
@@ -52,6 +55,10 @@ struct OutcomeRules: Sendable {
         switch settled.fate {
         case .held(let until, let reason):
             row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)
+        case .quiet(let end):
+            let later = end.adding(seconds: Self.quietGraceSeconds)
+            row.delivery = waiting(delivery, until: later, reason: .quietHours, nil)
+            row.quietEnd = TimerEntry(kind: .quietEnd, subject: settled.entry.device.userID.text, dueAt: end)
         case .abandoned:
             row.delivery = waiting(delivery, until: now, reason: delivery.reason, settled.deadline)
         case .ended(let reason):
@@ -200,7 +207,7 @@ extension OutcomeRules {
                 guard let until = row.delivery.nextAttemptAt else { continue }
                 breakers.hold(one.entry.device.id, DeviceBackoff.Hold(until: until, reason: retry.reason), now: now)
             case .result(.accepted): released.append(one.entry.device.id)
-            case .result, .held, .ended, .expired, .abandoned: continue
+            case .result, .held, .quiet, .ended, .expired, .abandoned: continue
             }
         }
         breakers.release(released)

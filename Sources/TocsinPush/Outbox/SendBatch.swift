@@ -146,6 +146,13 @@ struct SendBatch: Sendable {
             if let reason = cancellation ?? wish(against: entry.device, context, now) {
                 return .result(.skipped(reason: reason))
             }
+            switch entry.device.wish {
+            case .leaveOut(let reason)?: return .result(.skipped(reason: reason))
+            case .hold(let end)?: return .quiet(until: end)
+            // The quiet is over, and what ends it has not looked yet.
+            case nil where entry.delivery.reason == .quietHours: return .quiet(until: now)
+            case nil: break
+            }
             guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
             guard entry.lane != nil else {
                 return .result(.skipped(reason: context.providers.obstacle(to: entry.device)))
@@ -244,6 +251,8 @@ enum EntryFate: Sendable, Hashable {
     ///
     /// The reason is the ledger's, if it has a new one.
     case held(until: Timestamp, reason: DeliveryReason? = nil)
+    /// Not sent while it is quiet where the device's owner is: what ends the quiet lets it go.
+    case quiet(until: Timestamp)
     /// The message, the topic or the device is gone.
     case ended(reason: DeliveryReason)
     case expired
@@ -269,6 +278,8 @@ struct SettledEntry: Sendable {
     var learnedEnvironment: PushEnvironment?
     /// Deliveries whose devices were retired earlier for what is the configuration's fault.
     var restored: [Delivery] = []
+    /// What lets it go, where it is held for a quiet.
+    var quietEnd: TimerEntry?
 
     /// Whether writing it touches more than the delivery's own row.
     var changesDevices: Bool { retirement != nil || learnedEnvironment != nil || !restored.isEmpty }

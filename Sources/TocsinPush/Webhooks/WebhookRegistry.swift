@@ -17,7 +17,9 @@ package struct WebhookRegistry: WebhookRaising {
     /// One event, with its body, for each webhook that wants to know of the occurrence.
     package func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent] {
         let type = Self.type(of: occurrence)
-        return webhooks.filter { $0.types.contains(type) }.map { webhook in
+        var only: String?
+        if case .scheduleDue(let due) = occurrence { only = due.webhook }
+        return webhooks.filter { $0.types.contains(type) && (only == nil || only == $0.name) }.map { webhook in
             let body: JSONValue = [
                 "type": .string(type.rawValue), "timestamp": .string(moment.iso8601),
                 "data": .object(Self.data(of: occurrence, includesTokens: webhook.includesTokens)),
@@ -32,11 +34,17 @@ package struct WebhookRegistry: WebhookRaising {
         }
     }
 
+    /// The names of the webhooks that want to know of a type.
+    package func listeners(to type: WebhookEventType) -> [String] {
+        webhooks.filter { $0.types.contains(type) }.map(\.name)
+    }
+
     private static func type(of occurrence: WebhookOccurrence) -> WebhookEventType {
         switch occurrence {
         case .registered: .registerPushToken
         case .unregistered: .unregisterPushToken
         case .pushRequested: .sendPushNotification
+        case .scheduleDue: .scheduleDue
         }
     }
 
@@ -56,6 +64,13 @@ package struct WebhookRegistry: WebhookRaising {
             if let number = request.number { data["number"] = .int(number) }
             if let priority = request.priority { data["priority"] = .int(priority) }
             if let count = request.tokenCount { data["tokenCount"] = .int(Int64(count)) }
+            return data
+        case .scheduleDue(let due):
+            var data: JSONObject = [
+                "id": .string(due.id), "name": .string(due.name ?? due.id), "dueAt": .string(due.dueAt.iso8601),
+                "missed": .int(Int64(due.missed)),
+            ]
+            if let owner = due.owner { data["owner"] = .string(owner) }
             return data
         }
     }

@@ -10,7 +10,7 @@ package enum SettingTable {
     package static let groups: [Group] = [
         ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
-        ("Identities, versions and sync", models), ("Database and retention", database),
+        ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits),
     ]

@@ -31,9 +31,23 @@ package struct Settings: Sendable, Hashable {
     package var retention = MessageRetention()
     /// How versions are resolved, and how long deleted records are kept.
     package var models = ModelSettings()
+    /// When the daily jobs come, in UTC.
+    package var daily = Daily()
 
     /// The defaults.
     package init() {}
+
+    /// When the daily jobs come, in UTC.
+    package struct Daily: Sendable, Hashable {
+        /// The hour of `task-reminder`.
+        package var taskReminderHour = 20
+        /// The minute of `task-reminder`.
+        package var taskReminderMinute = 0
+        /// The hour of `overdue-reminder`.
+        package var overdueReminderHour = 9
+        /// The hour of the digest of those who have said no time.
+        package var digestHour = 11
+    }
 
     /// The server itself.
     package struct Server: Sendable, Hashable {
@@ -63,6 +77,8 @@ package struct Settings: Sendable, Hashable {
         package var trustedDocumentsPath: String?
         /// What these are for: `off`, `allow` or `only`.
         package var trustedMode = "off"
+        /// A folder of time zone data; nil: the system's.
+        package var zonesPath: String?
         /// A file with routes of one's own, added to those that ship.
         package var routesPath: String?
         /// A file with the categories of notifications; nil: those that ship.

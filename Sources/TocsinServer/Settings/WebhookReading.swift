@@ -118,7 +118,7 @@ struct WebhookReading {
 
     private mutating func eventTypes(_ value: JSONValue?, _ location: String) -> Set<WebhookEventType>? {
         let known = WebhookEventType.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let value else { return Set(WebhookEventType.allCases) }
+        guard let value else { return WebhookEventType.ofUnnamed }
         let names = value.arrayValue?.map(\.stringValue) ?? [value.stringValue]
         let types = names.map { $0.flatMap(WebhookEventType.init(rawValue:)) }
         guard !types.isEmpty, types.allSatisfy({ $0 != nil }) else {

@@ -32,6 +32,9 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("api_keys", by: "id"),
         MovedTable("muted_users", by: "user_id"),
         MovedTable("user_facts", by: "user_id"),
+        MovedTable("timers", by: "kind", "subject"),
+        MovedTable("scheduled_messages", by: "id"),
+        MovedTable("user_settings", by: "user_id"),
     ]
 
     /// Tables that speak of this database alone.

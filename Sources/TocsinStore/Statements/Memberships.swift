@@ -1,35 +1,40 @@
 import TocsinCore
 
 private enum SQL {
-    static let ofUser =
-        "SELECT topic_id, user_id, push, created_at FROM memberships WHERE user_id = $1 ORDER BY topic_id"
-    static let one = "SELECT topic_id, user_id, push, created_at FROM memberships WHERE topic_id = $1 AND user_id = $2"
+    private static let columns = "topic_id, user_id, push, created_at, delivery, min_priority"
+    static let ofUser = "SELECT \(columns) FROM memberships WHERE user_id = $1 ORDER BY topic_id"
+    static let one = "SELECT \(columns) FROM memberships WHERE topic_id = $1 AND user_id = $2"
     static let ofTopic = """
-        SELECT topic_id, user_id, push, created_at FROM memberships WHERE topic_id = $1 AND user_id > $2
+        SELECT \(columns) FROM memberships WHERE topic_id = $1 AND user_id > $2
         ORDER BY user_id LIMIT $3
         """
     static let save = """
-        INSERT INTO memberships (topic_id, user_id, push, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (topic_id, user_id) DO UPDATE SET push = excluded.push, created_at = excluded.created_at
+        INSERT INTO memberships (\(columns)) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (topic_id, user_id) DO UPDATE SET push = excluded.push, created_at = excluded.created_at,
+            delivery = excluded.delivery, min_priority = excluded.min_priority
         """
     static let remove = "DELETE FROM memberships WHERE topic_id = $1 AND user_id = $2"
 }
 
 extension SQLReading {
     func memberships(of user: UserID) throws(StoreError) -> [Membership] {
-        try connection.all(SQL.ofUser, [.text(user.text)], Membership.init)
+        try connection.all(SQL.ofUser, [.text(user.text)], Membership.init(withWishes:))
     }
 
     func members(of topic: TopicID, after user: UserID?, limit: Int) throws(StoreError) -> [Membership] {
         try connection.all(
             SQL.ofTopic,
             [.text(topic.text), .text(user?.text ?? ""), .int(Int64(limit))],
-            Membership.init
+            Membership.init(withWishes:)
         )
     }
 
     func membership(of user: UserID, in topic: TopicID) throws(StoreError) -> Membership? {
-        try connection.first(SQL.one + lock("memberships"), [.text(topic.text), .text(user.text)], Membership.init)
+        try connection.first(
+            SQL.one + lock("memberships"),
+            [.text(topic.text), .text(user.text)],
+            Membership.init(withWishes:)
+        )
     }
 }
 
@@ -40,6 +45,8 @@ extension SQLWriter {
             [
                 .text(membership.topicID.text), .text(membership.userID.text), SQLValue(membership.push),
                 SQLValue(membership.createdAt),
+                SQLValue(membership.delivery == .now ? nil : membership.delivery.rawValue),
+                membership.minPriority == 1 ? .null : .int(membership.minPriority),
             ]
         )
         try beginCounting(membership)
@@ -52,12 +59,15 @@ extension SQLWriter {
 }
 
 extension Membership {
-    fileprivate init(_ row: any SQLRow) {
+    /// Reads a row with its wishes at the end.
+    init(withWishes row: any SQLRow) {
         self.init(
             topicID: TopicID(row.text(0)),
             userID: UserID(row.text(1)),
             push: row.int(2) != 0,
             createdAt: row.moment(3)
         )
+        delivery = row.optionalText(4).flatMap(MembershipDelivery.init(rawValue:)) ?? .now
+        minPriority = row.isNull(5) ? 1 : row.int(5)
     }
 }

@@ -1,5 +1,3 @@
-import TocsinCore
-
 extension Timestamp {
     /// Reads an `AWSDateTime`: `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or
     /// an offset `±hh:mm[:ss]`.
@@ -17,12 +15,12 @@ extension Timestamp {
             if reader.skip(".") { fraction = reader.fractionInMilliseconds() }
         }
         guard let offset = reader.offsetSeconds(), reader.isAtEnd else { return nil }
-        let days = Self.days(year: year, month: month, day: day)
+        let days = CivilDate.days(year: year, month: month, day: day)
         self.init(milliseconds: (((days * 24 + hour) * 60 + minute) * 60 + seconds - offset) * 1000 + fraction)
     }
 
     /// Reads an HTTP date in its usual form, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
-    init?(httpDate text: String) {
+    package init?(httpDate text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let year = Int64(parts[3]),
             let month = Self.months.firstIndex(of: String(parts[2]))
@@ -31,23 +29,13 @@ extension Timestamp {
         guard time.count == 3, time.allSatisfy({ (0...60).contains($0) }), (1...31).contains(day),
             (1970...9999).contains(year)
         else { return nil }
-        let days = Self.days(year: year, month: Int64(month) + 1, day: day)
+        let days = CivilDate.days(year: year, month: Int64(month) + 1, day: day)
         self.init(milliseconds: (((days * 24 + time[0]) * 60 + time[1]) * 60 + time[2]) * 1000)
     }
 
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-
-    /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar,
-    /// counting years from 1 March.
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
 }
 
 /// Walks a date's text.

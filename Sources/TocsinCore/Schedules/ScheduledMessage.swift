@@ -1,0 +1,82 @@
+/// A message that is to be made later, once or again and again, as its owner; or an event for a
+/// webhook in its place.
+package struct ScheduledMessage: Sendable, Hashable {
+    /// Names it; part of the keys of the messages that it makes.
+    package var id: String
+    /// Whose it is.
+    package var owner: Owner
+    /// What its owner says of it, checked.
+    package var plan: Plan
+    /// Whether it goes on.
+    package var isEnabled = true
+    /// Why it does not go on, where the server has ended it.
+    package var disabledReason: String?
+    /// The message that it made last.
+    package var lastMessageID: MessageID?
+    /// When it came last, by its plan.
+    package var lastAt: Timestamp?
+    /// How many times came while nothing ran, when it came last.
+    package var missed = 0
+    /// When it comes next; nil: not again.
+    package var nextAt: Timestamp?
+    /// Grows with each change and each time that comes.
+    package var generation: Int64 = 1
+    /// When it was made.
+    package var createdAt: Timestamp
+    /// When its owner changed it last.
+    package var updatedAt: Timestamp
+
+    /// A person as they were when they wrote the schedule.
+    package struct Owner: Sendable, Hashable {
+        /// The subject of their token.
+        package var userID: UserID
+        /// The name in their token.
+        package var username: String
+        /// Who vouched for them.
+        package var provider: Identity.Provider
+
+        /// A person by what a token said.
+        package init(userID: UserID, username: String, provider: Identity.Provider) {
+            (self.userID, self.username, self.provider) = (userID, username, provider)
+        }
+
+        /// The owner text of their rows.
+        package var text: String { Identity(userID: userID, username: username).owner }
+    }
+
+    /// What is to come, and when.
+    package struct Plan: Sendable, Hashable {
+        /// What its owner calls it.
+        package var name: String?
+        /// The topic of the message.
+        package var topicID: TopicID?
+        /// The JSON of the message without its topic.
+        package var input: String?
+        /// When it comes, once.
+        package var dueAt: Timestamp?
+        /// When it comes again and again.
+        package var cron: String?
+        /// By which clocks; nil: UTC.
+        package var timeZone: String?
+        /// It does not come after this.
+        package var until: Timestamp?
+        /// Who is told in place of a message.
+        package var webhook: String?
+
+        /// A plan that says nothing.
+        package init() {}
+    }
+
+    /// A schedule that has not come yet.
+    package init(id: String, owner: Owner, plan: Plan, createdAt: Timestamp) {
+        (self.id, self.owner, self.plan) = (id, owner, plan)
+        (self.createdAt, updatedAt) = (createdAt, createdAt)
+    }
+
+    /// The timer of the next time; nil where nothing is to come.
+    package var timer: TimerEntry? {
+        guard isEnabled, let nextAt else { return nil }
+        let kind: TimerEntry.Kind = plan.cron == nil ? .message : .recurring
+        return TimerEntry(kind: kind, subject: id, dueAt: nextAt, generation: generation)
+    }
+}

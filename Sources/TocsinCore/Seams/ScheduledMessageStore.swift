@@ -1,0 +1,20 @@
+/// What a read may ask about scheduled messages.
+package protocol ScheduledMessageReading {
+    /// The scheduled message with this id, if there is one.
+    func scheduledMessage(_ id: String) throws(StoreError) -> ScheduledMessage?
+    /// A user's scheduled messages after an id, by id, at most `limit`.
+    func scheduledMessages(of user: UserID, after id: String, limit: Int) throws(StoreError) -> [ScheduledMessage]
+    /// How many scheduled messages a user has.
+    func scheduledMessageCount(of user: UserID) throws(StoreError) -> Int
+}
+
+/// How scheduled messages are written.
+package protocol ScheduledMessageWriting {
+    /// Inserts the scheduled message or replaces the one with its id.
+    func save(_ message: ScheduledMessage) throws(StoreError)
+    /// Removes the scheduled message, if it is there.
+    func removeScheduledMessage(_ id: String) throws(StoreError)
+    /// Removes the one of a user's scheduled messages that nothing follows and that came first;
+    /// false where there is none.
+    func removeOldestDoneScheduledMessage(of user: UserID) throws(StoreError) -> Bool
+}

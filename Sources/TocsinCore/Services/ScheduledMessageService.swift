@@ -1,0 +1,274 @@
+/// Scheduled messages: their owners write them, and the server makes what they say when it is due.
+package struct ScheduledMessageService: Sendable {
+    let environment: ServiceEnvironment
+    let messages: MessageService
+    let topics: ModelType
+    let rights: PushRights
+    var zones: any ZoneSource { environment.zones }
+    private let checks: InputChecks
+    /// Reads the JSON of a message without its topic; says what is wrong with it.
+    let content: @Sendable (_ json: String) throws(ServiceError) -> RecordInput
+
+    /// Scheduled messages of one user.
+    package static let maximumOfUser = 1000
+    /// Bytes of UTF-8 in a schedule's name.
+    private static let maximumNameBytes = 256
+    private static let earliestSeconds = 10.0
+    private static let latestSeconds = 365 * 86_400.0
+
+    /// - Parameter content: Reads the JSON of a message without its topic.
+    package init(
+        environment: ServiceEnvironment,
+        messages: MessageService,
+        rights: PushRights,
+        content: @escaping @Sendable (_ json: String) throws(ServiceError) -> RecordInput
+    ) {
+        (self.environment, self.messages, self.content) = (environment, messages, content)
+        topics = rights.topics
+        // Schedules go on while their owner is away.
+        self.rights = PushRights(topics: rights.topics, messages: rights.messages)
+        checks = InputChecks(limits: environment.limits)
+    }
+
+    /// Makes a scheduled message of the caller's, which may publish to its topic now.
+    ///
+    /// The same id with the same plan answers with what is stored.
+    package func create(
+        id: String?,
+        _ plan: ScheduledMessage.Plan,
+        isEnabled: Bool,
+        caller: Identity
+    ) async throws(ServiceError) -> ScheduledMessage {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        if let id { try checks.checkID(id, field: "id") }
+        let now = environment.time.now()
+        let owner = ScheduledMessage.Owner(
+            userID: caller.userID,
+            username: caller.username,
+            provider: caller.provider
+        )
+        var message = ScheduledMessage(
+            id: id ?? environment.identifiers.makeID(),
+            owner: owner,
+            plan: plan,
+            createdAt: now
+        )
+        message.isEnabled = isEnabled
+        message.nextAt = try checkedNext(plan, at: now, isNew: true)
+        let draft = try draft(of: plan, by: caller)
+        let (service, made) = (self, message)
+        return try await environment.store.writing { writer throws(StoreError) in
+            try service.insert(made, draft, by: caller, writer)
+        }
+    }
+
+    private func insert(
+        _ message: ScheduledMessage,
+        _ draft: MessageDraft?,
+        by caller: Identity,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Result<ScheduledMessage, ServiceError> {
+        if let stored = try writer.scheduledMessage(message.id) {
+            let isRepeat = stored.owner.userID == caller.userID && stored.plan == message.plan
+            return isRepeat ? .success(stored) : .failure(.conflict(nil))
+        }
+        guard try mayPublish(draft, writer.unlocked) else { return .failure(.unauthorized) }
+        if try writer.scheduledMessageCount(of: caller.userID) >= Self.maximumOfUser,
+            try !writer.removeOldestDoneScheduledMessage(of: caller.userID)
+        {
+            return .failure(
+                .limit("You have \(Self.maximumOfUser) scheduled messages; delete one before you make another.")
+            )
+        }
+        try store(message, by: caller, writer)
+        return .success(message)
+    }
+
+    /// Changes a scheduled message of the caller's: `change` gets its plan and whether it goes on.
+    ///
+    /// One that the server has ended goes on again when it is enabled.
+    package func update(
+        _ id: String,
+        caller: Identity,
+        change: @escaping @Sendable (inout ScheduledMessage) -> Void
+    ) async throws(ServiceError) -> ScheduledMessage {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let service = self
+        return try await environment.store.writing { writer throws(StoreError) in
+            let found = try writer.scheduledMessage(id)
+            guard var message = found, let before = found, message.owner.userID == caller.userID else {
+                return .failure(.unauthorized)
+            }
+            change(&message)
+            let now = service.environment.time.now()
+            do throws(ServiceError) {
+                let isNew = message.plan.dueAt != before.plan.dueAt || (message.isEnabled && !before.isEnabled)
+                message.nextAt = try service.checkedNext(message.plan, at: now, isNew: isNew)
+                if let problem = try service.refusal(of: message.plan, by: caller, writer.unlocked) { throw problem }
+            } catch {
+                return .failure(error)
+            }
+            (message.owner.username, message.owner.provider) = (caller.username, caller.provider)
+            (message.updatedAt, message.generation) = (now, message.generation + 1)
+            if message.isEnabled { message.disabledReason = nil }
+            try service.remove(before, writer)
+            try service.store(message, by: caller, writer)
+            return .success(message)
+        }
+    }
+
+    /// Removes a scheduled message of the caller's; answers what it was.
+    package func delete(_ id: String, caller: Identity) async throws(ServiceError) -> ScheduledMessage {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let service = self
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard let message = try writer.scheduledMessage(id), message.owner.userID == caller.userID else {
+                return .failure(.unauthorized)
+            }
+            try writer.removeScheduledMessage(id)
+            try service.remove(message, writer)
+            return .success(message)
+        }
+    }
+
+    /// A scheduled message of the caller's; nil when there is none with this id.
+    package func message(_ id: String, caller: Identity) async throws(ServiceError) -> ScheduledMessage? {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.scheduledMessage(id)
+        }
+        return found.flatMap { $0.owner.userID == caller.userID ? $0 : nil }
+    }
+
+    /// The caller's scheduled messages after an id, by id.
+    package func messages(
+        after id: String,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> (messages: [ScheduledMessage], hasMore: Bool) {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.scheduledMessages(of: caller.userID, after: id, limit: limit + 1)
+        }
+        return (Array(found.prefix(limit)), found.count > limit)
+    }
+
+    private func store(
+        _ message: ScheduledMessage,
+        by caller: Identity,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        try writer.save(message)
+        if let facts = UserFacts(of: caller, naming: rights.claims, at: environment.time.now()) {
+            try writer.save(facts)
+        }
+        if let timer = message.timer { try writer.set(timer) }
+    }
+
+    private func remove(_ message: ScheduledMessage, _ writer: any StoreWriter) throws(StoreError) {
+        try writer.removeTimer(.message, of: message.id)
+        try writer.removeTimer(.recurring, of: message.id)
+    }
+}
+
+// MARK: Checks
+
+extension ScheduledMessageService {
+    /// When a plan comes next, once all of it has been checked but the message.
+    ///
+    /// A one-off that is not new may lie in the past: nothing follows then.
+    private func checkedNext(
+        _ plan: ScheduledMessage.Plan,
+        at now: Timestamp,
+        isNew: Bool
+    ) throws(ServiceError) -> Timestamp? {
+        if let name = plan.name { try checks.checkText(name, field: "name", maximumBytes: Self.maximumNameBytes) }
+        if let webhook = plan.webhook {
+            let names = environment.webhooks?.listeners(to: .scheduleDue) ?? []
+            guard names.contains(webhook) else {
+                throw .badInput(
+                    "webhook \"\(webhook.prefix(64))\" does not listen to schedule.due; write "
+                        + (names.isEmpty ? "none, for no webhook does." : "one of \(names.joined(separator: ", ")).")
+                )
+            }
+        } else if plan.topicID == nil || plan.input == nil {
+            throw .badInput("Write topicId and input, the message that is to be made; or webhook.")
+        }
+        switch (plan.dueAt, plan.cron) {
+        case (let dueAt?, nil):
+            guard plan.timeZone == nil else {
+                throw .badInput("timeZone goes with cron; dueAt says its offset itself, such as Z or +02:00.")
+            }
+            if isNew { try check(dueAt, at: now) }
+            return dueAt > now ? dueAt : nil
+        case (nil, let cron?):
+            return try next(of: cron, plan, after: now)
+        case (nil, nil), (_?, _?):
+            throw .badInput("Write either dueAt, for once, or cron, for again and again.")
+        }
+    }
+
+    private func check(_ dueAt: Timestamp, at now: Timestamp) throws(ServiceError) {
+        guard dueAt >= now.adding(seconds: Self.earliestSeconds), dueAt <= now.adding(seconds: Self.latestSeconds)
+        else {
+            throw .badInput(
+                "dueAt must be 10 seconds to 365 days ahead; it is \(dueAt.iso8601), and now it is \(now.iso8601)."
+            )
+        }
+    }
+
+    private func next(
+        of cron: String,
+        _ plan: ScheduledMessage.Plan,
+        after now: Timestamp
+    ) throws(ServiceError) -> Timestamp? {
+        let line: CronLine
+        do throws(CronProblem) {
+            line = try CronLine(cron)
+        } catch {
+            throw .badInput(error.text + ".")
+        }
+        let zone = try zones.zone(ofInput: plan.timeZone, field: "timeZone")
+        guard let next = line.next(after: now, in: zone) else {
+            throw .badInput("cron \"\(cron)\" does not come in the next nine years.")
+        }
+        guard plan.until.map({ next <= $0 }) ?? true else {
+            throw .badInput("until lies before the first time, \(next.iso8601); write a later one.")
+        }
+        return next
+    }
+
+    /// The message of a plan as its owner would publish it now; nil for an event.
+    private func draft(of plan: ScheduledMessage.Plan, by caller: Identity) throws(ServiceError) -> MessageDraft? {
+        guard plan.webhook == nil, let topic = plan.topicID, let input = plan.input else { return nil }
+        return try messages.draft(try content(input).in(topic), caller: caller)
+    }
+
+    private func mayPublish(_ draft: MessageDraft?, _ reader: any StoreReader) throws(StoreError) -> Bool {
+        guard let draft else { return true }
+        let topic = try reader.records(topics, ids: [draft.topicID.text], where: .always).first
+        return topic.map(draft.mayPublish) ?? false
+    }
+
+    private func refusal(
+        of plan: ScheduledMessage.Plan,
+        by caller: Identity,
+        _ reader: any StoreReader
+    ) throws(ServiceError) -> ServiceError? {
+        let draft = try draft(of: plan, by: caller)
+        do throws(StoreError) {
+            return try mayPublish(draft, reader) ? nil : .unauthorized
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+}
+
+extension RecordInput {
+    /// The message in a topic.
+    func `in`(_ topic: TopicID) -> RecordInput {
+        var input = self
+        input["topicId"] = .text(topic.text)
+        return input
+    }
+}

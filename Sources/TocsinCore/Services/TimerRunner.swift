@@ -1,0 +1,80 @@
+/// What a kind of timer does when it is due.
+package protocol TimerEffect: Sendable {
+    /// The timers that it is asked about.
+    var kinds: Set<TimerEntry.Kind> { get }
+    /// Claims the timer and does all that it brings about, in one transaction; throws when that
+    /// cannot be written, and then nothing was.
+    ///
+    /// Locks come in the common order: feeds, topics, the subject, and the timer last.
+    func fire(_ timer: TimerEntry, now: Timestamp) async throws(ServiceError)
+}
+
+/// Fires timers that are due.
+///
+/// Every node looks; the removal of the row gives each to one of them.
+package struct TimerRunner: Sendable {
+    private let environment: ServiceEnvironment
+    private let effects: [any TimerEffect]
+    private let failed: @Sendable (TimerEntry, ServiceError) -> Void
+    private static let batch = 100
+    /// How long a timer may be late because nobody looked.
+    private static let periodSeconds = 1.0
+
+    /// - Parameter failed: Is told of each effect that could not be written; it is tried again.
+    package init(
+        environment: ServiceEnvironment,
+        effects: [any TimerEffect],
+        failed: @escaping @Sendable (TimerEntry, ServiceError) -> Void
+    ) {
+        (self.environment, self.effects, self.failed) = (environment, effects, failed)
+    }
+
+    /// Looks each second.
+    package var task: PeriodicTask {
+        PeriodicTask(everySeconds: Self.periodSeconds, failure: "timers could not be fired") {
+            () async throws(ServiceError) in
+            do throws(ServiceError) {
+                _ = try await fireDue()
+            } catch .unavailable {
+                // The store has said so; the timers wait.
+                return
+            }
+        }
+    }
+
+    /// Fires all that is due now, the oldest first; answers how many were looked at.
+    package func fireDue() async throws(ServiceError) -> Int {
+        let kinds = effects.reduce(into: Set<TimerEntry.Kind>()) { $0.formUnion($1.kinds) }
+        var total = 0
+        while !Task.isCancelled {
+            let now = environment.time.now()
+            let due = try await environment.store.reading(for: .server) { reader throws(StoreError) in
+                try reader.dueTimers(of: kinds, at: now, limit: Self.batch)
+            }
+            total += due.count
+            let areWritten = await withTaskGroup(of: Bool.self) { group in
+                for timer in due { group.addTask { await fire(timer, now) } }
+                return await group.allSatisfy { $0 }
+            }
+            guard due.count == Self.batch, areWritten else { return total }
+        }
+        return total
+    }
+
+    /// False when not even the failure could be written.
+    private func fire(_ timer: TimerEntry, _ now: Timestamp) async -> Bool {
+        guard let effect = effects.first(where: { $0.kinds.contains(timer.kind) }) else { return true }
+        do throws(ServiceError) {
+            try await effect.fire(timer, now: now)
+            return true
+        } catch {
+            if case .unavailable = error { return false }
+            failed(timer, error)
+            let next = timer.failed("\(error)", at: environment.time.now())
+            let written: ()? = try? await environment.store.write { writer throws(StoreError) in
+                try writer.record(next, of: timer)
+            }
+            return written != nil
+        }
+    }
+}

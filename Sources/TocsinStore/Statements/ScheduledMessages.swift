@@ -1,0 +1,92 @@
+import TocsinCore
+
+private enum SQL {
+    static let columns = """
+        id, user_id, username, provider, name, topic_id, input, due_at, cron, time_zone, until_at, webhook, enabled, \
+        disabled_reason, last_message_id, last_at, missed, next_at, generation, created_at, updated_at
+        """
+    static let one = "SELECT \(columns) FROM scheduled_messages WHERE id = $1"
+    static let ofUser = "SELECT \(columns) FROM scheduled_messages WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3"
+    static let count = "SELECT count(*) FROM scheduled_messages WHERE user_id = $1"
+    static let save = """
+        INSERT INTO scheduled_messages (\(columns))
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+        ON CONFLICT (id) DO UPDATE SET username = excluded.username, provider = excluded.provider,
+            name = excluded.name, topic_id = excluded.topic_id, input = excluded.input, due_at = excluded.due_at,
+            cron = excluded.cron, time_zone = excluded.time_zone, until_at = excluded.until_at,
+            webhook = excluded.webhook, enabled = excluded.enabled, disabled_reason = excluded.disabled_reason,
+            last_message_id = excluded.last_message_id, last_at = excluded.last_at, missed = excluded.missed,
+            next_at = excluded.next_at, generation = excluded.generation, updated_at = excluded.updated_at
+        """
+    static let remove = "DELETE FROM scheduled_messages WHERE id = $1"
+    static let removeOldestDone = """
+        DELETE FROM scheduled_messages WHERE id IN (
+            SELECT id FROM scheduled_messages WHERE user_id = $1 AND next_at IS NULL AND last_at IS NOT NULL
+            ORDER BY last_at, id LIMIT 1)
+        """
+}
+
+extension SQLReading {
+    func scheduledMessage(_ id: String) throws(StoreError) -> ScheduledMessage? {
+        try connection.first(SQL.one + lock("scheduled_messages"), [.text(id)], ScheduledMessage.init)
+    }
+
+    func scheduledMessages(of user: UserID, after id: String, limit: Int) throws(StoreError) -> [ScheduledMessage] {
+        try connection.all(SQL.ofUser, [.text(user.text), .text(id), .int(Int64(limit))], ScheduledMessage.init)
+    }
+
+    func scheduledMessageCount(of user: UserID) throws(StoreError) -> Int {
+        try connection.first(SQL.count, [.text(user.text)]) { Int($0.int(0)) } ?? 0
+    }
+}
+
+extension SQLWriter {
+    func save(_ message: ScheduledMessage) throws(StoreError) {
+        let (owner, plan) = (message.owner, message.plan)
+        try connection.run(
+            SQL.save,
+            [
+                .text(message.id), .text(owner.userID.text), .text(owner.username), .text(owner.provider.rawValue),
+                SQLValue(plan.name), SQLValue(plan.topicID?.text), SQLValue(plan.input), SQLValue(plan.dueAt),
+                SQLValue(plan.cron), SQLValue(plan.timeZone), SQLValue(plan.until), SQLValue(plan.webhook),
+                SQLValue(message.isEnabled), SQLValue(message.disabledReason), SQLValue(message.lastMessageID?.text),
+                SQLValue(message.lastAt), .int(Int64(message.missed)), SQLValue(message.nextAt),
+                .int(message.generation), SQLValue(message.createdAt), SQLValue(message.updatedAt),
+            ]
+        )
+    }
+
+    func removeScheduledMessage(_ id: String) throws(StoreError) {
+        try connection.run(SQL.remove, [.text(id)])
+    }
+
+    func removeOldestDoneScheduledMessage(of user: UserID) throws(StoreError) -> Bool {
+        try connection.run(SQL.removeOldestDone, [.text(user.text)]) > 0
+    }
+}
+
+extension ScheduledMessage {
+    /// Reads the columns of a selection; nil when a value has no meaning.
+    fileprivate init?(_ row: any SQLRow) {
+        guard let provider = Identity.Provider(rawValue: row.text(3)) else { return nil }
+        var plan = Plan()
+        plan.name = row.optionalText(4)
+        plan.topicID = row.optionalText(5).map { TopicID($0) }
+        plan.input = row.optionalText(6)
+        plan.dueAt = row.optionalMoment(7)
+        plan.cron = row.optionalText(8)
+        plan.timeZone = row.optionalText(9)
+        plan.until = row.optionalMoment(10)
+        plan.webhook = row.optionalText(11)
+        let owner = Owner(userID: UserID(row.text(1)), username: row.text(2), provider: provider)
+        self.init(id: row.text(0), owner: owner, plan: plan, createdAt: row.moment(19))
+        isEnabled = row.int(12) != 0
+        disabledReason = row.optionalText(13)
+        lastMessageID = row.optionalText(14).map { MessageID($0) }
+        lastAt = row.optionalMoment(15)
+        missed = Int(row.int(16))
+        nextAt = row.optionalMoment(17)
+        generation = row.int(18)
+        updatedAt = row.moment(20)
+    }
+}

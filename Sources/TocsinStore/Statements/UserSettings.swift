@@ -1,0 +1,187 @@
+import TocsinCore
+
+private enum SQL {
+    static let columns = """
+        user_id, time_zone, quiet_hours, quiet_break_through, quiet_mode, do_not_disturb_until, max_singles
+        """
+    static func ofUsers(_ users: BoundList) -> String {
+        "SELECT \(columns) FROM user_settings WHERE user_id IN (\(users.placeholders))"
+    }
+    static func memberships(_ topics: BoundList, _ users: BoundList) -> String {
+        """
+        SELECT topic_id, user_id, push, created_at, delivery, min_priority FROM memberships
+        WHERE topic_id IN (\(topics.placeholders)) AND user_id IN (\(users.placeholders))
+            AND (delivery IS NOT NULL OR min_priority IS NOT NULL)
+        """
+    }
+    static let save = """
+        INSERT INTO user_settings (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (user_id) DO UPDATE SET time_zone = excluded.time_zone, quiet_hours = excluded.quiet_hours,
+            quiet_break_through = excluded.quiet_break_through, quiet_mode = excluded.quiet_mode,
+            do_not_disturb_until = excluded.do_not_disturb_until, max_singles = excluded.max_singles
+        """
+    static let held = """
+        SELECT \(Delivery.columns), coalesce(m.priority, 3) FROM devices AS d
+        JOIN deliveries AS x ON x.device_id = d.id
+        LEFT JOIN messages AS m ON m.id = x.message_id
+        WHERE d.user_id = $1 AND x.status IN ('waiting', 'sending') AND x.status = 'waiting'
+            AND x.reason = '\(DeliveryReason.quietHours.rawValue)'
+        ORDER BY 13 DESC, m.made_at DESC, x.message_id DESC, x.device_id LIMIT $2
+        """
+    private static let whereHeld = """
+        WHERE message_id = $1 AND device_id = $2 AND status = 'waiting'
+            AND reason = '\(DeliveryReason.quietHours.rawValue)'
+        """
+    static let release = """
+        UPDATE deliveries SET reason = NULL, next_attempt_at = $3, updated_at = $4, redriven_at = $4 \(whereHeld)
+        """
+    static let settle = """
+        UPDATE deliveries SET status = 'accepted', reason = '\(DeliveryReason.inSummary.rawValue)', provider_id = $3,
+            next_attempt_at = NULL, updated_at = $4 \(whereHeld)
+        """
+    static let windows = """
+        SELECT t.id, t.name, s.digest_number, t.last_number, t.first_number FROM memberships AS s
+        JOIN topics AS t ON t.id = s.topic_id AND coalesce(t.deleted, 0) = 0
+        WHERE s.user_id = $1 AND s.delivery = 'DIGEST' ORDER BY t.id
+        """
+    static let digestUsers = """
+        SELECT DISTINCT user_id FROM memberships WHERE delivery = 'DIGEST' AND user_id > $1 ORDER BY user_id LIMIT $2
+        """
+    static let weightiest = """
+        SELECT id FROM messages WHERE topic_id = $1 AND number >= $2 AND number <= $3 AND coalesce(deleted, 0) = 0
+        ORDER BY coalesce(priority, 3) DESC, number DESC LIMIT $4
+        """
+    static let setNumber = "UPDATE memberships SET digest_number = $3 WHERE topic_id = $1 AND user_id = $2"
+}
+
+extension SQLReading {
+    func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings] {
+        try pushWishes(of: users, in: []).settings
+    }
+
+    func pushWishes(
+        of users: Set<UserID>,
+        in topics: Set<TopicID>
+    ) throws(StoreError) -> (settings: [UserID: UserSettings], memberships: [Membership]) {
+        var found: (settings: [UserID: UserSettings], memberships: [Membership]) = ([:], [])
+        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
+            let list = BoundList(chunk)
+            var statements = [(sql: SQL.ofUsers(list), bindings: list.bindings)]
+            for ids in topics.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
+                let ofTopics = BoundList(ids)
+                let ofUsers = BoundList(chunk, firstParameter: ofTopics.bindings.count + 1)
+                statements.append((SQL.memberships(ofTopics, ofUsers), ofTopics.bindings + ofUsers.bindings))
+            }
+            for wish in try connection.all(of: statements, Wish.init) {
+                switch wish {
+                case .settings(let settings): found.settings[settings.userID] = settings
+                case .membership(let membership): found.memberships.append(membership)
+                }
+            }
+        }
+        return found
+    }
+
+    func heldDeliveries(of user: UserID, limit: Int) throws(StoreError) -> [HeldDelivery] {
+        try connection.all(SQL.held + lock("x"), [.text(user.text), .int(Int64(limit))]) { row in
+            Delivery(row).map { HeldDelivery(delivery: $0, priority: row.int(12)) }
+        }
+    }
+
+    func digestWindows(of user: UserID) throws(StoreError) -> [DigestWindow] {
+        try connection.all(SQL.windows, [.text(user.text)]) { row in
+            DigestWindow(
+                topicID: TopicID(row.text(0)),
+                name: row.optionalText(1) ?? row.text(0),
+                told: row.isNull(2) ? row.int(3) : row.int(2),
+                last: row.int(3),
+                first: row.int(4)
+            )
+        }
+    }
+
+    func digestUsers(after user: String, limit: Int) throws(StoreError) -> [UserID] {
+        try connection.all(SQL.digestUsers, [.text(user), .int(Int64(limit))]) { UserID($0.text(0)) }
+    }
+
+    func weightiestMessages(
+        _ model: ModelType,
+        of topic: TopicID,
+        numbers: ClosedRange<MessageNumber>,
+        limit: Int
+    ) throws(StoreError) -> [Record] {
+        let ids = try connection.all(
+            SQL.weightiest,
+            [.text(topic.text), .int(numbers.lowerBound), .int(numbers.upperBound), .int(Int64(limit))]
+        ) { $0.text(0) }
+        guard !ids.isEmpty else { return [] }
+        let found = try records(model, ids: ids, where: .always)
+        return ids.compactMap { id in found.first { $0.id == id } }
+    }
+}
+
+extension SQLWriter {
+    func save(_ settings: UserSettings) throws(StoreError) {
+        try connection.run(
+            SQL.save,
+            [
+                .text(settings.userID.text), .text(settings.timeZone),
+                .text(settings.quietHours.map(\.text).joined(separator: ";")), .int(settings.quietBreakThrough),
+                .text(settings.quietMode.rawValue), SQLValue(settings.doNotDisturbUntil),
+                .int(Int64(settings.maxSingles)),
+            ]
+        )
+    }
+
+    func release(_ delivery: Delivery, at moment: Timestamp, now: Timestamp) throws(StoreError) {
+        try change(delivery, by: SQL.release, [SQLValue(moment), SQLValue(now)]) {
+            ($0.reason, $0.nextAttemptAt, $0.redrivenAt, $0.updatedAt) = (nil, moment, now, now)
+        }
+    }
+
+    func settle(_ delivery: Delivery, inSummary message: MessageID, now: Timestamp) throws(StoreError) {
+        let id = "summary/" + message.text
+        try change(delivery, by: SQL.settle, [.text(id), SQLValue(now)]) {
+            ($0.status, $0.reason, $0.providerID) = (.accepted, .inSummary, id)
+            ($0.nextAttemptAt, $0.updatedAt) = (nil, now)
+        }
+    }
+
+    func setDigestNumber(_ number: MessageNumber, of user: UserID, in topic: TopicID) throws(StoreError) {
+        try connection.run(SQL.setNumber, [.text(topic.text), .text(user.text), .int(number)])
+    }
+
+    private func change(
+        _ delivery: Delivery,
+        by sql: String,
+        _ values: [SQLValue],
+        _ body: (inout Delivery) -> Void
+    ) throws(StoreError) {
+        let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
+        guard try connection.run(sql, key + values) > 0 else { return }
+        var changed = delivery
+        body(&changed)
+        note(.deliveryChanged(changed))
+    }
+}
+
+/// One row about what people want, of either statement.
+private enum Wish {
+    case settings(UserSettings)
+    case membership(Membership)
+
+    init?(statement: Int, row: any SQLRow) {
+        guard statement == 0 else {
+            self = .membership(Membership(withWishes: row))
+            return
+        }
+        var settings = UserSettings(userID: UserID(row.text(0)))
+        settings.timeZone = row.text(1)
+        settings.quietHours = row.text(2).split(separator: ";").compactMap { WeeklyHours(text: $0) }
+        settings.quietBreakThrough = row.int(3)
+        settings.quietMode = UserSettings.QuietMode(rawValue: row.text(4)) ?? .hold
+        settings.doNotDisturbUntil = row.optionalMoment(5)
+        settings.maxSingles = Int(row.int(6))
+        self = .settings(settings)
+    }
+}
