@@ -6,8 +6,8 @@ package import TocsinCore
 /// which nodes publish who rang.
 ///
 /// The library connects, finds the cluster's other servers and reconnects without end. It gathers
-/// what is published in a short while into one write. Nothing is stored; the journal's poll makes up
-/// for a lost ring.
+/// what is published in a short while into one write. Nothing is stored; the journal's poll makes
+/// up for a lost ring.
 package final class NATSDoorbell: Doorbell {
     /// Why the doorbell cannot be made.
     package struct SetupError: Error, Sendable, CustomStringConvertible {

@@ -12,9 +12,9 @@ package protocol NodeWriting {
     func removeNode(instance: String) throws(StoreError)
     /// Forgets nodes that have not been heard of since the moment.
     func removeNodes(seenBefore moment: Timestamp) throws(StoreError)
-    /// Takes the lease of a job that one node at a time does, or keeps it; false while another has it.
+    /// Takes the lease of a job that one node at a time does, or keeps it.
     ///
-    /// It ends with its lease: a node that lives takes it again before.
+    /// False while another has it. A lease ends by itself: a node that lives takes it again before.
     func takeLease(_ name: String, node: String, now: Timestamp, until lease: Timestamp) throws(StoreError) -> Bool
     /// Removes entries of the journal of before the moment, oldest first, at most `limit`; answers
     /// how many.

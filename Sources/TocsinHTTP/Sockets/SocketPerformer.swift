@@ -152,7 +152,8 @@ final class SocketPerformer<Service: GraphQLService> {
 
 // What subscriptions bring.
 extension SocketPerformer: ItemReceiver {
-    /// The owner queue of all that this connection's subscriptions bring, chosen by whose the first is.
+    /// The owner queue of all that this connection's subscriptions bring; the first one's owner
+    /// chooses it.
     func ownerQueue(of caller: Service.Caller) -> OwnerQueue {
         if let ownerQueue { return ownerQueue }
         let ownerQueue = parts.broadcasters.broadcaster(on: loop).queue(of: parts.service.socketGroup(of: caller) ?? "")

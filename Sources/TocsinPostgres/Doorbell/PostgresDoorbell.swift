@@ -8,8 +8,10 @@ import TocsinStore
 /// `NOTIFY` takes a lock over the whole cluster at its commit. So it is never part of a message's
 /// transaction, but goes out here after it. A node never has more than one under way: the next ones
 /// gather into one meanwhile. In a stream of large groups one goes out in a few milliseconds
-/// (`DoorbellThrottle`), and none while no other node is there to hear it (`PeerPresence`). Behind a pooler in transaction mode there is no
-/// listening: then the doorbell needs a URL of its own that leads to the server.
+/// (`DoorbellThrottle`), and none while no other node is there to hear it (`PeerPresence`).
+///
+/// Behind a pooler in transaction mode there is no listening. Then the doorbell needs a URL of its
+/// own that leads to the server.
 package final class PostgresDoorbell: Doorbell {
     private struct Shared {
         var state = DoorbellState(carrier: "postgres", trouble: "not connected yet")

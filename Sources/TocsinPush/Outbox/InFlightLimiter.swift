@@ -37,8 +37,8 @@ final class InFlightLimiter: Sendable {
     private let limit: Int
     /// A provider that stalls leaves a quarter to the others.
     private let serviceShare: Int
-    /// An owner leaves a quarter of all to the other owners at its provider, even before its devices
-    /// are known to stall.
+    /// An owner leaves a quarter of all to the other owners at its provider, even before its
+    /// devices are known to stall.
     ///
     /// So does a push service, named by its browser, to the others.
     private let singleShare: Int

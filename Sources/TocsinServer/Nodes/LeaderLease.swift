@@ -10,8 +10,9 @@ struct LeaderLease: Sendable {
     private static let leaseSeconds = 45.0
     private static let roundSeconds = 10.0
 
-    /// Does the job while this node holds the lease, begins it again when it gets the lease back, and
-    /// returns when the task is cancelled.
+    /// Does the job while this node holds the lease, and again when it gets the lease back.
+    ///
+    /// Returns when the task is cancelled.
     func run(_ job: @escaping @Sendable () async -> Void) async {
         while !Task.isCancelled {
             if await take() == true {

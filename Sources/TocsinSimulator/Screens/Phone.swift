@@ -119,7 +119,8 @@ struct Phone: Sendable {
     }
 }
 
-/// FCM's rate limit for collapsible messages of one phone: a burst of 20, then one every three minutes.
+/// FCM's rate limit for collapsible messages of one phone: a burst of 20, then one every three
+/// minutes.
 struct CollapseThrottle: Sendable {
     private var free = Self.burst
     private var countedAt: Int64 = 0

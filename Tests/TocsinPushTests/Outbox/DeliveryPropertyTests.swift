@@ -91,7 +91,7 @@ private final class RandomRun: Sendable {
         }
     }
 
-    /// Checks what was committed, in order, against the states of a delivery (`docs/delivery-states.md`).
+    /// Checks what was committed, in order, against the states of `docs/delivery-states.md`.
     func violations() -> [String] {
         var found: [String] = []
         var last: [DeliveryID: Delivery] = [:]
