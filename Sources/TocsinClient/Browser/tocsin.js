@@ -193,26 +193,24 @@ function makeCredentials({ token = null, apiKey = null }, { now, random }) {
     refreshAt = life === Infinity ? Infinity : endsAt - Math.max(60_000, life / 10) - random() * (life / 20);
     if (refreshAt <= start) refreshAt = start + Math.max(1000, life / 2);
   }
-  function refresh() {
+  async function refresh() {
     const reason = isRefused ? "refused" : current === null ? "first" : "expiring";
-    running ??= (async () => {
-      let timer;
-      const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new TocsinError("TIMED_OUT", "The token did not come within 30 s.")), REQUEST_TIMEOUT);
-      });
-      try {
-        take(await Promise.race([token({ reason, failures }), late]));
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        throw error;
-      } finally {
-        clearTimeout(timer);
-        running = null;
-      }
-    })();
-    return running;
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new TocsinError("TIMED_OUT", "The token did not come within 30 s.")), REQUEST_TIMEOUT);
+    });
+    try {
+      take(await Promise.race([token({ reason, failures }), late]));
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
+  /** Whoever asks meanwhile waits for the same. */
+  const refreshOnce = () => (running ??= refresh().finally(() => (running = null)));
   return {
     isProvider,
     refreshAt: () => refreshAt,
@@ -225,7 +223,7 @@ function makeCredentials({ token = null, apiKey = null }, { now, random }) {
       }
       if (isProvider && (current === null || now() >= refreshAt)) {
         try {
-          await refresh();
+          await refreshOnce();
         } catch (error) {
           // The old token counts until it ends.
           if (error.code === "SIGNED_OUT" || current === null || now() >= endsAt) throw error;
