@@ -121,14 +121,44 @@ struct ReturnTests {
 
     @Test("ten thousand clients of a server that stops come back spread over its time")
     func manyClients() {
-        let step = Duration.milliseconds(100)
-        var counts: [Int: Int] = [:]
+        let (restart, step) = (Duration.seconds(1), Duration.milliseconds(100))
+        var attempts: [Int: Int] = [:]
+        var last = Duration.zero
         for seed in 0..<10_000 {
-            // Numbers with the same distance to their neighbours stand for random ones.
-            var bench = Self.live(random: Double(seed) / 10_000)
+            let source = SharedRandom(seed: UInt64(seed))
+            var bench = MachineBench(random: { source.next() })
+            bench.handle(.follow(1, FeedMachine(.topic("t1"), start: .after(cursor: "c"))))
+            bench.connect()
             bench.close(code: 1001)
-            counts[Int((bench.timers[.pause] ?? .zero) / step), default: 0] += 1
+            var time = Duration.zero
+            while !bench.isOpen {
+                time += bench.timers[.pause] ?? .zero
+                attempts[Int(time / step), default: 0] += 1
+                bench.fire(.pause)
+                bench.giveToken()
+                if time < restart {
+                    bench.handle(.openFailed(ClientError(.connectionFailed, "Nobody there.")))
+                } else {
+                    bench.open()
+                }
+            }
+            last = max(last, time)
         }
-        #expect(counts.values.max() ?? 0 <= 300)
+        #expect(attempts.values.max() ?? 0 <= 300, "of 10,000 in the worst tenth of a second")
+        #expect(attempts.values.reduce(0, +) <= 15_000)
+        #expect(last <= .seconds(45))
+    }
+
+    @Test("a socket that was lost with the network is found out when the network is back")
+    func silentLoss() {
+        var bench = Self.live()
+        bench.text(["type": "pong"])
+        bench.handle(.network(isUsable: true))
+        #expect(bench.timers[.pong] == .seconds(5))
+        bench.text(["type": "pong"])
+        #expect(bench.timers[.pong] == nil && bench.isOpen)
+        bench.handle(.network(isUsable: true))
+        bench.fire(.pong)
+        #expect(!bench.isOpen && bench.timers[.pause] != nil)
     }
 }

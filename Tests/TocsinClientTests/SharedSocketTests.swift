@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 import Testing
 import TocsinClient
 
@@ -25,7 +26,10 @@ struct SharedSocketTests {
     func parks() async throws {
         try await FakeServer.run { server in
             let client = try server.makeClient()
-            let slow = client.follow(from: Self.start).makeAsyncIterator()
+            let lives = Mutex(0)
+            let slow = client.follow(from: Self.start) { change in
+                if case .live = change { lives.withLock { $0 += 1 } }
+            }.makeAsyncIterator()
             server.topic.store("0")
             #expect(try await slow.next()?.title == "0")
             for batch in 0..<8 {
@@ -47,6 +51,7 @@ struct SharedSocketTests {
             for number in 1...800 { #expect(try await slow.next()?.title == "\(number)") }
             server.topic.store("last")
             #expect(try await slow.next()?.title == "last")
+            #expect(lives.withLock { $0 } == 1)
         }
     }
 

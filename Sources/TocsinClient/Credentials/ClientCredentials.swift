@@ -59,8 +59,8 @@ public struct AccessToken: Sendable {
     let text: String
     let expiresAt: Date?
 
-    /// A token and its end, where that is known; without one the token's own `exp` counts, else what
-    /// the server says.
+    /// A token and its end, where that is known; without one the token's own `exp` counts, else
+    /// what the server says.
     public init(_ text: String, expiresAt: Date? = nil) {
         self.text = text
         self.expiresAt = expiresAt

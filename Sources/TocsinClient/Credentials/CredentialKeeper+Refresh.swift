@@ -84,7 +84,8 @@ extension CredentialKeeper {
         return pause
     }
 
-    /// Whether anybody would miss a token: who waits for one, or who has one that goes on for a while.
+    /// Whether anybody would miss a token: who waits for one, or who has one that goes on for a
+    /// while.
     private func isNeeded(_ state: State) -> Bool {
         if !state.waiters.isEmpty { return true }
         guard let current = state.current, current.refusal == nil else { return false }

@@ -15,8 +15,8 @@ package struct HeldCredentials: Sendable, Hashable {
     }
 }
 
-/// Holds the token in use and gets newer ones: one refresh at a time, whoever asks, and all wait for
-/// it.
+/// Holds the token in use and gets newer ones: one refresh at a time, whoever asks, and all wait
+/// for it.
 final class CredentialKeeper: Sendable {
     struct Current {
         var held: HeldCredentials

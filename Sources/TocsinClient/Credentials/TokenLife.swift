@@ -34,7 +34,8 @@ struct TokenLife {
         return moment > wallClock ? uptime + (moment - wallClock) : nil
     }
 
-    /// When a newer token should be asked for, some time before the end; `random` is from 0 up to 1.
+    /// When a newer token should be asked for, some time before the end; `random` is from 0 up
+    /// to 1.
     static func renewal(before end: Duration, from start: Duration, random: Double) -> Duration {
         let life = max(.zero, end - start)
         // A minute is nearly all of a short life.

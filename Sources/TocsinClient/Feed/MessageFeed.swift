@@ -1,8 +1,8 @@
 /// The messages of one topic, or of all the caller's own, as they are stored: each once, in order.
 ///
-/// The first `next()` begins the feed on the client's socket. It ends when the iterator is dropped or
-/// its task is cancelled. A lost connection is opened again, for as long as it takes, and the feed
-/// goes on after the message given out last. A reader who is slow delays nobody else.
+/// The first `next()` begins the feed on the client's socket. It ends when the iterator is dropped
+/// or its task is cancelled. A lost connection is opened again, for as long as it takes, and the
+/// feed goes on after the message given out last. A reader who is slow delays nobody else.
 public struct MessageFeed: AsyncSequence, Sendable {
     /// What a feed brings.
     public typealias Element = FeedMessage

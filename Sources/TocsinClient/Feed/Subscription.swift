@@ -2,8 +2,8 @@ public import JSON
 
 /// The events of any subscription document.
 ///
-/// It shares the client's socket and comes back by itself. Only `onCreateMessage` can resume where it
-/// stood, so what happened while it was away is missed: `onGap` says so each time.
+/// It shares the client's socket and comes back by itself. Only `onCreateMessage` can resume where
+/// it stood, so what happened while it was away is missed: `onGap` says so each time.
 public struct Subscription: AsyncSequence, Sendable {
     /// The `data` of each event.
     public typealias Element = JSONValue

@@ -26,6 +26,8 @@ struct FeedSlot {
     var awaitsPing = false
     /// The ping whose answer says that it is live.
     var ping: Int?
+    /// Its reader was told that it is live, and of no interruption since.
+    var isToldLive = false
     /// A newer token was shown while it ran: if that has other rights, it may begin again once.
     var mayBeginAgain = false
     private var items: ArraySlice<(item: FeedItem, bytes: Int)> = []
@@ -42,7 +44,15 @@ struct FeedSlot {
     /// Its reader has all but caught up.
     var isLow: Bool { items.count <= Self.mostItems / 4 && bytes <= Self.mostBytes / 4 }
 
+    /// Keeps it for the reader, unless it says nothing new: that a feed was parked is its reader's
+    /// own doing, and not told.
     mutating func put(_ item: FeedItem, bytes size: Int) {
+        switch item {
+        case .live where isToldLive: return
+        case .live: isToldLive = true
+        case .interrupted: isToldLive = false
+        case .message, .event, .begun, .caughtUp, .end: break
+        }
         items.append((item, item.isContent ? size : 0))
         bytes += item.isContent ? size : 0
     }

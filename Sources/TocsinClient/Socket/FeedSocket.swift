@@ -3,9 +3,9 @@ import Synchronization
 
 /// One socket after another with the feeds on it: does what its machine says.
 ///
-/// Everything that happens goes through one lock into the machine, and is done before the next. What
-/// is done there never waits: bytes are handed to the socket's thread, tasks are begun or cancelled,
-/// readers are woken.
+/// Everything that happens goes through one lock into the machine, and is done before the next.
+/// What is done there never waits: bytes are handed to the socket's thread, tasks are begun or
+/// cancelled, readers are woken.
 final class FeedSocket: Sendable {
     typealias FeedID = SocketMachine.FeedID
 
