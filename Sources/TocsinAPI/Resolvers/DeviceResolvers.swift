@@ -84,7 +84,7 @@ enum DeviceResolvers {
         guard let kind = PushTokenKind(rawValue: kindText) else {
             throw .badInput("kind must be token or fid; it is \"\(kindText.prefix(64))\".")
         }
-        return DeviceService.Registration(
+        var registration = DeviceService.Registration(
             token: invocation.text("token"),
             platform: platform,
             environment: environment,
@@ -93,6 +93,8 @@ enum DeviceResolvers {
             name: invocation.arguments["name"]?.stringValue,
             kind: kind
         )
+        registration.isBound = invocation.arguments["bindToSignIn"]?.boolValue ?? false
+        return registration
     }
 
     private static func registerDevice(in map: inout ResolverMap<APIObject, RequestContext>) {
@@ -105,6 +107,7 @@ enum DeviceResolvers {
         map.device("name") { $1.string($0.name) }
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
+        map.device("signedInUntil") { $1.string($0.signedInUntil?.iso8601) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in

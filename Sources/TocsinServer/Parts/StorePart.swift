@@ -43,6 +43,7 @@ struct StorePart: Sendable {
             storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
         )
         environment.pushesRequireSignIn = settings.push.requiresSignIn
+        environment.bindsDevices = settings.push.bindsDevices
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
