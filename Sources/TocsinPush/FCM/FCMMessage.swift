@@ -118,7 +118,7 @@ private struct FCMDraft {
         return notification
     }
 
-    /// The part that FCM hands to Apple: headers, and the payload that Apple's own service would get.
+    /// The part that FCM hands to Apple: headers, and the payload as Apple's own service gets it.
     private func appendApple(
         _ texts: TextFitting.Texts,
         _ detail: TextFitting.Detail,

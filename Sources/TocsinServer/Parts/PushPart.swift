@@ -78,8 +78,8 @@ struct PushPart: Sendable {
         return content
     }
 
-    /// The hash by which the log names a token, the same on all nodes and after a restart; nil where
-    /// nobody asks for a line a delivery, or the log would drop it.
+    /// The hash by which the log names a token, the same on all nodes and after a restart; nil
+    /// where nobody asks for a line a delivery, or the log would drop it.
     private static func tokenHash(_ process: ProcessPart) -> (@Sendable (String) -> String)? {
         guard process.settings.server.logsDeliveries, process.logger.logLevel <= .debug else { return nil }
         let key = process.serverKey.derived(for: .tokenHashes)
