@@ -21,6 +21,9 @@ package enum PushReport: Sendable, Hashable {
     case deviceRetired(DeviceID, reason: DeliveryReason)
     /// A page's outcomes, for the counters.
     case settled(PushService, DeliveryStatus, count: Int)
+    /// What became of one delivery, told only where an operator asks for that; `tokenHash` is the
+    /// keyed hash of the device's token.
+    case delivery(Delivery, PushService, tokenHash: String)
     /// The outbox goes on by itself once the store does.
     case storeFailed(StoreError)
     /// Pushes that had no answer when the server stopped; they wait for the next start.

@@ -37,6 +37,17 @@ enum PushLog {
                 "pushes settled",
                 metadata: ["provider": "\(service)", "status": "\(status)", "count": "\(count)"]
             )
+        case .delivery(let delivery, let service, let tokenHash):
+            logger.debug(
+                "delivery",
+                metadata: [
+                    "delivery": "\(delivery.id)", "message": "\(delivery.messageID)",
+                    "device": "\(delivery.deviceID)", "provider": "\(service)",
+                    "platform": "\(delivery.platform?.rawValue ?? "none")",
+                    "status": "\(delivery.status.rawValue)", "reason": "\(delivery.reason?.rawValue ?? "")",
+                    "attempts": "\(delivery.attempts)", "token_hash": "\(tokenHash)",
+                ]
+            )
         case .storeFailed(let error):
             logger.error("the outbox waits for the database", metadata: ["reason": "\(error)"])
         case .stoppedUnanswered(let count):

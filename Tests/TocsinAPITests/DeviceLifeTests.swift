@@ -202,6 +202,48 @@ struct DeviceLifeTests {
         #expect(answer["errors"]?[0]?["message"]?.stringValue?.contains(words) == true, "\(answer)")
     }
 
+    @Test("E1: a device that is bound to a token ends with it, and what waits; one that is not bound stays")
+    func bound() async throws {
+        let api = try await APIHarness()
+        let accounts = AccountService(environment: api.environment)
+        let account = try await accounts.add(name: "ada", passwordHash: nil)
+        let token = try await accounts.recordToken(for: account, scope: .full, lifetimeSeconds: 3600)
+        let ada = Identity(userID: account.id, username: "ada", tokenID: token.id, expiresAt: token.expiresAt)
+        let bound = try await register(api, "aa11bb22", "platform: \"ios\", bindToSignIn: true", as: ada)
+        let free = try await register(api, "cc33dd44", as: ada)
+        let ends = "{ devices { id active signedInUntil disabledReason } }"
+        let before = try await api.run(ends, as: ada)["data"]?["devices"]?.arrayValue ?? []
+        #expect(
+            before.map { $0["signedInUntil"] } == [.string(token.expiresAt.iso8601), .null]
+                || before.map { $0["signedInUntil"] } == [.null, .string(token.expiresAt.iso8601)],
+            "\(before)"
+        )
+        let message = try await wait(api, for: bound["id"]?.stringValue ?? "")
+        try await accounts.revoke(token.id)
+        #expect(try await rows(api, message) == ["ended ACCESS_ENDED"])
+        let after = try await devices(api, of: ada)
+        #expect(after.filter(\.isActive).map(\.id.text) == [free["id"]?.stringValue])
+        #expect(after.first { !$0.isActive }?.disabledReason == "ACCESS_ENDED")
+        // Another sign-in brings it back, bound to nothing unless that is asked for.
+        let later = Identity(userID: account.id, username: "ada")
+        let again = try await register(api, "aa11bb22", as: later)
+        #expect(again["id"] == bound["id"] && again["active"] == true)
+        #expect(try await devices(api, of: ada).allSatisfy { $0.binding == nil })
+        let endless = try await register(api, "aa11bb22", "platform: \"ios\", bindToSignIn: true", as: later)
+        #expect(endless["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT", "\(endless)")
+    }
+
+    @Test("E1: somebody else's token binds until its end")
+    func boundToEnd() async throws {
+        let api = try await APIHarness()
+        let end = api.time.now().adding(seconds: 60)
+        let guest = Identity(userID: UserID("sub-guest"), username: "guest", expiresAt: end)
+        _ = try await register(api, "aa11bb22", "platform: \"ios\", bindToSignIn: true", as: guest)
+        let device = try await devices(api, of: guest).first
+        #expect(device?.signedInUntil == end && device?.binding == .end(end))
+        #expect(device?.isSignedOut(at: end) == true && device?.isSignedOut(at: end.adding(seconds: -1)) == false)
+    }
+
     @Test("signing out by token and device id removes both rows, ends what waits, and is told to the outbox")
     func signsOut() async throws {
         let api = try await APIHarness()

@@ -154,6 +154,7 @@ struct QueryPlanTests {
             _ = try writer.removeDeliveries([key], settledBefore: moment(1))
             _ = try writer.membersWithoutDevice(of: fanout)
             _ = try writer.devices(tokenBeginningWith: "fid")
+            _ = try writer.devices(boundTo: TokenID("t"))
             _ = try writer.advance(fanout, nextDevice: "", leaseUntil: moment(3))
             _ = try writer.deliveries(of: MessageID("m1"), status: nil, after: nil, limit: 10)
             _ = try writer.deliverySummaries(of: [MessageID("m1")])

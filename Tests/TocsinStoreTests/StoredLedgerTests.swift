@@ -170,6 +170,46 @@ struct StoredLedgerTests {
         }
     }
 
+    @Test(
+        "a device's sign-in is kept, and says until when it is good: to the token's end, and not once it is revoked",
+        arguments: TestDatabase.available
+    )
+    func bindings(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            var token = IssuedToken(
+                id: TokenID("t1"),
+                userID: UserID("ann"),
+                scope: .full,
+                createdAt: moment(1),
+                expiresAt: moment(100)
+            )
+            var devices = ["a", "b", "c", "d"].map { Device.test($0, user: "ann", token: "token-" + $0) }
+            devices[0].binding = .token(TokenID("t1"))
+            devices[1].binding = .end(moment(50))
+            devices[2].binding = .token(TokenID("gone"))
+            let (issued, bound) = (token, devices)
+            try await store.write { writer throws(StoreError) in try writer.save(issued) }
+            try await store.save(devices: bound)
+            func read() async throws -> [Device] {
+                try await store.read { reader throws(StoreError) in try reader.devices(of: UserID("ann")) }
+            }
+            let found = try await read()
+            #expect(found.map(\.binding) == bound.map(\.binding))
+            #expect(found.map(\.signedInUntil) == [moment(100), moment(50), moment(0), nil])
+            token.revokedAt = moment(9)
+            let revoked = token
+            let ofToken = try await store.write { writer throws(StoreError) in
+                try writer.save(revoked)
+                return try writer.devices(boundTo: TokenID("t1")).map(\.id.text)
+            }
+            #expect(ofToken == ["a"])
+            #expect(try await read().first?.signedInUntil == moment(0))
+            let freed = Device.test("a", user: "ann", token: "token-a")
+            try await store.save(devices: [freed])
+            #expect(try await read().first?.binding == nil)
+        }
+    }
+
     @Test("a message is on its way until its last fan-out is finished")
     func fanningOut() async throws {
         try await TestDatabase.available[0].withStore { store in

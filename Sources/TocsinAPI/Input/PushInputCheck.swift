@@ -10,6 +10,24 @@ enum PushInputCheck {
     private static let maximumActions = 8
     private static let levels: Set<String> = ["passive", "active", "time-sensitive", "critical"]
 
+    /// Checks what a topic says of the pushes of its messages.
+    static func check(topic input: RecordInput) throws(ServiceError) {
+        for name in ["channelId", "interruptionLevel", "pushPlaceholder", "pushApp"] {
+            guard let text = input[name]?.text else { continue }
+            try checkText(text, name, maximumBytes: nil)
+        }
+        for name in ["pushIcon", "pushUrl"] {
+            guard let text = input[name]?.text else { continue }
+            try checkText(text, name, maximumBytes: maximumAddressBytes)
+        }
+        if let level = input["interruptionLevel"]?.text, !levels.contains(level) {
+            throw .badRequest("interruptionLevel must be one of \(levels.sorted().joined(separator: ", ")).")
+        }
+        if let channel = input["channelId"]?.text, channel.isEmpty {
+            throw .badRequest("channelId must not be empty; leave it out, or give null.")
+        }
+    }
+
     static func check(_ push: JSONValue?) throws(ServiceError) {
         guard let push = push?.objectValue else { return }
         for member in push {

@@ -111,6 +111,15 @@ enum DeliveryResolvers {
             ("waiting", [.waiting, .sending]), ("accepted", [.accepted]), ("failed", [.failed]), ("ended", [.ended]),
             ("expired", [.expired]), ("skipped", [.skipped]),
         ]
+        map.leaf("DeliverySummary.state") { object, out in
+            guard case .summary(let summary) = object else { return out.null() }
+            switch summary.state {
+            case .pending: out.string("PENDING")
+            case .allAccepted: out.string("ALL_ACCEPTED")
+            case .partly: out.string("PARTLY")
+            case .none: out.string("NONE")
+            }
+        }
         for field in fields {
             map.leaf("DeliverySummary.\(field.name)") { object, out in
                 guard case .summary(let summary) = object else { return out.null() }

@@ -101,6 +101,7 @@ enum DeviceResolvers {
         )
         registration.hardwareID = invocation.arguments["hardwareId"]?.stringValue
         registration.isActive = invocation.arguments["active"]?.boolValue ?? true
+        registration.isBound = invocation.arguments["bindToSignIn"]?.boolValue ?? false
         return registration
     }
 
@@ -115,6 +116,7 @@ enum DeviceResolvers {
         map.device("hardwareId") { $1.string($0.hardwareID) }
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
+        map.device("signedInUntil") { $1.string($0.signedInUntil?.iso8601) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in

@@ -66,6 +66,7 @@ struct ModelResolvers {
             let (caller, services) = (invocation.context.caller, invocation.context.services)
             do throws(ServiceError) {
                 let (input, condition) = try Self.createInput(model, isMessage: isMessage, invocation)
+                if isTopic { try PushInputCheck.check(topic: input) }
                 let record =
                     if isMessage {
                         try await services.messages.create(input, condition: condition, caller: caller)
@@ -100,6 +101,7 @@ struct ModelResolvers {
         for name in model.keyFields { values[name] = nil }
         try checkRemovals(values, of: model, path: invocation.responseKey)
         if model === schema.messages { try PushInputCheck.check(data: values) }
+        if model === schema.topics { try PushInputCheck.check(topic: values) }
         return try await invocation.context.services.models.update(
             model,
             values,

@@ -12,6 +12,8 @@ package struct ServerKey: Sendable, CustomStringConvertible, CustomReflectable {
         case sealing = "tocsin sealing 2"
         /// Tells nodes whether they have the same key.
         case nodeMark = "tocsin node mark 1"
+        /// Names devices' tokens in the log.
+        case tokenHashes = "tocsin token hashes 1"
     }
 
     /// The file's name in the data directory.

@@ -23,6 +23,13 @@ package enum OwnerText {
         return true
     }
 
+    /// An owner text as people read it: the user name of `<sub>::<username>`, or all of it where it
+    /// has no name.
+    package static func shown(_ text: String) -> String {
+        guard let separator = text.firstRange(of: "::"), separator.upperBound < text.endIndex else { return text }
+        return String(text[separator.upperBound...])
+    }
+
     private static func isHexadecimal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

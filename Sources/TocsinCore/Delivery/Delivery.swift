@@ -70,10 +70,32 @@ package struct Delivery: Sendable, Hashable {
 package struct DeliverySummary: Sendable, Hashable {
     /// How many deliveries are in each state; a state without deliveries may be missing.
     package var counts: [DeliveryStatus: Int]
+    /// Whether the message is still on its way to devices, of which nothing is counted yet.
+    package var isFanningOut = false
 
     /// A summary of counts; without an argument, of no delivery.
     package init(counts: [DeliveryStatus: Int] = [:]) {
         self.counts = counts
+    }
+
+    /// All deliveries in one word.
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        /// Some are not settled yet.
+        case pending
+        /// Every push that was to be sent was accepted, one at least.
+        case allAccepted
+        /// Some were accepted, others failed, ended or expired.
+        case partly
+        /// Nothing was accepted, and nothing waits: all failed, or nothing was to be sent.
+        case none
+    }
+
+    /// The word for these counts; what was skipped was not to be sent, and counts for nothing.
+    package var state: State {
+        func count(_ states: DeliveryStatus...) -> Int { states.reduce(0) { $0 + (counts[$1] ?? 0) } }
+        if isFanningOut || count(.waiting, .sending) > 0 { return .pending }
+        if count(.accepted) == 0 { return .none }
+        return count(.failed, .ended, .expired) == 0 ? .allAccepted : .partly
     }
 }
 

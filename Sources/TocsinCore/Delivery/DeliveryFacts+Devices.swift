@@ -4,6 +4,7 @@ extension DeliveryFacts {
     /// The gates of one device, in order.
     func gates(of device: Device) -> [DeliveryExplanation.Gate] {
         var gates = [activeGate(device)]
+        if device.isActive, device.isSignedOut(at: now) { gates.append(signedOutGate(device)) }
         if let forecast {
             if forecast.isStale(device, now: now) { gates.append(staleGate(device)) }
             gates += wayGates(device, forecast.outlook(of: device))
@@ -30,6 +31,16 @@ extension DeliveryFacts {
         }
         let sentence = "\(title(of: device)) is active, last registered at \(device.registeredAt.iso8601)."
         return Gate(name: .deviceActive, passed: true, sentence: sentence, device: device)
+    }
+
+    private func signedOutGate(_ device: Device) -> Gate {
+        Gate(
+            name: .access,
+            passed: false,
+            sentence: "The sign-in that it is bound to has ended (\(DeliveryReason.accessEnded.rawValue)).",
+            advice: "Sign in on it again, and let the app register its token.",
+            device: device
+        )
     }
 
     private func staleGate(_ device: Device) -> Gate {

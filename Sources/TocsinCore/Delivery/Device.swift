@@ -46,6 +46,11 @@ package struct Device: Sendable, Hashable {
     package var registeredAt: Timestamp
     /// When its app last registered, in whatever state it was before.
     package var lastSeenAt: Timestamp
+    /// The sign-in that pushes to it end with; nil: they end with the account alone.
+    package var binding: Binding?
+    /// Until when that sign-in is good, as of when the device was read, 0 once it was revoked; nil
+    /// where there is no binding.
+    package var signedInUntil: Timestamp?
     /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
     package var isMuted = false
     /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.
@@ -59,6 +64,17 @@ package struct Device: Sendable, Hashable {
     /// How many messages its owner has not read, as of when it was read for a push;
     /// nil where nobody counts.
     package var unread: Int64?
+
+    /// What a device is bound to.
+    package enum Binding: Sendable, Hashable {
+        /// A local token, which may be revoked.
+        case token(TokenID)
+        /// The end of a token that somebody else issued.
+        case end(Timestamp)
+    }
+
+    /// Whether the sign-in that it is bound to has ended by a moment.
+    package func isSignedOut(at moment: Timestamp) -> Bool { signedInUntil.map { $0 <= moment } ?? false }
 
     /// A device from its stored values; the marks of a single push are set afterwards.
     package init(

@@ -10,6 +10,8 @@ package protocol DeviceReading {
     func devices(token: String) throws(StoreError) -> [Device]
     /// Devices of any app whose token begins with this text and a colon.
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device]
+    /// Active devices whose pushes end with this token.
+    func devices(boundTo token: TokenID) throws(StoreError) -> [Device]
     /// Whether a user wants no pushes.
     func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }

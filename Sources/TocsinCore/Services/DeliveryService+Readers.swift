@@ -41,6 +41,8 @@ extension DeliveryService {
             let devices = try reader.devices(of: caller.userID)
             var summaries: [MessageID: DeliverySummary] = [:]
             for message in messages {
+                let isFanningOut = try reader.isFanningOut(message)
+                if isFanningOut { summaries[message, default: DeliverySummary()].isFanningOut = true }
                 for row in try Self.rows(of: message, to: devices, caller, reader) {
                     summaries[message, default: DeliverySummary()].counts[row.status, default: 0] += 1
                 }

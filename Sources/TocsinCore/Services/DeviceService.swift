@@ -32,6 +32,8 @@ package struct DeviceService: Sendable {
         package var hardwareID: String?
         /// Whether pushes are to go to the device.
         package var isActive = true
+        /// Whether pushes to the device are to end with the token that registers it.
+        package var isBound = false
 
         /// A registration as a client sends it; it is checked by `register`.
         package init(
@@ -88,14 +90,30 @@ package struct DeviceService: Sendable {
                 try remove(device, .tokenMoved, now: now, writer)
             }
             var device = device(wanted, of: caller.userID, continuing: own, now: now)
+            if wanted.isBound || environment.bindsDevices {
+                guard let binding = try Self.binding(to: caller, writer) else {
+                    return .failure(.badInput("This sign-in has no end that a device could be bound to."))
+                }
+                device.binding = binding
+            }
             try writer.save(device)
             if !wanted.isActive { try retire(&device, now: now, writer) }
             if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
             if device.isActive, own?.isActive != true || own?.token != device.token {
                 try environment.raise(.registered(device), writer)
             }
-            return .success((device, try writer.devices(of: caller.userID)))
+            let current = try writer.devices(of: caller.userID)
+            return .success((current.first { $0.id == device.id } ?? device, current))
         }
+    }
+
+    /// What a device is bound to that this caller registers; nil for credentials without an end.
+    private static func binding(
+        to caller: Identity,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Device.Binding? {
+        if let id = caller.tokenID, try writer.token(id) != nil { return .token(id) }
+        return caller.expiresAt.map { .end($0) }
     }
 
     /// The row of a registration; `own` is the caller's row that it continues.

@@ -154,12 +154,14 @@ struct APNsDraft {
             "number": .int(payload.number),
         ]
         if payload.placeholder != nil { keys["encrypted"] = 1 }
+        let epns = payload.epns?.members(of: payload, texts, detail) ?? [:]
         if type == .voip, payload.placeholder == nil {
             keys["title"] = .string(texts.title)
             keys["body"] = .string(texts.body)
         }
-        guard detail == .everything else { return keys }
-        if payload.placeholder != nil {
+        guard detail == .everything else { return keys.merging(epns) }
+        // The form of EPNS has the ciphertext under names of its own.
+        if payload.placeholder != nil, payload.epns == nil {
             keys["title"] = .string(payload.title)
             keys["body"] = .string(payload.body)
         }
@@ -171,7 +173,7 @@ struct APNsDraft {
         if let url = payload.url { keys["url"] = .string(url) }
         if let image = options.image { keys["image"] = .string(image) }
         if !options.actions.isEmpty { keys["actions"] = .array(options.actions.map(\.json)) }
-        if !payload.data.isEmpty { keys["data"] = .object(payload.data) }
-        return keys
+        if !payload.otherData.isEmpty { keys["data"] = .object(payload.otherData) }
+        return keys.merging(epns)
     }
 }

@@ -22,11 +22,13 @@ struct FCMData {
         if isEncrypted { data["encrypted"] = "1" }
         if !isShown { addScreen(to: &data) }
         // Ciphertext is whole or absent; texts come cut to fit.
-        if !isShown, !isEncrypted || detail == .everything {
+        if !isShown, !isEncrypted || (detail == .everything && payload.epns == nil) {
             data["title"] = .string(isEncrypted ? payload.title : texts.title)
             data["body"] = .string(isEncrypted ? payload.body : texts.body)
         }
-        guard detail == .everything else { return data }
+        guard detail == .everything else {
+            return withEPNS(data, texts, detail)
+        }
         data["type"] = .string(payload.typeName ?? String(payload.type))
         data["createdAt"] = .string(payload.createdAt)
         data["timestamp"] = .string(payload.createdAt)
@@ -37,8 +39,18 @@ struct FCMData {
             data["actions"] = .string(JSONValue.array(payload.actions.map(\.json)).serializedString())
         }
         if !isShown, let image = payload.options.image { data["image"] = .string(image) }
+        data = withEPNS(data, texts, detail)
         addPublishers(to: &data)
         return data
+    }
+
+    /// Its names win over ours: `url` is the app's page there, and `acta` is the message's link.
+    private func withEPNS(
+        _ data: JSONObject,
+        _ texts: TextFitting.Texts,
+        _ detail: TextFitting.Detail
+    ) -> JSONObject {
+        payload.epns.map { data.merging($0.members(of: payload, texts, detail)) } ?? data
     }
 
     /// What an app needs to show, replace or count by itself.
@@ -53,10 +65,10 @@ struct FCMData {
     private func addPublishers(to data: inout JSONObject) {
         var ours = Set(data.keys).union(Self.filledLater)
         if isForApple { ours.insert("aps") }
-        for member in payload.data {
+        for member in payload.otherData {
             let isTaken = ours.contains(member.key) || PushDataKeys.isReserved(member.key)
             let key = isTaken ? "data." + member.key : member.key
-            guard !isTaken || payload.data[key] == nil else { continue }
+            guard !isTaken || payload.otherData[key] == nil else { continue }
             data[key] = .string(member.value.stringValue ?? member.value.serializedString())
         }
     }

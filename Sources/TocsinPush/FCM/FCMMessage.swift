@@ -20,8 +20,8 @@ struct FCMMessage: Sendable {
         startingWith detail: TextFitting.Detail = .everything
     ) {
         let draft = FCMDraft(payload: payload, platform: platform, life: life, mayBeCritical: mayBeCritical)
-        // Apple's devices show a placeholder; on Android the app alone shows ciphertext.
-        let placeholder = platform == .ios ? payload.placeholder : nil
+        // Apple's devices show a placeholder; Android's do where the topic has one of its own.
+        let placeholder = payload.placeholder.flatMap { platform == .ios || $0.isForAndroid ? $0 : nil }
         let fitted = TextFitting.fit(
             TextFitting.Texts(title: placeholder?.title ?? payload.title, body: placeholder?.body ?? payload.body),
             of: payload,
@@ -59,8 +59,9 @@ private struct FCMDraft {
 
     private var options: PushOptions { payload.options }
     private var urgency: Urgency { Urgency.of(payload.priority) }
-    /// What the system shows; corrections and ciphertext are for the app alone, as data.
-    private var isShown: Bool { !options.silent && payload.placeholder == nil }
+    /// What the system shows; corrections are for the app alone, as data, and so is ciphertext
+    /// without a placeholder of the topic's.
+    private var isShown: Bool { !options.silent && payload.placeholder?.isForAndroid != false }
     private var isForApple: Bool { platform == .ios }
     /// Only the app can show ciphertext, so it must be woken.
     private var isUrgent: Bool { !options.silent && (urgency.wakesAndroid || payload.placeholder != nil) }
@@ -96,9 +97,11 @@ private struct FCMDraft {
         return template
     }
 
-    /// What the system shows needs no data; Apple's has it all in its own part.
+    /// What the system shows needs no data; Apple's part has it all.
     private func data(_ texts: TextFitting.Texts, _ detail: TextFitting.Detail) -> JSONObject {
-        FCMData(payload: payload, isShown: isShown || isForApple, isForApple: isForApple).members(texts, detail)
+        // The app needs all of what the system shows no more of than a placeholder.
+        let isComplete = isForApple || (isShown && payload.placeholder == nil)
+        return FCMData(payload: payload, isShown: isComplete, isForApple: isForApple).members(texts, detail)
     }
 
     private func write(_ key: String, _ value: JSONValue, to writer: inout JSONWriter) {
@@ -115,7 +118,7 @@ private struct FCMDraft {
         return notification
     }
 
-    /// The part that FCM hands to Apple: headers, and the payload that Apple's own service would get.
+    /// The part that FCM hands to Apple: headers, and the payload as Apple's own service gets it.
     private func appendApple(
         _ texts: TextFitting.Texts,
         _ detail: TextFitting.Detail,

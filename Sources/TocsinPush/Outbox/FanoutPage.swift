@@ -264,7 +264,7 @@ extension FanoutPage {
         _ recorder: OutcomeRecorder,
         _ lease: Timestamp
     ) async -> Record? {
-        let (settings, now) = (context.settings, context.time.now())
+        let (settings, environment, now) = (context.settings, context.environment, context.time.now())
         let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
         let underWay = settled.open.map { ($0, recorder.underWay($0, lease: lease)) }
         return await context.writing(until: until) { writer throws(StoreError) in
@@ -286,7 +286,7 @@ extension FanoutPage {
             let rows = lost.isEmpty ? settled.rows : zip(settled.indices, settled.rows).filter { isOurs($0.0) }.map(\.1)
             let open = underWay.filter { isOurs($0.0) }
             record.open = open.map(\.0)
-            record.written = try OutcomeRecorder.retiring(rows, writer)
+            record.written = try OutcomeRecorder.retiring(rows, environment, writer)
             let deliveries = record.written.map(\.delivery) + open.map(\.1) + others
             if !deliveries.isEmpty { try writer.save(deliveries) }
             if settings.wantsNotes { for delivery in deliveries { writer.note(.deliveryChanged(delivery)) } }

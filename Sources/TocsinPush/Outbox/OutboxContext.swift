@@ -2,7 +2,10 @@ import TocsinCore
 
 /// What everything in the outbox rests on.
 struct OutboxContext: Sendable {
-    let store: any Store
+    let environment: ServiceEnvironment
+    var store: any Store { environment.store }
+    var time: any TimeSource { environment.time }
+    var identifiers: any IdentifierSource { environment.identifiers }
     let providers: PushProviders
     let messages: ModelType
     let topics: ModelType
@@ -11,10 +14,10 @@ struct OutboxContext: Sendable {
     /// By whose rules people's quiet hours go.
     let zones: any ZoneSource
     let content: PushContent
-    let time: any TimeSource
-    let identifiers: any IdentifierSource
     let settings: OutboxSettings
     let report: PushReporting
+    /// The keyed hash by which reports name a token; nil: no report tells of a single delivery.
+    let tokenHash: (@Sendable (_ token: String) -> String)?
     let breakers: CircuitBreakers
     let inFlight: InFlightLimiter
     let quotas: ProjectQuotas

@@ -16,6 +16,7 @@ package final class OutboxWorker: Sendable {
     ///   - messages: The `Message` model.
     ///   - topics: The `Topic` model.
     ///   - content: What pushes show beside the message itself.
+    ///   - tokenHash: The keyed hash of a token, where every delivery is to be reported.
     package init(
         environment: ServiceEnvironment,
         providers: PushProviders,
@@ -23,12 +24,13 @@ package final class OutboxWorker: Sendable {
         topics: ModelType,
         settings: OutboxSettings = OutboxSettings(),
         content: PushContent = PushContent(),
+        tokenHash: (@Sendable (_ token: String) -> String)? = nil,
         report: @escaping PushReporting
     ) {
         let (events, inbox) = AsyncStream.makeStream(of: OutboxSchedule.Event.self)
         (self.events, self.inbox) = (events, inbox)
         context = OutboxContext(
-            store: environment.store,
+            environment: environment,
             providers: providers,
             messages: messages,
             topics: topics,
@@ -39,10 +41,9 @@ package final class OutboxWorker: Sendable {
             ),
             zones: environment.zones,
             content: content,
-            time: environment.time,
-            identifiers: environment.identifiers,
             settings: settings,
             report: report,
+            tokenHash: tokenHash,
             breakers: CircuitBreakers(),
             inFlight: InFlightLimiter(limit: settings.inFlight),
             quotas: ProjectQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),

@@ -74,12 +74,15 @@ struct OutcomeRecorder: Sendable {
     /// write, before the rows are written.
     static func retiring(
         _ rows: [SettledEntry],
+        _ environment: ServiceEnvironment,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [SettledEntry] {
         var chosen = rows
         for (index, row) in rows.enumerated() {
             if let side = row.learnedEnvironment { try writer.learnEnvironment(side, of: row.delivery.deviceID) }
-            for restored in row.restored { try restore(restored, now: row.delivery.updatedAt, writer) }
+            for restored in row.restored {
+                try restore(restored, now: row.delivery.updatedAt, environment, writer)
+            }
             guard let retirement = row.retirement else { continue }
             let device = row.delivery.deviceID
             let isRetired = try writer.retireDevice(
@@ -87,7 +90,10 @@ struct OutcomeRecorder: Sendable {
                 reason: retirement.reason,
                 registeredBy: retirement.registeredBy
             )
-            guard !isRetired else { continue }
+            guard !isRetired else {
+                try tell(environment, writer, of: device) { .unregistered($0, reason: retirement.reason) }
+                continue
+            }
             chosen[index].retirement = nil
             if try writer.devices(ids: [device]).first?.isActive == true {
                 chosen[index].delivery = retirement.deliveryIfKept
@@ -98,10 +104,15 @@ struct OutcomeRecorder: Sendable {
 
     /// Devices that were retired for a token that fits nothing, when it
     /// turns out that no token fits.
-    private static func restore(_ delivery: Delivery, now: Timestamp, _ writer: any StoreWriter) throws(StoreError) {
+    private static func restore(
+        _ delivery: Delivery,
+        now: Timestamp,
+        _ environment: ServiceEnvironment,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
         for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
-            return
+            return try tell(environment, writer, of: delivery.deviceID) { .registered($0) }
         }
     }
 
@@ -110,6 +121,17 @@ struct OutcomeRecorder: Sendable {
         var ends: [String: TimerEntry] = [:]
         for timer in rows.compactMap(\.quietEnd) { ends[timer.subject] = timer }
         for timer in ends.values.sorted(by: { $0.subject < $1.subject }) { try writer.setUnlessThere(timer) }
+    }
+
+    /// Tells webhooks of a device that a provider has ended, or that is taken back.
+    private static func tell(
+        _ environment: ServiceEnvironment,
+        _ writer: any StoreWriter,
+        of id: DeviceID,
+        _ occurrence: (Device) -> WebhookOccurrence
+    ) throws(StoreError) {
+        guard environment.webhooks != nil, let device = try writer.devices(ids: [id]).first else { return }
+        try environment.raise(occurrence(device), writer)
     }
 
     /// Ends what else waits for retired devices; runs inside a write, after the rows are written.
@@ -145,12 +167,12 @@ struct OutcomeRecorder: Sendable {
     ///
     /// Answers which of the renewals are ours, or nil if nothing could be written.
     private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
-        let settings = context.settings
+        let (settings, environment) = (context.settings, context.environment)
         let written = await context.writing(until: lease) { writer throws(StoreError) in
             var ours: [SettledEntry] = []
             for row in rows {
                 if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
-                let chosen = try Self.retiring([row], writer)
+                let chosen = try Self.retiring([row], environment, writer)
                 guard let first = chosen.first, try writer.record(first.delivery, heldUntil: lease) else { continue }
                 if settings.wantsNotes { writer.note(.deliveryChanged(first.delivery)) }
                 ours.append(first)
@@ -184,6 +206,9 @@ struct OutcomeRecorder: Sendable {
         for row in rows {
             let delivery = row.delivery
             let service = row.service
+            if let tokenHash = context.tokenHash {
+                context.report(.delivery(delivery, service, tokenHash: tokenHash(row.token)))
+            }
             counts[service, default: [:]][delivery.status, default: 0] += 1
             if let retirement = row.retirement {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))

@@ -51,7 +51,8 @@ struct OutcomeRules: Sendable {
 
     private func row(_ settled: Case) -> SettledEntry {
         let delivery = settled.entry.delivery
-        var row = SettledEntry(service: PushService(reaching: settled.entry.device), delivery: delivery)
+        let device = settled.entry.device
+        var row = SettledEntry(service: PushService(reaching: device), delivery: delivery, token: device.token)
         switch settled.fate {
         case .held(let until, let reason):
             row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)

@@ -140,7 +140,9 @@ struct SendBatch: Sendable {
         case .ended(let reason): return .ended(reason: reason)
         case .payload(let payload):
             guard entry.device.isActive else { return .ended(reason: entry.device.disabledReason ?? .deviceInactive) }
-            guard entry.device.mayReceive else { return .ended(reason: .accessEnded) }
+            guard entry.device.mayReceive, !entry.device.isSignedOut(at: now) else {
+                return .ended(reason: .accessEnded)
+            }
             let cancellation = context.cancellations.reason(against: entry, in: payload.topicID)
             if let cancellation, !cancellation.isWish { return .ended(reason: cancellation) }
             if let reason = cancellation ?? wish(against: entry.device, context, now) {
@@ -273,6 +275,8 @@ enum LoadedMessage: Sendable, Hashable {
 struct SettledEntry: Sendable {
     var service: PushService
     var delivery: Delivery
+    /// The device's token, for its hash in reports; empty where the device is gone.
+    var token: String
     var retirement: Retirement?
     /// Where the device turned out to be, to be noted with it.
     var learnedEnvironment: PushEnvironment?

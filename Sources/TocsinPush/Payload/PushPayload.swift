@@ -44,6 +44,8 @@ package struct PushPayload: Sendable, Hashable {
     /// What is shown in place of title and body, which are ciphertext; nil for
     /// messages that anybody may read.
     package var placeholder: Placeholder?
+    /// The eleven keys of EPNS's app, where the topic asks for them.
+    package var epns: WalletPayload?
 
     /// Texts that give nothing away.
     package struct Placeholder: Sendable, Hashable {
@@ -51,6 +53,8 @@ package struct PushPayload: Sendable, Hashable {
         package var title: String
         /// Shown in place of the body.
         package var body: String
+        /// Whether Android's system shows it too; else the app alone gets the ciphertext there.
+        package var isForAndroid = false
     }
 
     /// No provider takes a larger payload, in bytes; Apple's for calls alone is larger.
@@ -83,8 +87,11 @@ package struct PushPayload: Sendable, Hashable {
         actions = options.actions.isEmpty ? usual : options.actions
         cursor = content.cursor?(message)
         if options.encrypted || Self.isSecret(type: type, typeName, data) {
-            placeholder = Placeholder(title: content.placeholderTitle, body: content.placeholderBody)
+            placeholder = Placeholder(message, topic, content)
         }
+        if let topic, topic["pushPayload"].text == "EPNS" { epns = WalletPayload(topic: topic) }
+        if options.channelID == nil { options.channelID = topic?["channelId"].text }
+        if options.interruptionLevel == nil { options.interruptionLevel = topic?["interruptionLevel"].text }
     }
 
     /// Type 2 with a `secret` is the older way to say that title, body and data are
@@ -120,6 +127,26 @@ package struct PushPayload: Sendable, Hashable {
         case .null, .bool, .int, .double: nil
         }
     }
+}
+
+extension PushPayload.Placeholder {
+    /// What stands in place of an encrypted message's texts: the topic's own words, else the
+    /// server's.
+    ///
+    /// `{owner}` stands for who sent it, by their user name where the message names it.
+    fileprivate init(_ message: Record, _ topic: Record?, _ content: PushContent) {
+        let own = topic?["pushPlaceholder"].text ?? ""
+        let owner = OwnerText.shown(message.owner ?? topic?.owner ?? "")
+        title = TextFitting.prefix(
+            of: (own.isEmpty ? content.placeholderTitle : own).replacing("{owner}", with: owner),
+            bytes: Self.maximumBytes
+        )
+        body = content.placeholderBody
+        isForAndroid = !own.isEmpty
+    }
+
+    /// Longer titles are cut, so that a name cannot crowd out what is encrypted.
+    private static let maximumBytes = 256
 }
 
 /// What the server knows, beside the message, of how pushes look.

@@ -102,8 +102,8 @@ private struct WebPushDraft {
             "number": .int(payload.number),
         ]
         if isEncrypted { data["encrypted"] = true }
-        guard detail == .everything else { return data }
-        if isEncrypted {
+        guard detail == .everything else { return withEPNS(data, texts, detail) }
+        if isEncrypted, payload.epns == nil {
             data["title"] = .string(texts.title)
             data["body"] = .string(texts.body)
         }
@@ -115,7 +115,15 @@ private struct WebPushDraft {
         if let cursor = payload.cursor { data["cursor"] = .string(cursor) }
         if let url = payload.url { data["url"] = .string(url) }
         if let category = payload.category { data["category"] = .string(category) }
-        if !payload.data.isEmpty { data["data"] = .object(payload.data) }
-        return data
+        if !payload.otherData.isEmpty { data["data"] = .object(payload.otherData) }
+        return withEPNS(data, texts, detail)
+    }
+
+    private func withEPNS(
+        _ data: JSONObject,
+        _ texts: TextFitting.Texts,
+        _ detail: TextFitting.Detail
+    ) -> JSONObject {
+        payload.epns.map { data.merging($0.members(of: payload, texts, detail)) } ?? data
     }
 }

@@ -43,6 +43,7 @@ struct PushPart: Sendable {
             topics: schema.topics,
             settings: outboxSettings,
             content: Self.content(process, reading),
+            tokenHash: Self.tokenHash(process),
             report: { PushLog.write($0, to: logger) }
         )
         let webhooks = WebhookWorker(
@@ -77,6 +78,16 @@ struct PushPart: Sendable {
         content.placeholderTitle = push.placeholderTitle
         content.placeholderBody = push.placeholderBody
         return content
+    }
+
+    /// The hash by which the log names a token, the same on all nodes and after a restart; nil
+    /// where nobody asks for a line a delivery, or the log would drop it.
+    private static func tokenHash(_ process: ProcessPart) -> (@Sendable (String) -> String)? {
+        guard process.settings.server.logsDeliveries, process.logger.logLevel <= .debug else { return nil }
+        let key = process.serverKey.derived(for: .tokenHashes)
+        return { token in
+            String(Digest.hmacSHA256(Array(token.utf8), key: key).hexadecimal.prefix(16))
+        }
     }
 
     /// Tells the outbox that something waits, or that something is not to be

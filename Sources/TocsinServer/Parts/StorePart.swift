@@ -44,6 +44,7 @@ struct StorePart: Sendable {
         )
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
+        environment.bindsDevices = settings.push.bindsDevices
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()

@@ -159,5 +159,10 @@ extension SettingTable {
             \.push.requiresSignIn,
             "Whether people get pushes only while they hold a valid token (docs/pushes.md)."
         ),
+        .flag(
+            "push-bind-devices",
+            \.push.bindsDevices,
+            "Whether a device gets pushes only while the token is good that registered it (docs/pushes.md)."
+        ),
     ]
 }

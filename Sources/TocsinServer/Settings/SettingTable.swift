@@ -92,6 +92,11 @@ package enum SettingTable {
             ["trace", "debug", "info", "notice", "warning", "error", "critical"],
             "How much is logged: trace, debug, info, notice, warning, error or critical."
         ),
+        .flag(
+            "log-deliveries",
+            \.server.logsDeliveries,
+            "Whether each delivery has a line in the log, at level debug, with a keyed hash of the token."
+        ),
         .list(
             "allowed-origins",
             \.server.allowedOrigins,

@@ -96,6 +96,8 @@ package struct Settings: Sendable, Hashable {
         /// How much is logged: `trace`, `debug`, `info`, `notice`,
         /// `warning`, `error` or `critical`.
         package var logLevel = "info"
+        /// Whether the log has a line for each delivery, at level debug.
+        package var logsDeliveries = false
         /// Origins whose pages may open sockets and, if any is listed, read answers.
         package var allowedOrigins: [String] = []
         /// Header fields that these pages may send besides those that GraphQL's clients send.
@@ -241,6 +243,8 @@ package struct Settings: Sendable, Hashable {
         package var staleDays = 0
         /// Whether people get pushes only while a token of theirs is good.
         package var requiresSignIn = false
+        /// Whether every device is bound to the token that registers it.
+        package var bindsDevices = false
         /// Days for which settled deliveries are kept, 1 or more.
         package var keptDays = 7
         /// HTTP/2 connections to one provider.

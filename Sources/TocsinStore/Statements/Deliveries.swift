@@ -142,6 +142,10 @@ extension SQLReading {
                 let shown = status == .sending ? DeliveryStatus.waiting : status
                 summaries[message, default: DeliverySummary()].counts[shown, default: 0] += count
             }
+            let open = "SELECT DISTINCT message_id FROM fanouts WHERE message_id IN (\(list.placeholders))"
+            for message in try connection.all(open, list.bindings, { MessageID($0.text(0)) }) {
+                summaries[message, default: DeliverySummary()].isFanningOut = true
+            }
         }
         return summaries
     }

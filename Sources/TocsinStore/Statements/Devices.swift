@@ -5,13 +5,15 @@ private enum SQL {
     static let ofUser = selection + " WHERE d.user_id = $1 ORDER BY d.id"
     static let next = selection + " WHERE d.id > $1 ORDER BY d.id LIMIT $2"
     static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
+    static let bound = selection + " WHERE d.bound_token = $1 AND d.active = 1 ORDER BY d.id"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
-            registered_at, last_seen_at, active_since, kind, hardware_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12, $13)
+            registered_at, last_seen_at, active_since, kind, hardware_id, bound_token, bound_until)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12, $13, $14, $15)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
             environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
-            kind = excluded.kind, hardware_id = excluded.hardware_id, active = excluded.active, disabled_reason = excluded.disabled_reason,
+            kind = excluded.kind, hardware_id = excluded.hardware_id, bound_token = excluded.bound_token,
+            bound_until = excluded.bound_until, active = excluded.active, disabled_reason = excluded.disabled_reason,
             registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at,
             active_since = CASE WHEN devices.active = 1 AND devices.user_id = excluded.user_id
                 THEN devices.active_since ELSE excluded.active_since END
@@ -57,6 +59,10 @@ extension SQLReading {
         try connection.all(SQL.withTokenBeginning + lock("d"), [.text(text)]) { Device($0, at: 0) }
     }
 
+    func devices(boundTo token: TokenID) throws(StoreError) -> [Device] {
+        try connection.all(SQL.bound + lock("d"), [.text(token.text)]) { Device($0, at: 0) }
+    }
+
     func isMuted(_ user: UserID) throws(StoreError) -> Bool {
         try connection.first(SQL.isMuted, [.text(user.text)]) { $0.int(0) } != nil
     }
@@ -77,6 +83,7 @@ extension SQLWriter {
                 SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
                 SQLValue(device.isActive), SQLValue(device.disabledReason?.rawValue), SQLValue(device.registeredAt),
                 SQLValue(device.lastSeenAt), .text(device.kind.rawValue), SQLValue(device.hardwareID),
+                SQLValue(device.binding?.token?.text), SQLValue(device.binding?.end),
             ]
         )
     }
@@ -114,10 +121,12 @@ extension Device {
     static let columns = """
         d.id, d.user_id, d.platform, d.environment, d.app_id, d.token, d.name, d.active, d.disabled_reason, \
         d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind, \
-        d.hardware_id
+        d.hardware_id, d.bound_token, d.bound_until, CASE WHEN d.bound_token IS NULL THEN d.bound_until \
+        ELSE coalesce((SELECT CASE WHEN b.revoked_at IS NULL THEN b.expires_at ELSE 0 END \
+        FROM tokens AS b WHERE b.id = d.bound_token), 0) END
         """
     /// How many those are.
-    static let columnCount = 14
+    static let columnCount = 17
 
     /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
     init?(_ row: any SQLRow, at first: Int) {
@@ -142,5 +151,16 @@ extension Device {
             hardwareID: row.optionalText(first + 13)
         )
         isMuted = row.int(first + 11) != 0
+        if let token = row.optionalText(first + 14) {
+            binding = .token(TokenID(token))
+        } else if let end = row.optionalMoment(first + 15) {
+            binding = .end(end)
+        }
+        signedInUntil = row.optionalMoment(first + 16)
     }
+}
+
+extension Device.Binding {
+    fileprivate var token: TokenID? { if case .token(let id) = self { id } else { nil } }
+    fileprivate var end: Timestamp? { if case .end(let moment) = self { moment } else { nil } }
 }

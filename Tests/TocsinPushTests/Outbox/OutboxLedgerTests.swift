@@ -46,6 +46,50 @@ struct OutboxLedgerTests {
         }
     }
 
+    @Test("B20: on request every delivery is reported once, with a hash of its token and not the token")
+    func reportedDeliveries() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { sent, _ in sent.token == "cd" ? .apns(410, "ExpiredToken") : .ok }
+            try await harness.add(["ab", "cd"].map { Device.sample($0, token: $0, user: "user-" + $0) })
+            try await harness.publish("m1")
+            try await harness.running(reportsDeliveries: true) { _ in
+                try await harness.deliveries { $0.are(2, .accepted, .ended) }
+            }
+            let told = harness.reports.compactMap { report in
+                guard case .delivery(let delivery, let service, let hash) = report else { return nil as String? }
+                return "\(delivery.deviceID) \(service) \(delivery.status.rawValue) \(hash)"
+            }
+            #expect(told.sorted() == ["ab apns accepted hash of ba", "cd apns ended hash of dc"])
+        }
+        try await OutboxHarness.with { harness in
+            try await harness.add([Device.sample("d1", token: "aa")])
+            try await harness.publish("m1")
+            try await harness.running { _ in try await harness.deliveries { $0.are(1, .accepted) } }
+            #expect(!harness.reports.contains { if case .delivery = $0 { true } else { false } })
+        }
+    }
+
+    @Test("E1: a device whose sign-in has ended gets nothing, also not what waited; one that is bound to none does")
+    func signedOut() async throws {
+        try await OutboxHarness.with { harness in
+            let now = harness.time.now()
+            harness.transport.answer { _, earlier in earlier == 0 ? .unknown(reason: "reset") : .ok }
+            var ends = Device.sample("ends", token: "aa", user: "ann")
+            ends.binding = .end(now.adding(seconds: 0.5))
+            var lasts = Device.sample("lasts", token: "bb", user: "bob")
+            lasts.binding = .end(now.adding(seconds: 86_400))
+            let free = Device.sample("free", token: "cc", user: "cid")
+            try await harness.add([ends, lasts, free])
+            try await harness.publish("m1")
+            try await harness.running { _ in
+                let rows = try await harness.deliveries { $0.are(3, .accepted, .ended) }
+                let ended = rows.filter { $0.status == .ended }
+                #expect(ended.map(\.deviceID.text) == ["ends"] && ended.map(\.reason) == ["ACCESS_ENDED"])
+            }
+            #expect(harness.transport.sent.count { $0.token == "aa" } == 1)
+        }
+    }
+
     @Test(
         "devices not heard of for too long are skipped if the settings say so, and sent to if not",
         arguments: [true, false]

@@ -37,6 +37,25 @@ struct RetirementTests {
         }
     }
 
+    @Test("A11: webhooks are told when a provider ends a token, once and not of those that stay")
+    func toldOfEnd() async throws {
+        try await OutboxHarness.with { harness in
+            harness.transport.answer { sent, _ in
+                sent.token == "dead" ? .apns(410, "Unregistered", timestamp: 1_784_000_000_000) : .ok
+            }
+            try await harness.add([device("dead"), device("live")])
+            for id in ["m1", "m2"] { try await harness.publish(id, number: id == "m1" ? 1 : 2) }
+            try await harness.running { _ in
+                for id in ["m1", "m2"] { try await harness.deliveries(id) { $0.are(2, .ended, .accepted) } }
+            }
+            let told = harness.occurrences.map { occurrence in
+                guard case .unregistered(let device, let reason) = occurrence else { return "\(occurrence)" }
+                return "\(device.userID) \(device.token) \(reason)"
+            }
+            #expect(told == ["user-dead dead Unregistered"])
+        }
+    }
+
     @Test("a device registered since then stays, and is tried once more", arguments: [true, false])
     func registeredAgain(_ recovers: Bool) async throws {
         try await OutboxHarness.with { harness in

@@ -15,10 +15,30 @@ struct PayloadTests {
         var mayBeCritical = false
         /// The device's token; an iPhone's decides which service carries the push.
         var token = "abcd1234"
+        /// What the topic says of pushes; nil: there is no topic.
+        var topic: [String: FieldValue]?
 
         /// For an iPhone whose token is Firebase's.
         static func firebase(_ name: String, _ fields: [String: FieldValue], badge: Int64? = nil) -> Sample {
             Sample(testDescription: name + "-firebase-ios", fields: fields, badge: badge, token: "inst1:APA91b")
+        }
+
+        /// In a topic that says something of its pushes.
+        static func topic(
+            _ name: String,
+            _ topic: [String: FieldValue],
+            _ fields: [String: FieldValue],
+            _ platform: PushPlatform,
+            token: String = "abcd1234"
+        ) -> Sample {
+            let way = token.contains(":") ? "firebase-" : ""
+            return Sample(
+                testDescription: "topic-\(name)-\(way)\(platform)",
+                fields: fields,
+                platform: platform,
+                token: token,
+                topic: topic
+            )
         }
     }
 
@@ -50,6 +70,19 @@ struct PayloadTests {
         "type": .int(2), "title": .text("U2FsdGVkX1+title"), "body": .text("U2FsdGVkX1+body"),
         "data": .json("{\"secret\":\"BEp0\",\"asub\":\"U2Fs+sub\",\"amsg\":\"U2Fs+msg\"}"),
     ]
+    private static let channel: [String: FieldValue] = [
+        "channelId": .text("alarms"), "interruptionLevel": .text("time-sensitive"),
+    ]
+    private static let placeholder: [String: FieldValue] = ["pushPlaceholder": .text("{owner} has sent you a message!")]
+    private static let epns: [String: FieldValue] = [
+        "pushPayload": .text("EPNS"), "pushApp": .text("Wallet"), "pushIcon": .text("https://w.example/i.png"),
+        "pushUrl": .text("https://w.example"),
+    ]
+    private static let epnsMessage: [String: FieldValue] = [
+        "type": .int(1), "url": .text("https://ci.example/42"),
+        "data": .json("{\"asub\":\"Own subject\",\"branch\":\"main\"}"),
+        "push": .json("{\"image\":\"https://ci.example/42.png\"}"),
+    ]
     private static let siren: [String: FieldValue] = [
         "priority": .int(5), "push": .json("{\"sound\":\"siren.caf\",\"volume\":0.8}"),
     ]
@@ -73,6 +106,13 @@ struct PayloadTests {
             .firebase("plain", [:]), .firebase("full", full, badge: 9), .firebase("unread", [:], badge: 12),
             .firebase("rich", rich), .firebase("secret", secret), .firebase("buttons", buttons),
             .firebase("silent", ["push": .json("{\"silent\":true}")]),
+            .topic("channel", channel, [:], .android), .topic("channel", channel, [:], .ios),
+            .topic("own-level", channel, rich, .ios),
+            .topic("placeholder", placeholder, secret, .android), .topic("placeholder", placeholder, secret, .ios),
+            .topic("epns", epns, epnsMessage, .android), .topic("epns", epns, epnsMessage, .ios),
+            .topic("epns", epns, epnsMessage, .ios, token: "inst1:APA91b"),
+            .topic("epns-secret", ["pushPayload": .text("EPNS")], secret, .android),
+            .topic("epns-secret", ["pushPayload": .text("EPNS")], secret, .web),
             .firebase("silent-unread", ["push": .json("{\"silent\":true}")], badge: 4),
         ]
 
@@ -101,7 +141,7 @@ struct PayloadTests {
         let providers = TestProviders(mayBeCritical: sample.mayBeCritical)
         let payload = PushPayload(
             message: TestModels().message("m1", sample.fields),
-            topic: nil,
+            topic: sample.topic.map { TestModels().topic("topic-1", $0) },
             content: sample.testDescription.isEmpty ? PushContent() : Self.content
         )
         let device = Device.sample("d", token: sample.token, platform: sample.platform)

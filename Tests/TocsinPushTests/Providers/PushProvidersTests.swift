@@ -126,6 +126,53 @@ struct PushProvidersTests {
         #expect(Set(sent.map(\.batch.pool)).count == 1)
     }
 
+    @Test(
+        "an iPhone's token decides between Apple and Firebase, and what lacks credentials is told for its own service"
+    )
+    func iPhones() {
+        let scene = TestProviders()
+        let apple = Device.sample("a", token: "aa11bb22")
+        let google = Device.sample("g", token: "inst1:APA91b")
+        var installation = Device.sample("i", token: "aabbccdd")
+        installation.kind = .fid
+        let both = PushProviders([scene.apns, scene.fcm])
+        #expect([apple, google, installation].map { both.lane(of: $0)?.service } == [.apns, .fcm, .fcm])
+        #expect(both.lane(of: google)?.platform == .ios)
+        let appleAlone = PushProviders([scene.apns])
+        let googleAlone = PushProviders([scene.fcm])
+        #expect(appleAlone.lane(of: google) == nil && appleAlone.obstacle(to: google) == "PROVIDER_NOT_CONFIGURED")
+        #expect(googleAlone.lane(of: apple) == nil && googleAlone.obstacle(to: apple) == "PROVIDER_NOT_CONFIGURED")
+        #expect(googleAlone.lane(of: google)?.service == .fcm)
+        let apps = PushProviders([
+            PushProviders.App(id: "shop", providers: [scene.apns]),
+            PushProviders.App(id: "staff", providers: [scene.fcm]),
+        ])
+        var named = google
+        for (app, lane, obstacle) in [
+            ("staff", PushService.fcm, nil), ("shop", nil, "PROVIDER_NOT_CONFIGURED"),
+            ("other", nil, "APP_NOT_CONFIGURED"),
+        ] as [(String, PushService?, DeliveryReason?)] {
+            named.appID = app
+            #expect(apps.lane(of: named)?.service == lane, "\(app)")
+            if let obstacle { #expect(apps.obstacle(to: named) == obstacle, "\(app)") }
+        }
+    }
+
+    @Test("Apple's and Firebase's iPhones of one page each go their way")
+    func mixedPage() async throws {
+        try await OutboxHarness.with { harness in
+            try await harness.add([
+                Device.sample("d1", token: "aa11", user: "ann"),
+                Device.sample("d2", token: "inst1:APA91b", user: "ann"),
+                Device.sample("d3", token: "bb22", user: "ann"),
+            ])
+            try await harness.publish("m1")
+            try await harness.running { _ in try await harness.deliveries { $0.are(3, .accepted) } }
+            let google = harness.transport.sent.filter { $0.batch.pool.origin.contains("fcm") }
+            #expect(google.map(\.token) == ["inst1:APA91b"] && harness.transport.sent.count == 3)
+        }
+    }
+
     @Test("a Firebase installation id goes out as fid, a token as token, in one batch")
     func installation() async throws {
         let scene = TestProviders()

@@ -13,6 +13,9 @@ final class OutboxHarness: Sendable {
     private let commits: Mutexed<Int>
     private let reported = Mutexed<[PushReport]>([])
     private let noted: Mutexed<[Delivery]>
+    private let webhooks = OccurrenceLog()
+    /// What webhooks were to be told.
+    var occurrences: [WebhookOccurrence] { webhooks.all.value.withLock { $0 } }
     /// Instead of the scripted ones.
     private let ownProviders: [any PushProvider]?
 
@@ -74,15 +77,23 @@ final class OutboxHarness: Sendable {
 
     func makeWorker(
         _ services: [PushService] = PushService.allCases,
-        settings: OutboxSettings = OutboxHarness.settings
+        settings: OutboxSettings = OutboxHarness.settings,
+        reportsDeliveries: Bool = false
     ) -> OutboxWorker {
         let reported = reported
+        let tokenHash: @Sendable (String) -> String = { "hash of " + String($0.reversed()) }
         return OutboxWorker(
-            environment: ServiceEnvironment(store: workerStore, time: time, identifiers: CountingIdentifiers()),
+            environment: ServiceEnvironment(
+                store: workerStore,
+                time: time,
+                identifiers: CountingIdentifiers(),
+                webhooks: webhooks
+            ),
             providers: PushProviders(ownProviders ?? services.map { providers.provider($0) }),
             messages: models.message,
             topics: models.topic,
             settings: settings,
+            tokenHash: reportsDeliveries ? tokenHash : nil,
             report: { report in reported.value.withLock { $0.append(report) } }
         )
     }
@@ -91,9 +102,10 @@ final class OutboxHarness: Sendable {
     func running(
         _ services: [PushService] = PushService.allCases,
         settings: OutboxSettings = OutboxHarness.settings,
+        reportsDeliveries: Bool = false,
         _ body: (OutboxWorker) async throws -> Void
     ) async throws {
-        let worker = makeWorker(services, settings: settings)
+        let worker = makeWorker(services, settings: settings, reportsDeliveries: reportsDeliveries)
         let hasEnded = Mutexed(false)
         let running = Task {
             await worker.run()
@@ -209,6 +221,16 @@ final class OutboxHarness: Sendable {
             try await Task.sleep(for: .milliseconds(1))
         }
         Issue.record("it never happened", sourceLocation: sourceLocation)
+    }
+}
+
+/// Keeps what webhooks would be told, and has none to tell.
+private final class OccurrenceLog: WebhookRaising {
+    let all = Mutexed<[WebhookOccurrence]>([])
+
+    func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent] {
+        all.value.withLock { $0.append(occurrence) }
+        return []
     }
 }
 

@@ -11,7 +11,15 @@ struct TestModels: Sendable {
 
     /// With rules by the models' names.
     init(rules: [String: [AccessRule]] = [:]) {
-        topic = Self.model("Topic", [("name", .text), ("arn", .text)], rules["Topic"] ?? [])
+        topic = Self.model(
+            "Topic",
+            [
+                ("name", .text), ("arn", .text), ("channelId", .text), ("interruptionLevel", .text),
+                ("pushPlaceholder", .text), ("pushPayload", .text), ("pushApp", .text), ("pushIcon", .text),
+                ("pushUrl", .text),
+            ],
+            rules["Topic"] ?? []
+        )
         message = Self.model(
             "Message",
             [
@@ -54,7 +62,7 @@ struct TestModels: Sendable {
         )
     }
 
-    func topic(_ id: String) -> Record {
+    func topic(_ id: String, _ more: [String: FieldValue] = [:]) -> Record {
         var record = Record(model: topic)
         for (name, value) in [
             ("id", FieldValue.text(id)), ("owner", .text("ann")), ("name", .text("builds")),
@@ -62,6 +70,7 @@ struct TestModels: Sendable {
             ("createdAt", .text("2026-07-25T17:20:00.000Z")), ("updatedAt", .text("2026-07-25T17:20:00.000Z")),
             ("_version", .int(1)), ("_lastChangedAt", .int(1)),
         ] { record[name] = value }
+        for (name, value) in more { record[name] = value }
         return record
     }
 
