@@ -77,7 +77,7 @@ struct ImportDevicesCommand: AsyncParsableCommand {
     }
 
     private func sentence(_ counts: DeviceImportCounts) -> String {
-        "\(counts.rows) rows: \(counts.added) \(isDry ? "to be added" : "added"), \(counts.known) here already, "
+        "\(counts.rows) \(counts.rows == 1 ? "row" : "rows"): \(counts.added) \(isDry ? "to be added" : "added"), \(counts.known) here already, "
             + "\(counts.refused) refused"
     }
 

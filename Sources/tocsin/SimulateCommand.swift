@@ -104,13 +104,8 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     private func variables(_ link: String?) -> JSONObject {
-        var variables: JSONObject = ["title": .string(title), "body": .string(body)]
-        if let user {
-            variables["user"] = .string(user)
-            variables["inbox"] = true
-        } else {
-            variables["everybody"] = true
-        }
+        var variables: JSONObject = ["title": .string(title), "body": .string(body), "inbox": true]
+        if let user { variables["user"] = .string(user) } else { variables["everybody"] = true }
         if let number = Int32(type) {
             variables["type"] = .int(Int64(number))
         } else {

@@ -75,6 +75,12 @@ struct DirectPushTests {
         let api = try await harness()
         let answer = try await push(api, "everybody: true, platforms: [\"ios\"], title: \"All\"")
         #expect(answer["data"]?["sendPush"]?["devices"] == 2, "\(answer)")
+        let each = try await push(api, "everybody: true, inbox: true, title: \"Each\", key: \"k\"")
+        #expect(each["data"]?["sendPush"]?["devices"] == 3, "\(each)")
+        for name in ["alice", "bob"] {
+            let hers = try await api.run("{ history { items { title } } }", as: APIHarness.identity(name))
+            #expect(hers["data"]?["history"]?["items"] == [["title": "Each"]], "\(hers)")
+        }
         let person = APIHarness.identity("alice")
         #expect(code(try await push(api, "everybody: true, title: \"All\"", as: person)) == "UNAUTHORIZED")
         #expect(code(try await push(api, "everybody: true, userId: \"sub-bob\", title: \"t\"")) == "BAD_USER_INPUT")

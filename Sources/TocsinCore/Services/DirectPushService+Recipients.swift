@@ -14,18 +14,42 @@ extension DirectPushService {
         }
     }
 
-    /// The user as the owner of a message.
-    func keeper(_ user: UserID) async throws(ServiceError) -> Identity {
+    /// The user as the owner of a message; nil: nothing is known of them.
+    func keeper(_ user: UserID) async throws(ServiceError) -> Identity? {
         let found = try await environment.store.reading(for: .server) { reader throws(StoreError) in
             try reader.standings(of: [user], tokensAt: nil)[user]
         }
-        guard let name = found?.account?.name ?? found?.facts?.username, !name.isEmpty else {
-            throw .badInput(
-                "Nothing is known of the user \(user.text.prefix(64)), so no message can be theirs. Check the id, or leave "
-                    + "inbox out: the push is then kept by its sender."
-            )
-        }
+        guard let name = found?.account?.name ?? found?.facts?.username, !name.isEmpty else { return nil }
         return Identity(userID: user, username: name, provider: found?.facts?.provider ?? .userPools)
+    }
+
+    /// Stores a message of each user's own who has devices, then the sender's, which reaches the
+    /// devices of those of whom nothing is known.
+    func sendToEach(
+        _ order: Order,
+        _ caller: Identity,
+        _ reach: AccessPolicy.PushReach
+    ) async throws(ServiceError) -> Receipt {
+        let service = self
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try service.everybody(order, reader)
+        }
+        guard let found else { throw Self.tooMany }
+        var (devices, unknown) = (0, Set<UserID>())
+        for user in Set(found.map(\.userID)).sorted(by: { $0.text < $1.text }) {
+            guard let owner = try await keeper(user) else {
+                unknown.insert(user)
+                continue
+            }
+            var own = order
+            (own.isForEverybody, own.userID) = (false, user)
+            devices += try await store(own, of: owner, reach).devices
+        }
+        var rest = order
+        rest.among = unknown
+        var receipt = try await store(rest, of: caller, reach)
+        receipt.devices += devices
+        return receipt
     }
 
     /// One delivery for each device that is reached, waiting, and for each
@@ -43,7 +67,7 @@ extension DirectPushService {
             for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
         }
         if order.isForEverybody {
-            guard let all = try everybody(reader) else { return nil }
+            guard let all = try everybody(order, reader) else { return nil }
             for device in all { devices[device.id] = device }
         }
         for given in order.tokens {
@@ -72,13 +96,16 @@ extension DirectPushService {
         return rows
     }
 
-    /// All active devices; nil: there are too many.
-    private func everybody(_ reader: any StoreReader) throws(StoreError) -> [Device]? {
+    /// All active devices on the order's platforms; nil: there are too many.
+    private func everybody(_ order: Order, _ reader: any StoreReader) throws(StoreError) -> [Device]? {
         var found: [Device] = []
         var last: DeviceID?
         while true {
             let page = try reader.devices(after: last, limit: Self.devicePage)
-            found += page.filter(\.isActive)
+            found += page.filter { device in
+                device.isActive && order.platforms.contains(device.platform)
+                    && order.among?.contains(device.userID) != false
+            }
             guard found.count <= Self.maximumDevices else { return nil }
             guard page.count == Self.devicePage else { return found }
             last = page.last?.id

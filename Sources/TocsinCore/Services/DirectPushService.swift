@@ -26,6 +26,8 @@ package struct DirectPushService: Sendable {
         package var user: String?
         /// All active devices of the server get the push, and nothing else names any.
         package var isForEverybody = false
+        /// Of everybody only these; nil: all.
+        var among: Set<UserID>?
         /// Whether it is kept as a message of the user's own, for their feed and history.
         package var isKeptByUser = false
         /// Tokens of single devices that get the push, at most `maximumTokens`.
@@ -83,17 +85,35 @@ package struct DirectPushService: Sendable {
         guard order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")) else {
             throw .unauthorized
         }
-        // The schema's rules decide about messages; the scope has been heeded here.
-        var owner = caller
-        if order.isKeptByUser, let user = order.userID, user != caller.userID { owner = try await keeper(user) }
+        if order.isForEverybody, order.isKeptByUser { return try await sendToEach(order, caller, reach) }
+        guard order.isKeptByUser, let user = order.userID, user != caller.userID else {
+            return try await store(order, of: caller, reach)
+        }
+        guard let owner = try await keeper(user) else {
+            throw .badInput(
+                "Nothing is known of the user \(user.text.prefix(64)), so no message can be theirs. Check the id, or leave "
+                    + "inbox out: the push is then kept by its sender."
+            )
+        }
+        return try await store(order, of: owner, reach)
+    }
+
+    /// Makes a push durable as a message of `owner`.
+    func store(
+        _ order: Order,
+        of owner: Identity,
+        _ reach: AccessPolicy.PushReach
+    ) async throws(ServiceError) -> Receipt {
+        // The schema's rules decide about messages; the scope has been heeded before.
+        var owner = owner
         owner.scope = .full
         guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner) else {
             throw .unauthorized
         }
         try environment.takeStorage(for: order.input, of: messages, by: owner)
-        let (service, sender, complete) = (self, owner, order)
+        let (service, sender) = (self, owner)
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(complete, sender, reach, permitted, writer)
+            try service.write(order, sender, reach, permitted, writer)
         }
     }
 
@@ -108,8 +128,11 @@ package struct DirectPushService: Sendable {
         guard !order.isForEverybody || !namesUser && order.tokens.isEmpty else {
             throw .badInput("everybody excludes userId, user and tokens. Send one of them.")
         }
-        guard !order.isKeptByUser || namesUser else {
-            throw .badInput("inbox is for a push to a user: send userId or user, or leave inbox out.")
+        guard !order.isKeptByUser || namesUser || order.isForEverybody else {
+            throw .badInput("inbox is for a push to a user or to everybody: send userId or user, or leave inbox out.")
+        }
+        guard !order.isKeptByUser || !order.isForEverybody || order.input["id"]?.text == nil else {
+            throw .badInput("id names one message, and everybody with inbox makes many. Send a key instead.")
         }
         guard order.tokens.count <= Self.maximumTokens else {
             throw .badRequest("tokens has \(order.tokens.count) entries; at most \(Self.maximumTokens) are allowed.")
@@ -148,12 +171,7 @@ package struct DirectPushService: Sendable {
             return .failure(.unauthorized)
         }
         guard let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer) else {
-            return .failure(
-                .limit(
-                    "There are more than \(Self.maximumDevices) devices. To reach them all, publish to a topic that their "
-                        + "users are members of."
-                )
-            )
+            return .failure(Self.tooMany)
         }
         // Feeds and topics are locked in the order in which all writers do.
         let held = try writer.hold([topic], of: topics, feedsOf: record.owner.map { [$0] } ?? [])
@@ -167,6 +185,14 @@ package struct DirectPushService: Sendable {
         try environment.raise(.pushRequested(Self.request(order, message)), writer)
         if deliveries.contains(where: { $0.status == .waiting }) { writer.note(.outboxFilled) }
         return .success(try receipt(message, writer))
+    }
+
+    /// There are more devices than one push may have.
+    static var tooMany: ServiceError {
+        .limit(
+            "There are more than \(maximumDevices) devices. To reach them all, publish to a topic that their users are "
+                + "members of."
+        )
     }
 
     private static func request(_ order: Order, _ message: Record) -> WebhookOccurrence.PushRequest {

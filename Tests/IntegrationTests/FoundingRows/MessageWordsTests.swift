@@ -78,6 +78,8 @@ struct MessageWordsTests {
             let pusher = try await installation.makeToken(user: "backend", ["--push"])
             let sent = try await installation.tocsin(["simulate", "-t", "leader", "-n", "New leader"], token: pusher)
             #expect(sent.status == 0 && sent.output.hasSuffix(" to 4 devices\n"), "\(sent)")
+            let bobs = try await installation.http("/api/notifications/history", token: scene.bob).json
+            #expect(bobs["history"]?[0]?["data"]?["type"] == "leader", "\(bobs)")
             try await eventually("every phone has it") {
                 let seen = try await installation.simulator?.pushes().filter(\.isAccepted) ?? []
                 return Set(seen.map(\.token)) == Set(Phone.ofAda + [Phone.ofBob])

@@ -61,7 +61,7 @@ struct SmallFaultsTests {
                 let result = try await installation.tocsin(arguments, token: token)
                 #expect(!result.errors.contains("DOCUMENT_NOT_TRUSTED"), "\(arguments): \(result)")
             }
-            var feed = client.follow(topic: "alerts").makeAsyncIterator()
+            let feed = client.follow(topic: "alerts").makeAsyncIterator()
             _ = try await client.publish(topic: "alerts", title: "live")
             #expect(try await feed.next()?.title == "live")
             let other = try await installation.curl("{ devices { id } }", token: token)
