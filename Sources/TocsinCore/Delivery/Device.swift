@@ -58,8 +58,8 @@ package struct Device: Sendable, Hashable {
     /// Whether its owner may read what it was read for; judged by the outbox,
     /// never saved with the device.
     package var mayReceive = true
-    /// What its owner wants of the push it was read for, where that is not to be sent at once; judged
-    /// by the outbox, never saved with the device.
+    /// What its owner wants of the push it was read for, where that is not to be sent at once;
+    /// judged by the outbox, never saved with the device.
     package var wish: PushWish?
     /// How many messages its owner has not read, as of when it was read for a push;
     /// nil where nobody counts.

@@ -5,8 +5,8 @@ extension CronLine {
 
     /// The first time after a moment, by the clocks of a zone; nil where none comes in nine years.
     ///
-    /// A time that the clocks skip comes when they skip it. One that they show twice comes the first
-    /// time. A line for every hour goes on each hour instead, whatever the clocks show.
+    /// A time that the clocks skip comes when they skip it. One that they show twice comes the
+    /// first time. A line for every hour goes on each hour instead, whatever the clocks show.
     package func next(after moment: Timestamp, in zone: ZoneRules) -> Timestamp? {
         let seconds = CivilDate.floorDivide(moment.milliseconds, 1000)
         // The day before: clocks may have been turned back over midnight.
@@ -19,8 +19,7 @@ extension CronLine {
         return nil
     }
 
-    /// The last time that is not after a moment, and how many lie between `due` and it, `due`
-    /// not counted; counted up to `limit`.
+    /// How many times lie behind `due` and not after `now`; counted up to `limit`.
     package func missed(
         since due: Timestamp,
         until now: Timestamp,

@@ -1,5 +1,6 @@
 extension ZoneRules {
-    /// Reads a file of the system's time zone data (RFC 9636); nil when it is none that can be used.
+    /// Reads a file of the system's time zone data (RFC 9636); nil when it is none that can be
+    /// used.
     ///
     /// Files that count leap seconds are refused: our seconds do not.
     package init?(tzif bytes: [UInt8]) {

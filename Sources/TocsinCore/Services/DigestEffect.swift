@@ -127,7 +127,7 @@ package struct DigestEffect: TimerEffect {
                 numbers: first...window.last,
                 limit: Self.told
             )
-            found += weightiest.filter { mayRead($0, person) }.map { ($0, window.name) }
+            found += weightiest.filter { mayRead($0, person) }.map { (record: $0, topic: window.name) }
         }
         found.sort { ($0.record["priority"].int ?? 3, $0.record.id) > ($1.record["priority"].int ?? 3, $1.record.id) }
         try prepare(topic, of: person, writer)

@@ -31,7 +31,7 @@ struct PushJudge {
         let user: UserID
     }
 
-    /// Reads what is known of the people, and what they want of pushes of these topics, all at once.
+    /// Reads what is known of the people, and what they want of pushes of these topics.
     init(
         of users: Set<UserID>,
         in topics: Set<TopicID>,

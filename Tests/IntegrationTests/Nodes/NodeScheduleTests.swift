@@ -39,7 +39,9 @@ struct NodeScheduleTests {
                     $0.int(0)
                 } == 0
             }
-            #expect(try made() == (Int64(Self.count), Int64(Self.count)))
+            let total = try made()
+            #expect(total.count == Int64(Self.count))
+            #expect(total.keys == Int64(Self.count))
             client.close()
         }
     }
