@@ -50,6 +50,7 @@ let package = Package(
         .executable(name: "tocsin-bench", targets: ["tocsin-bench"]),
         .library(name: "GraphQL", targets: ["GraphQL"]),
         .library(name: "TocsinClient", targets: ["TocsinClient"]),
+        .library(name: "TocsinContent", targets: ["TocsinContent"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -63,6 +64,7 @@ let package = Package(
         // Kernel
         part("Encodings"),
         part("JSON"),
+        part("TocsinContent", ["JSON"]),
         part("GraphQL", ["JSON"]),
         part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
         // Domain
@@ -71,7 +73,7 @@ let package = Package(
         part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
         part("TocsinPush", ["Encodings", "JSON", "TocsinCore"]),
         part("TocsinStore", ["TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinCore"]),
+        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinContent", "TocsinCore"]),
         // Sockets and disks
         part(
             "TocsinHTTP",
@@ -150,14 +152,15 @@ let package = Package(
         ),
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
+        tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
         tests("TocsinCoreTests", ["TocsinCore"]),
         tests(
             "TocsinAPITests",
             [
-                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinCore", "TocsinSQLite",
-                "TocsinStore",
+                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinAuth", "TocsinContent",
+                "TocsinCore", "TocsinSQLite", "TocsinStore",
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql"]
         ),
@@ -173,7 +176,10 @@ let package = Package(
             "TocsinStoreTests",
             ["TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
-        tests("TocsinAuthTests", ["Encodings", "JSON", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests(
+            "TocsinAuthTests",
+            ["Encodings", "JSON", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+        ),
         tests(
             "TocsinHTTPTests",
             ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]

@@ -8,6 +8,8 @@ enum AllowedImports {
         // Kernel
         "Encodings": [],
         "JSON": [],
+        // What apps take without sockets, and what they and the server must write alike.
+        "TocsinContent": ["JSON"],
         "GraphQL": ["JSON"],
         "GraphQLTransport": ["GraphQL", "HTTPTypes", "JSON"],
         // Domain
@@ -17,7 +19,7 @@ enum AllowedImports {
         "TocsinPush": ["Encodings", "JSON", "TocsinCore"],
         // Glibc: blocking calls wait on POSIX threads of their own, never on the shared pool.
         "TocsinStore": ["Glibc", "TocsinCore"],
-        "TocsinAuth": ["COpenSSL", "Encodings", "Glibc", "JSON", "TocsinCore"],
+        "TocsinAuth": ["COpenSSL", "Encodings", "Glibc", "JSON", "TocsinContent", "TocsinCore"],
         // Sockets and disks
         "TocsinHTTP": nio.union([
             "Encodings", "Glibc", "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "NIOHTTP1", "NIOSSL",
