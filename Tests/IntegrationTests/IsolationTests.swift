@@ -123,6 +123,7 @@ struct Probe {
         "createTopic": "Tried in a test of its own.",
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
         "webPushKey": "Says the same to everybody: the public half of the server's key.",
+        "registrationChallenge": "Is made for who asks; tried by SignedRegistrationTests.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }

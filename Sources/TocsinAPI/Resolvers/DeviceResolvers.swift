@@ -15,9 +15,9 @@ enum DeviceResolvers {
     private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.service("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
-            return .list(
-                try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) }
-            )
+            let address = invocation.arguments["address"]?.stringValue
+            let devices = try await context.services.devices.devices(address: address, caller: context.caller)
+            return .list(devices.map { .object(.device($0)) })
         }
         map.service("Query.webPushKey") { invocation throws(ServiceError) in
             guard let key = invocation.context.services.devices.webPushKey else { return .null }
@@ -84,7 +84,7 @@ enum DeviceResolvers {
         guard let kind = PushTokenKind(rawValue: kindText) else {
             throw .badInput("kind must be token or fid; it is \"\(kindText.prefix(64))\".")
         }
-        return DeviceService.Registration(
+        var registration = DeviceService.Registration(
             token: invocation.text("token"),
             platform: platform,
             environment: environment,
@@ -93,6 +93,8 @@ enum DeviceResolvers {
             name: invocation.arguments["name"]?.stringValue,
             kind: kind
         )
+        registration.proof = ProofResolvers.proof(invocation.arguments["proof"])
+        return registration
     }
 
     private static func registerDevice(in map: inout ResolverMap<APIObject, RequestContext>) {
@@ -105,6 +107,8 @@ enum DeviceResolvers {
         map.device("name") { $1.string($0.name) }
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
+        map.device("address") { $1.string($0.address) }
+        map.device("provenAt") { $1.string($0.provenAt?.iso8601) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in

@@ -39,11 +39,12 @@ struct DirectPushResolvers {
         let platforms = try platforms(arguments["platforms"]?.arrayValue)
         let tokens = (arguments["tokens"]?.arrayValue ?? []).compactMap(\.stringValue)
         let user = arguments["userId"]?.stringValue
+        let address = arguments["address"]?.stringValue
         try PushInputCheck.check(arguments["push"])
         var push = arguments["push"]?.objectValue ?? [:]
         // Kept with the message, so that the same key for somebody else is a
         // conflict and not a repeat.
-        push["recipients"] = .string(digest(user: user, tokens: tokens, platforms: platforms))
+        push["recipients"] = .string(digest(user: user, tokens: tokens, address: address, platforms: platforms))
         var fields = arguments
         fields["push"] = .object(push)
         for name in ["body", "type"] where fields[name]?.isNull != false {
@@ -51,12 +52,14 @@ struct DirectPushResolvers {
         }
         let input = messages.input(from: fields)
         try PushInputCheck.check(data: input)
-        return DirectPushService.Order(
+        var order = DirectPushService.Order(
             userID: user.map { UserID($0) },
             tokens: tokens,
             platforms: platforms,
             input: input
         )
+        order.address = address
+        return order
     }
 
     private static func platforms(_ names: [JSONValue]?) throws(ServiceError) -> Set<PushPlatform> {
@@ -72,9 +75,14 @@ struct DirectPushResolvers {
         return platforms
     }
 
-    private static func digest(user: String?, tokens: [String], platforms: Set<PushPlatform>) -> String {
+    private static func digest(
+        user: String?,
+        tokens: [String],
+        address: String?,
+        platforms: Set<PushPlatform>
+    ) -> String {
         let list = tokens.sorted().joined(separator: "\n")
         let names = platforms.map(\.rawValue).sorted().joined(separator: ",")
-        return DerivedUUID.text(of: list, "\(names) \(user ?? "")")
+        return DerivedUUID.text(of: list, "\(names) \(user ?? "")" + (address.map { " \($0)" } ?? ""))
     }
 }

@@ -10,6 +10,8 @@ package protocol DeviceReading {
     func devices(token: String) throws(StoreError) -> [Device]
     /// Devices of any app whose token begins with this text and a colon.
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device]
+    /// Devices of everybody that were registered with a proof of this address.
+    func devices(address: String) throws(StoreError) -> [Device]
     /// Whether a user wants no pushes.
     func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }
@@ -27,6 +29,10 @@ package protocol DeviceWriting {
     ///
     /// Fan-outs that wait still answer it, ended for this reason and without its token.
     func removeDevice(_ id: DeviceID, reason: DeliveryReason) throws(StoreError)
+    /// Notes that a challenge was used; answers false, and does nothing, where it was used before.
+    func useNonce(_ nonce: String, until moment: Timestamp) throws(StoreError) -> Bool
+    /// Forgets the nonces of challenges that ended before a moment; answers how many.
+    func removeNonces(before moment: Timestamp) throws(StoreError) -> Int
     /// Keeps whether a user wants no pushes, and notes it if so.
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }

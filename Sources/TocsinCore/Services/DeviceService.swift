@@ -1,6 +1,6 @@
 /// Registers and unregisters the tokens of people's devices.
 package struct DeviceService: Sendable {
-    private let environment: ServiceEnvironment
+    let environment: ServiceEnvironment
     private let checks: InputChecks
     /// The claims that are noted of who registers, to judge their pushes by.
     private let notedClaims: Set<String>
@@ -28,6 +28,8 @@ package struct DeviceService: Sendable {
         package var deviceID: DeviceID?
         /// What its owner calls the device; nil: nothing.
         package var name: String?
+        /// Who says that the device is theirs; nil: nobody.
+        package var proof: RegistrationProofInput?
 
         /// A registration as a client sends it; it is checked by `register`.
         package init(
@@ -61,13 +63,15 @@ package struct DeviceService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let proven = try proven(registration, caller: caller)
         var registration = registration
         registration.token = try canonical(registration.token, registration.platform)
         try check(registration)
         // Hexadecimal is only a spelling of bytes: one phone, one row.
         if registration.platform == .ios { registration.token = registration.token.lowercased() }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
-        return try await environment.store.writing { writer throws(StoreError) in
+        let written = try await environment.store.writing {
+            writer throws(StoreError) -> Result<(device: Device, all: [Device])?, ServiceError> in
             // Never earlier than a message's time before it, nor later than that of one after it.
             let now = environment.changeTime()
             let all = try writer.devices(of: caller.userID)
@@ -78,10 +82,16 @@ package struct DeviceService: Sendable {
                 )
             }
             let own = previous.flatMap { $0.userID == caller.userID ? $0 : nil }
+            guard proven != nil || !needsProof(wanted, continuing: own) else {
+                return .failure(RegistrationProofs.missing)
+            }
+            guard try !isFull(proven, continuing: own, writer) else { return .failure(RegistrationProofs.full) }
+            if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) { return .success(nil) }
             for device in others + [own == nil ? previous : nil].compactMap(\.self) {
                 try remove(device, .tokenMoved, now: now, writer)
             }
             let device = device(wanted, of: caller.userID, continuing: own, now: now)
+                .proven(by: proven, wanted, continuing: own, now: now)
             try writer.save(device)
             if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
             if own?.isActive != true || own?.token != device.token {
@@ -89,6 +99,8 @@ package struct DeviceService: Sendable {
             }
             return .success((device, try writer.devices(of: caller.userID)))
         }
+        guard let written else { throw refusalOfReuse(by: caller) }
+        return written
     }
 
     /// The row of a registration; `own` is the caller's row that it continues.
@@ -148,11 +160,12 @@ package struct DeviceService: Sendable {
     /// The key that browsers subscribe with; nil when Web Push is not set up.
     package var webPushKey: String? { environment.webPush?.applicationServerKey }
 
-    /// The caller's devices.
-    package func devices(caller: Identity) async throws(ServiceError) -> [Device] {
+    /// The caller's devices; with an address those that were registered with its proof.
+    package func devices(address: String? = nil, caller: Identity) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let address = try address.map(environment.canonicalAddress)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.devices(of: caller.userID)
+            try reader.devices(of: caller.userID).filter { address == nil || $0.address == address }
         }
     }
 

@@ -22,6 +22,8 @@ package struct DirectPushService: Sendable {
         package var userID: UserID?
         /// Tokens of single devices that get the push, at most `maximumTokens`.
         package var tokens: [String]
+        /// The address that proved the devices which get the push; nil: none.
+        package var address: String?
         /// The platforms of the user's devices that get the push; empty: all.
         package var platforms: Set<PushPlatform>
         /// A message's fields but its topic.
@@ -75,16 +77,18 @@ package struct DirectPushService: Sendable {
             case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner)
         else { throw .unauthorized }
         try check(order)
+        var order = order
+        order.address = try order.address.map(environment.canonicalAddress)
         try environment.takeStorage(for: order.input, of: messages, by: caller)
-        let (service, sender) = (self, owner)
+        let (service, sender, checked) = (self, owner, order)
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(order, sender, reach, permitted, writer)
+            try service.write(checked, sender, reach, permitted, writer)
         }
     }
 
     private func check(_ order: Order) throws(ServiceError) {
-        guard order.userID != nil || !order.tokens.isEmpty else {
-            throw .badInput("Say whom to push to: userId, tokens, or both.")
+        guard order.userID != nil || order.address != nil || !order.tokens.isEmpty else {
+            throw .badInput("Say whom to push to: userId, tokens, address, or several of them.")
         }
         guard order.tokens.count <= Self.maximumTokens else {
             throw .badRequest("tokens has \(order.tokens.count) entries; at most \(Self.maximumTokens) are allowed.")
@@ -176,10 +180,10 @@ package struct DirectPushService: Sendable {
     }
 
     private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
-        let limit = Self.maximumTokens + environment.limits.devicesPerUser
+        let limit = Self.maximumTokens + environment.limits.devicesPerUser + RegistrationProofs.devicesPerAddress
         let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
         let unknown = rows.count { $0.reason == .unknownToken }
-        let missing = rows.count { $0.deviceID.userWithoutDevice != nil }
+        let missing = rows.count { $0.deviceID.userWithoutDevice != nil || $0.reason == .unknownAddress }
         return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
     }
 }
@@ -208,6 +212,13 @@ extension DirectPushService {
             if reached.isEmpty { unknown.insert(token) }
             for device in reached { devices[device.id] = device }
         }
+        var addressed: [Device] = []
+        if let address = order.address {
+            addressed = try reader.devices(address: address).filter {
+                $0.isActive && (reach == .everybody || reach == .only($0.userID))
+            }
+            for device in addressed { devices[device.id] = device }
+        }
         let chosen = devices.values.filter { order.platforms.contains($0.platform) }
         var rows = chosen.map { device in
             let row = row(of: message, to: device.id, device.platform, now)
@@ -217,6 +228,10 @@ extension DirectPushService {
         rows += unknown.sorted().map { token in
             let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
             return row(of: message, to: stand, nil, now).final(.skipped, .unknownToken)
+        }
+        if let address = order.address, addressed.isEmpty {
+            let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, address))
+            rows.append(row(of: message, to: stand, nil, now).final(.skipped, .unknownAddress))
         }
         if let user = order.userID, !chosen.contains(where: { $0.userID == user }) {
             let missing = row(of: message, to: .missing(of: user), nil, now)

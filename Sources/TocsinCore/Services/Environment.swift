@@ -20,6 +20,8 @@ package struct ServiceEnvironment: Sendable {
     package var staleMerges: (@Sendable (StaleMerge) -> Void)?
     /// Whether people get pushes only while a token of theirs is good.
     package var pushesRequireSignIn = false
+    /// Nil: no device is registered with a proof.
+    package var registrationProofs: RegistrationProofs?
     /// Who listens to deliveries; nil: all that are made are told of.
     package var deliveryListeners: DeliveryListeners?
     /// Nil: owners may store any amount.

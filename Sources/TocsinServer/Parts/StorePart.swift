@@ -43,6 +43,7 @@ struct StorePart: Sendable {
             storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
         )
         environment.pushesRequireSignIn = settings.push.requiresSignIn
+        environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
@@ -58,6 +59,17 @@ struct StorePart: Sendable {
         await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
             logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
         }
+    }
+
+    private static func registrationProofs(_ process: ProcessPart) -> RegistrationProofs {
+        let log = RefusedProofLog(logger: process.logger, time: process.time)
+        return RegistrationProofs(
+            mode: RegistrationProofs.Mode(rawValue: process.settings.signIn.registrationProof) ?? .off,
+            serverName: process.settings.server.publicName ?? "",
+            sealer: process.sealer,
+            verifier: ProofVerifier(),
+            noteRefusal: log.note
+        )
     }
 
     private static func write(_ merge: StaleMerge, to logger: Logger) {

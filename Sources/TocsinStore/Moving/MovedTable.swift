@@ -32,6 +32,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("api_keys", by: "id"),
         MovedTable("muted_users", by: "user_id"),
         MovedTable("user_facts", by: "user_id"),
+        MovedTable("used_nonces", by: "nonce"),
     ]
 
     /// Tables that speak of this database alone.
