@@ -105,16 +105,16 @@ let package = Package(
         part(
             "TocsinClient",
             [
-                "GraphQLTransport", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
-                nioSSL,
+                "GraphQLTransport", "JSON", "TocsinContent", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"), nioSSL,
             ]
         ),
         // Commands
         .executableTarget(
             name: "tocsin",
             dependencies: [
-                "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinHTTP",
-                "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
+                "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinContent", "TocsinCore",
+                "TocsinHTTP", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
             ],
             swiftSettings: settings
         ),

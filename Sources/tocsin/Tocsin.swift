@@ -26,8 +26,8 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Client",
                 subcommands: [
-                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
-                    ExplainCommand.self, RedriveCommand.self,
+                    PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
+                    DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self,
                 ]
             ),
             CommandGroup(
