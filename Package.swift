@@ -65,6 +65,7 @@ let package = Package(
         // Kernel
         part("Encodings"),
         part("JSON"),
+        part("TocsinContent", ["JSON"]),
         part("GraphQL", ["JSON"]),
         part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
         // Domain
@@ -73,7 +74,7 @@ let package = Package(
         part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
         part("TocsinPush", ["Encodings", "JSON", "TocsinCore"]),
         part("TocsinStore", ["TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinCore"]),
+        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinContent", "TocsinCore"]),
         // Sockets and disks
         part(
             "TocsinHTTP",
@@ -103,7 +104,6 @@ let package = Package(
                 nio("NIOTLS"), nioSSL,
             ]
         ),
-        part("TocsinContent", ["JSON"]),
         part(
             "TocsinClient",
             [
@@ -116,8 +116,8 @@ let package = Package(
         .executableTarget(
             name: "tocsin",
             dependencies: [
-                "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinCore", "TocsinHTTP",
-                "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
+                "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinContent", "TocsinCore",
+                "TocsinHTTP", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
             ],
             swiftSettings: settings
         ),
@@ -155,14 +155,15 @@ let package = Package(
         ),
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
+        tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
         tests("TocsinCoreTests", ["TocsinCore"]),
         tests(
             "TocsinAPITests",
             [
-                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinCore", "TocsinSQLite",
-                "TocsinStore",
+                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinAuth", "TocsinContent",
+                "TocsinCore", "TocsinSQLite", "TocsinStore",
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql"]
         ),
@@ -178,7 +179,10 @@ let package = Package(
             "TocsinStoreTests",
             ["TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
-        tests("TocsinAuthTests", ["Encodings", "JSON", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinStore"]),
+        tests(
+            "TocsinAuthTests",
+            ["Encodings", "JSON", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+        ),
         tests(
             "TocsinHTTPTests",
             ["GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"), nio("NIOPosix")]
@@ -190,7 +194,6 @@ let package = Package(
                 nio("NIOPosix"),
             ]
         ),
-        tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("TocsinClientTests", ["Encodings", "GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",

@@ -41,6 +41,7 @@ package final class ResponseExecutor: Sendable {
         RecordResolvers(schema: schema, sealer: sealer).register(in: &map)
         ModelResolvers(schema: schema).register(in: &map)
         DeviceResolvers.register(in: &map)
+        ProofResolvers.register(in: &map)
         MemberResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
         CategoryResolvers.register(in: &map)

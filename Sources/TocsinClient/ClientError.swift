@@ -40,6 +40,10 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let badCursor = Code(rawValue: "BAD_CURSOR")
         /// What follows the cursor is not kept any more.
         public static let cursorExpired = Code(rawValue: "CURSOR_EXPIRED")
+        /// A device's proof is missing or does not hold; a new challenge helps.
+        public static let proofRefused = Code(rawValue: "PROOF_REFUSED")
+        /// The signer of a registration failed; its error is the cause.
+        public static let signingFailed = Code(rawValue: "SIGNING_FAILED")
         /// The request as a whole is wrong.
         public static let badRequest = Code(rawValue: "BAD_REQUEST")
         /// The server cannot serve now.

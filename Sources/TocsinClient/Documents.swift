@@ -32,6 +32,22 @@ package enum Documents {
         }
         """
 
+    static let registerProvenPushToken = """
+        mutation RegisterProvenPushToken(
+          $token: String!, $platform: String!, $environment: String, $appId: String, $deviceId: ID, $name: String,
+          $proof: RegistrationProofInput!
+        ) {
+          registerPushToken(
+            token: $token, platform: $platform, environment: $environment, appId: $appId, deviceId: $deviceId, name: $name,
+            proof: $proof
+          ) { userId pushTokens device { id platform address } }
+        }
+        """
+
+    static let registrationChallenge = """
+        query RegistrationChallenge { registrationChallenge { nonce server userId issuedAt expiresAt } }
+        """
+
     static let unregisterPushToken = """
         mutation UnregisterPushToken($token: String!) { unregisterPushToken(token: $token) { userId pushTokens } }
         """

@@ -1,4 +1,5 @@
 import JSON
+public import TocsinContent
 
 /// An installed app that push should reach.
 public struct DeviceRegistration: Sendable, Hashable {
@@ -14,6 +15,8 @@ public struct DeviceRegistration: Sendable, Hashable {
     public var deviceID: String?
     /// What its owner calls it.
     public var name: String?
+    /// Who says that the device is theirs; `registerPushToken(_:signedBy:)` fills it in.
+    public var proof: RegistrationProof?
 
     /// A registration of these parts.
     public init(token: String, platform: String) {
@@ -39,7 +42,13 @@ extension TocsinClient {
             ("name", device.name),
         ]
         for case (let name, let value?) in optional { variables[name] = .string(value) }
-        let answer = try await query(Documents.registerPushToken, variables: variables)
+        guard let proof = device.proof else {
+            let answer = try await query(Documents.registerPushToken, variables: variables)
+            return try registration(answer["registerPushToken"])
+        }
+        variables["proof"] = proof.json
+        // A challenge is good once: the same registration again would be refused.
+        let answer = try await mutate(Documents.registerProvenPushToken, variables: variables)
         return try registration(answer["registerPushToken"])
     }
 

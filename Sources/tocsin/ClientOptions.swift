@@ -22,11 +22,16 @@ struct ClientOptions: ParsableArguments {
 
     /// A client for the server that the options, or else the environment, name.
     func makeClient() throws -> TocsinClient {
+        try Self.makeClient(server: server, token: token, caFile: caFile, flag: "--token")
+    }
+
+    /// The same for a command whose options have other names; `flag` is that of the token.
+    static func makeClient(server: String?, token: String?, caFile: String?, flag: String) throws -> TocsinClient {
         let environment = ProcessInfo.processInfo.environment
         let token = token ?? environment["TOCSIN_TOKEN"]
         guard let token, !token.isEmpty else {
             throw ValidationError(
-                "No token. Give --token or set TOCSIN_TOKEN; `tocsin token create --user NAME` makes one on the server."
+                "No token. Give \(flag) or set TOCSIN_TOKEN; `tocsin token create --user NAME` makes one on the server."
             )
         }
         var settings = ClientSettings()

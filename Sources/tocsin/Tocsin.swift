@@ -27,8 +27,9 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Client",
                 subcommands: [
-                    PublishCommand.self, SubscribeCommand.self, SimulateCommand.self, DeliveriesCommand.self,
-                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self, ClientCommand.self,
+                    PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
+                    DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self,
+                    ClientCommand.self,
                 ]
             ),
             CommandGroup(

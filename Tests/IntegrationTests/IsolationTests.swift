@@ -124,6 +124,7 @@ struct Probe {
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
         "serverInfo": "Says the same to everybody.",
         "webPushKey": "Says the same to everybody: the public half of the server's key.",
+        "registrationChallenge": "Is made for who asks; tried by SignedRegistrationTests.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }

@@ -5,6 +5,7 @@ import Synchronization
 import TestDatabases
 import Testing
 import TocsinAPI
+import TocsinAuth
 import TocsinCore
 import TocsinStore
 
@@ -20,6 +21,7 @@ final class APIHarness: Sendable {
     let environment: ServiceEnvironment
     let services: Services
     let merges: MergeLog
+    let refusals = RefusalLog()
     private let feeding = Mutex<Task<Void, Never>?>(nil)
     private let measuring = Mutex<Task<Void, Never>?>(nil)
 
@@ -31,6 +33,7 @@ final class APIHarness: Sendable {
         clientIDs: ClientIDs = .any,
         rate: (perSecond: Double, burst: Int) = (0, 1),
         storageBytes: Int = 0,
+        proofs: RegistrationProofs.Mode? = nil,
         limits: ServiceLimits = ServiceLimits(),
         validationLimits: ValidationLimits = .standard,
         maximumResponseBytes: Int = 1 << 24,
@@ -61,6 +64,15 @@ final class APIHarness: Sendable {
             storage: OwnerStorage(bytes: storageBytes, time: time)
         )
         environment.zones = TestZones()
+        environment.registrationProofs = proofs.map { [refusals] mode in
+            RegistrationProofs(
+                mode: mode,
+                serverName: "push.example.com",
+                sealer: PlainSealer(),
+                verifier: ProofVerifier(),
+                noteRefusal: { refusals.add("\($0): \($1)") }
+            )
+        }
         self.environment = environment
         if let storage = environment.storage {
             let (store, tables) = (store, schema.models.map(\.table))
@@ -258,6 +270,15 @@ final class MergeLog: Sendable {
     var all: [StaleMerge] { merges.withLock { $0 } }
 
     func add(_ merge: StaleMerge) { merges.withLock { $0.append(merge) } }
+}
+
+/// Keeps why proofs were refused.
+final class RefusalLog: Sendable {
+    private let lines = Mutex([String]())
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
 /// Each call is a millisecond later.

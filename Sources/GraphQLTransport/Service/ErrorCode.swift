@@ -21,6 +21,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case cursorExpired = "CURSOR_EXPIRED"
     /// Something allowed a certain number of times was asked for once more.
     case limit = "LIMIT"
+    /// A registration's proof is missing or does not hold.
+    case proofRefused = "PROOF_REFUSED"
     /// It cannot be served now.
     case unavailable = "UNAVAILABLE"
     /// It took longer than allowed.
@@ -43,7 +45,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// AppSync's `errorType` of a field's or a request's error.
     public var errorType: String {
         switch self {
-        case .badUserInput, .badRequest, .badCursor, .cursorExpired: "BadRequestException"
+        case .badUserInput, .badRequest, .badCursor, .cursorExpired, .proofRefused: "BadRequestException"
         case .unauthenticated: "UnauthorizedException"
         case .unauthorized: "Unauthorized"
         case .conflict, .conditionFailed: "ConditionalCheckFailedException"

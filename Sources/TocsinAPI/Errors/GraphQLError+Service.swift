@@ -92,6 +92,7 @@ extension GraphQLError {
                 errorType: "DynamoDB:UserIllegalArgumentException"
             )
         case .limit(let text): self.init(.limit, text)
+        case .proofRefused(let text): self.init(.proofRefused, text)
         case .uncertain(let reason): self.init(.unavailable, "The outcome is unknown: \(reason).")
         case .unavailable(let reason):
             self.init(.unavailable, "The server cannot do this just now (\(reason)). Nothing was changed; try again.")

@@ -26,6 +26,7 @@ package enum APIObject: Sendable {
     indirect case category(NotificationCategory)
     indirect case action(NotificationAction)
     indirect case textInput(NotificationAction.TextInput)
+    indirect case challenge(ProofChallenge)
     indirect case receipt(DirectPushService.Receipt)
     indirect case readState([ReadMark])
     indirect case readMark(ReadMark)

@@ -15,9 +15,9 @@ enum DeviceResolvers {
     private static func registerRoots(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.service("Query.devices") { invocation throws(ServiceError) in
             let context = invocation.context
-            return .list(
-                try await context.services.devices.devices(caller: context.caller).map { .object(.device($0)) }
-            )
+            let address = invocation.arguments["address"]?.stringValue
+            let devices = try await context.services.devices.devices(address: address, caller: context.caller)
+            return .list(devices.map { .object(.device($0)) })
         }
         map.service("Query.webPushKey") { invocation throws(ServiceError) in
             guard let key = invocation.context.services.devices.webPushKey else { return .null }
@@ -102,6 +102,7 @@ enum DeviceResolvers {
         registration.hardwareID = invocation.arguments["hardwareId"]?.stringValue
         registration.isActive = invocation.arguments["active"]?.boolValue ?? true
         registration.isBound = invocation.arguments["bindToSignIn"]?.boolValue ?? false
+        registration.proof = ProofResolvers.proof(invocation.arguments["proof"])
         return registration
     }
 
@@ -117,6 +118,8 @@ enum DeviceResolvers {
         map.device("active") { $1.bool($0.isActive) }
         map.device("disabledReason") { $1.string($0.disabledReason?.rawValue) }
         map.device("signedInUntil") { $1.string($0.signedInUntil?.iso8601) }
+        map.device("address") { $1.string($0.address) }
+        map.device("provenAt") { $1.string($0.provenAt?.iso8601) }
         map.device("registeredAt") { $1.string($0.registeredAt.iso8601) }
         map.device("lastSeenAt") { $1.string($0.lastSeenAt.iso8601) }
         map.leaf("PushRegistration.userId") { object, out in

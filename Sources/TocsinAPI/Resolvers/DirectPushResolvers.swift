@@ -39,13 +39,16 @@ struct DirectPushResolvers {
         let platforms = try platforms(arguments["platforms"]?.arrayValue)
         let tokens = (arguments["tokens"]?.arrayValue ?? []).compactMap(\.stringValue)
         let (user, named) = (arguments["userId"]?.stringValue, arguments["user"]?.stringValue)
+        let address = arguments["address"]?.stringValue
         let isForEverybody = arguments["everybody"]?.boolValue ?? false
         let isKeptByUser = arguments["inbox"]?.boolValue ?? false
         try PushInputCheck.check(arguments["push"])
         var push = arguments["push"]?.objectValue ?? [:]
         // Kept with the message, so that the same key for somebody else is a
         // conflict and not a repeat.
-        let whom = (user ?? "") + (named.map { " \($0)" } ?? "") + (isForEverybody ? "\n*" : "")
+        let whom =
+            (user ?? "") + (named.map { " \($0)" } ?? "") + (isForEverybody ? "\n*" : "")
+            + (address.map { "\n0 \($0)" } ?? "")
         push["recipients"] = .string(digest(user: whom, tokens: tokens, platforms: platforms))
         var fields = arguments
         fields["push"] = .object(push)
@@ -63,6 +66,7 @@ struct DirectPushResolvers {
         order.user = named
         order.isForEverybody = isForEverybody
         order.isKeptByUser = isKeptByUser
+        order.address = address
         return order
     }
 

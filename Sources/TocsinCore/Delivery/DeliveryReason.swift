@@ -57,6 +57,8 @@ extension DeliveryReason {
     package static let deviceInactive: Self = "DEVICE_INACTIVE"
     /// A token that no device has, or none that the sender may reach.
     package static let unknownToken: Self = "UNKNOWN_TOKEN"
+    /// An address that no device was registered with, or none that the sender may reach.
+    package static let unknownAddress: Self = "UNKNOWN_ADDRESS"
     /// The device was signed out; FCM says the same of a token that it has forgotten.
     package static let unregistered: Self = "UNREGISTERED"
     /// The token was registered again, by another owner or for another device.

@@ -51,6 +51,11 @@ package struct Device: Sendable, Hashable {
     /// Until when that sign-in is good, as of when the device was read, 0 once it was revoked; nil
     /// where there is no binding.
     package var signedInUntil: Timestamp?
+    /// The wallet's address, or the key, that proved the registration of its present token; nil:
+    /// none did.
+    package var address: String?
+    /// When that was proven.
+    package var provenAt: Timestamp?
     /// Whether its owner wants no pushes, as of when it was read; never saved with the device.
     package var isMuted = false
     /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.

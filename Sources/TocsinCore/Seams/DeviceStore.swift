@@ -12,6 +12,8 @@ package protocol DeviceReading {
     func devices(tokenBeginningWith text: String) throws(StoreError) -> [Device]
     /// Active devices whose pushes end with this token.
     func devices(boundTo token: TokenID) throws(StoreError) -> [Device]
+    /// Devices of everybody that were registered with a proof of this address.
+    func devices(address: String) throws(StoreError) -> [Device]
     /// Whether a user wants no pushes.
     func isMuted(_ user: UserID) throws(StoreError) -> Bool
 }
@@ -29,6 +31,10 @@ package protocol DeviceWriting {
     ///
     /// Fan-outs that wait still answer it, ended for this reason and without its token.
     func removeDevice(_ id: DeviceID, reason: DeliveryReason) throws(StoreError)
+    /// Notes that a challenge was used; answers false, and does nothing, where it was used before.
+    func useNonce(_ nonce: String, until moment: Timestamp) throws(StoreError) -> Bool
+    /// Forgets the nonces of challenges that ended before a moment; answers how many.
+    func removeNonces(before moment: Timestamp) throws(StoreError) -> Int
     /// Keeps whether a user wants no pushes, and notes it if so.
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError)
 }

@@ -34,6 +34,8 @@ package struct DeviceService: Sendable {
         package var isActive = true
         /// Whether pushes to the device are to end with the token that registers it.
         package var isBound = false
+        /// Who says that the device is theirs; nil: nobody.
+        package var proof: RegistrationProofInput?
 
         /// A registration as a client sends it; it is checked by `register`.
         package init(
@@ -70,12 +72,14 @@ package struct DeviceService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let proven = try proven(registration, caller: caller)
         var registration = registration
         registration.token = try canonical(registration.token, registration.platform)
         try check(registration)
         if registration.platform == .ios { registration = Self.spelled(registration) }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
-        return try await environment.store.writing { writer throws(StoreError) in
+        let written = try await environment.store.writing {
+            writer throws(StoreError) -> Result<(device: Device, all: [Device])?, ServiceError> in
             // Never earlier than a message's time before it, nor later than that of one after it.
             let now = environment.changeTime()
             let all = try writer.devices(of: caller.userID)
@@ -86,10 +90,16 @@ package struct DeviceService: Sendable {
                 )
             }
             let own = previous.flatMap { $0.userID == caller.userID ? $0 : nil }
+            guard proven != nil || !needsProof(wanted, continuing: own) else {
+                return .failure(RegistrationProofs.missing)
+            }
+            guard try !isFull(proven, continuing: own, writer) else { return .failure(RegistrationProofs.full) }
+            if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) { return .success(nil) }
             for device in others + [own == nil ? previous : nil].compactMap(\.self) {
                 try remove(device, .tokenMoved, now: now, writer)
             }
             var device = device(wanted, of: caller.userID, continuing: own, now: now)
+                .proven(by: proven, wanted, continuing: own, now: now)
             if wanted.isBound || environment.bindsDevices {
                 guard let binding = try Self.binding(to: caller, writer) else {
                     return .failure(.badInput("This sign-in has no end that a device could be bound to."))
@@ -105,6 +115,8 @@ package struct DeviceService: Sendable {
             let current = try writer.devices(of: caller.userID)
             return .success((current.first { $0.id == device.id } ?? device, current))
         }
+        guard let written else { throw refusalOfReuse(by: caller) }
+        return written
     }
 
     /// What a device is bound to that this caller registers; nil for credentials without an end.
@@ -183,11 +195,12 @@ package struct DeviceService: Sendable {
     /// The key that browsers subscribe with; nil when Web Push is not set up.
     package var webPushKey: String? { environment.webPush?.applicationServerKey }
 
-    /// The caller's devices.
-    package func devices(caller: Identity) async throws(ServiceError) -> [Device] {
+    /// The caller's devices; with an address those that were registered with its proof.
+    package func devices(address: String? = nil, caller: Identity) async throws(ServiceError) -> [Device] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let address = try address.map(environment.canonicalAddress)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.devices(of: caller.userID)
+            try reader.devices(of: caller.userID).filter { address == nil || $0.address == address }
         }
     }
 

@@ -79,6 +79,13 @@ extension DirectPushService {
             if reached.isEmpty { unknown.insert(token) }
             for device in reached { devices[device.id] = device }
         }
+        var addressed: [Device] = []
+        if let address = order.address {
+            addressed = try reader.devices(address: address).filter {
+                $0.isActive && (reach == .everybody || reach == .only($0.userID))
+            }
+            for device in addressed { devices[device.id] = device }
+        }
         let chosen = devices.values.filter { order.platforms.contains($0.platform) }
         var rows = chosen.map { device in
             let row = row(of: message, to: device.id, device.platform, now)
@@ -88,6 +95,10 @@ extension DirectPushService {
         rows += unknown.sorted().map { token in
             let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, token))
             return row(of: message, to: stand, nil, now).final(.skipped, .unknownToken)
+        }
+        if let address = order.address, addressed.isEmpty {
+            let stand = DeviceID("unknown:" + DerivedUUID.text(of: message.text, address))
+            rows.append(row(of: message, to: stand, nil, now).final(.skipped, .unknownAddress))
         }
         if let user = order.userID, !chosen.contains(where: { $0.userID == user }) {
             let missing = row(of: message, to: .missing(of: user), nil, now)

@@ -32,6 +32,8 @@ package struct DirectPushService: Sendable {
         package var isKeptByUser = false
         /// Tokens of single devices that get the push, at most `maximumTokens`.
         package var tokens: [String]
+        /// The address that proved the devices which get the push; nil: none.
+        package var address: String?
         /// The platforms of the user's devices that get the push; empty: all.
         package var platforms: Set<PushPlatform>
         /// A message's fields but its topic.
@@ -80,6 +82,7 @@ package struct DirectPushService: Sendable {
         guard reach != .nobody, reach == .everybody || !order.isForEverybody else { throw .unauthorized }
         try check(order)
         var order = order
+        order.address = try order.address.map(environment.canonicalAddress)
         order.input = try messages.typeNames.completed(order.input, of: messages)
         if let user = order.user { order.userID = try await userID(user, caller) }
         guard order.userID == nil || reach == .everybody || reach == .only(order.userID ?? UserID("")) else {
@@ -113,20 +116,20 @@ package struct DirectPushService: Sendable {
         try environment.takeStorage(for: order.input, of: messages, by: owner)
         let (service, sender) = (self, owner)
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(order, sender, reach, permitted, writer)
+            try service.write(checked, sender, reach, permitted, writer)
         }
     }
 
     private func check(_ order: Order) throws(ServiceError) {
         let namesUser = order.userID != nil || order.user != nil
-        guard namesUser || !order.tokens.isEmpty || order.isForEverybody else {
-            throw .badInput("Say whom to push to: userId, tokens, or both.")
+        guard namesUser || order.address != nil || !order.tokens.isEmpty || order.isForEverybody else {
+            throw .badInput("Say whom to push to: userId, tokens, address, or several of them.")
         }
         guard order.userID == nil || order.user == nil else {
             throw .badInput("userId and user are two names of one thing. Send one of them.")
         }
-        guard !order.isForEverybody || !namesUser && order.tokens.isEmpty else {
-            throw .badInput("everybody excludes userId, user and tokens. Send one of them.")
+        guard !order.isForEverybody || !namesUser && order.tokens.isEmpty && order.address == nil else {
+            throw .badInput("everybody excludes userId, user, tokens and address. Send one of them.")
         }
         guard !order.isKeptByUser || namesUser || order.isForEverybody else {
             throw .badInput("inbox is for a push to a user or to everybody: send userId or user, or leave inbox out.")
@@ -237,10 +240,12 @@ package struct DirectPushService: Sendable {
     }
 
     private func receipt(_ message: Record, _ reader: any StoreReader) throws(StoreError) -> Receipt {
-        let limit = max(Self.maximumDevices, Self.maximumTokens + environment.limits.devicesPerUser)
+        let limit =
+            max(Self.maximumDevices, Self.maximumTokens + environment.limits.devicesPerUser)
+            + RegistrationProofs.devicesPerAddress
         let rows = try reader.deliveries(of: MessageID(message.id), status: nil, after: nil, limit: limit)
         let unknown = rows.count { $0.reason == .unknownToken }
-        let missing = rows.count { $0.deviceID.userWithoutDevice != nil }
+        let missing = rows.count { $0.deviceID.userWithoutDevice != nil || $0.reason == .unknownAddress }
         return Receipt(message: message, devices: rows.count - unknown - missing, unknownTokens: unknown)
     }
 }

@@ -22,6 +22,8 @@ package struct ServiceEnvironment: Sendable {
     package var pushesRequireSignIn = false
     /// Whether every device is bound to the sign-in that registers it, whatever the app asks for.
     package var bindsDevices = false
+    /// Nil: no device is registered with a proof.
+    package var registrationProofs: RegistrationProofs?
     /// Who listens to deliveries; nil: all that are made are told of.
     package var deliveryListeners: DeliveryListeners?
     /// Nil: owners may store any amount.

@@ -28,6 +28,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case badPageToken
     /// A limit of the server would be passed; the text names it.
     case limit(String)
+    /// A registration's proof is missing or does not hold; the text never says what of it is wrong.
+    case proofRefused(String)
     /// The store cannot work just now; nothing was changed.
     case unavailable(String)
     /// The store went away in the middle: nobody knows whether it was changed. To repeat a create

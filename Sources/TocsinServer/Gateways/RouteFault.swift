@@ -74,7 +74,7 @@ package struct RouteFault: Error {
         switch code {
         case .badUserInput, .badRequest, .badCursor, .cursorExpired: .badRequest
         case .unauthenticated: .unauthorized
-        case .unauthorized, .documentNotTrusted: .forbidden
+        case .unauthorized, .documentNotTrusted, .proofRefused: .forbidden
         case .conflict, .conditionFailed, .versionConflict, .limit: .conflict
         case .unavailable, .timeout: .serviceUnavailable
         // Documents are checked at start: what is wrong with one now is ours.

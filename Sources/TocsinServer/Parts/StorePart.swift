@@ -45,6 +45,7 @@ struct StorePart: Sendable {
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
         environment.bindsDevices = settings.push.bindsDevices
+        environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
@@ -60,6 +61,17 @@ struct StorePart: Sendable {
         await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
             logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
         }
+    }
+
+    private static func registrationProofs(_ process: ProcessPart) -> RegistrationProofs {
+        let log = RefusedProofLog(logger: process.logger, time: process.time)
+        return RegistrationProofs(
+            mode: RegistrationProofs.Mode(rawValue: process.settings.signIn.registrationProof) ?? .off,
+            serverName: process.settings.server.publicName ?? "",
+            sealer: process.sealer,
+            verifier: ProofVerifier(),
+            noteRefusal: log.note
+        )
     }
 
     private static func write(_ merge: StaleMerge, to logger: Logger) {

@@ -50,6 +50,17 @@ enum SettingRules {
         return isName ? nil : "write names of header fields with commas between, such as x-app-version,x-trace-id"
     }
 
+    static func publicNameProblem(_ text: String) -> SettingProblem? {
+        let isName = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "-.:[]".utf8.contains(byte)
+        }
+        guard isName, text.utf8.count <= 253 else {
+            return "write a host's name, with a port if it needs one and nothing else, such as push.example.com"
+        }
+        return nil
+    }
+
     static func appleIDProblem(_ text: String) -> SettingProblem? {
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 64
         return isPlain ? nil : "write the 10 letters and digits that Apple shows"
@@ -150,6 +161,12 @@ struct SettingsConsistency {
             problems.append("TOCSIN_PAGE_ROWS must not be larger than TOCSIN_PAGE_MAXIMUM_ROWS.")
         }
         checkTrust(settings.server)
+        if settings.signIn.registrationProof != "off", settings.server.publicName == nil {
+            problems.append(
+                "TOCSIN_REGISTRATION_PROOF is \(settings.signIn.registrationProof), but the signed text has no server to "
+                    + "name: set TOCSIN_PUBLIC_NAME to the host name that clients use, such as push.example.com."
+            )
+        }
         if (settings.server.tlsCertificatePath == nil) != (settings.server.tlsKeyPath == nil) {
             problems.append("TOCSIN_TLS_CERTIFICATE and TOCSIN_TLS_KEY go together: set both, or neither.")
         }

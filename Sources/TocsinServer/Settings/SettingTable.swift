@@ -58,6 +58,12 @@ package enum SettingTable {
             "Where the database and the server key live; made if it is not there."
         ),
         .optional("node", \.server.node, "This node's name in leases and logs; host name and process id unless set."),
+        .optional(
+            "public-name",
+            \.server.publicName,
+            "The host name that clients know the server by, such as push.example.com; it stands in what wallets sign.",
+            check: SettingRules.publicNameProblem
+        ),
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",
@@ -125,6 +131,12 @@ package enum SettingTable {
             \.signIn.hs256Secret,
             "A shared secret of 32 bytes or more, in place of a key set.",
             check: SettingRules.hmacProblem
+        ),
+        .choice(
+            "registration-proof",
+            \.signIn.registrationProof,
+            RegistrationProofs.Mode.allCases.map(\.rawValue),
+            "Proofs of who owns a device (docs/signed-registration.md). off: none are taken; accept: taken where given; require: no device without one."
         ),
     ]
 }

@@ -66,6 +66,8 @@ package struct Settings: Sendable, Hashable {
         package var databasePrepared = true
         /// Tells nodes apart in leases and logs; nil: host name and process.
         package var node: String?
+        /// What clients know the server by: a host's name, alike on all nodes; nil: it has none.
+        package var publicName: String?
         /// What wakes the other nodes of a PostgreSQL database.
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.
@@ -130,6 +132,8 @@ package struct Settings: Sendable, Hashable {
         package var jwksPath: String?
         /// A shared secret of 32 bytes or more (RFC 7518 §3.2).
         package var hs256Secret: Secret?
+        /// What is done with proofs of who owns a device: `off`, `accept` or `require`.
+        package var registrationProof = "off"
         /// The contents of `jwksPath`.
         package var jwks: [UInt8]?
     }

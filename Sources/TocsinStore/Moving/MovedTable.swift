@@ -35,6 +35,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("timers", by: "kind", "subject"),
         MovedTable("scheduled_messages", by: "id"),
         MovedTable("user_settings", by: "user_id"),
+        MovedTable("used_nonces", by: "nonce"),
     ]
 
     /// Tables that speak of this database alone.

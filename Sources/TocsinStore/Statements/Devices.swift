@@ -8,13 +8,14 @@ private enum SQL {
     static let bound = selection + " WHERE d.bound_token = $1 AND d.active = 1 ORDER BY d.id"
     static let save = """
         INSERT INTO devices (id, user_id, platform, environment, app_id, token, name, active, disabled_reason,
-            registered_at, last_seen_at, active_since, kind, hardware_id, bound_token, bound_until)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12, $13, $14, $15)
+            registered_at, last_seen_at, active_since, kind, hardware_id, bound_token, bound_until, address, proven_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, platform = excluded.platform,
             environment = excluded.environment, app_id = excluded.app_id, token = excluded.token, name = excluded.name,
             kind = excluded.kind, hardware_id = excluded.hardware_id, bound_token = excluded.bound_token,
             bound_until = excluded.bound_until, active = excluded.active, disabled_reason = excluded.disabled_reason,
             registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at,
+            address = excluded.address, proven_at = excluded.proven_at,
             active_since = CASE WHEN devices.active = 1 AND devices.user_id = excluded.user_id
                 THEN devices.active_since ELSE excluded.active_since END
         """
@@ -25,6 +26,11 @@ private enum SQL {
     /// A colon is followed by a semicolon.
     static let withTokenBeginning = selection + " WHERE d.token > $1 || ':' AND d.token < $1 || ';' ORDER BY d.token"
     static let learnEnvironment = "UPDATE devices SET environment = $2 WHERE id = $1 AND environment IS NULL"
+    static let ofAddress = selection + " WHERE d.address = $1 ORDER BY d.id"
+    static let useNonce = """
+        INSERT INTO used_nonces (nonce, expires_at) VALUES ($1, $2) ON CONFLICT (nonce) DO NOTHING
+        """
+    static let removeNonces = "DELETE FROM used_nonces WHERE expires_at < $1"
     static let isMuted = "SELECT 1 FROM muted_users WHERE user_id = $1"
     static let mute = "INSERT INTO muted_users (user_id, muted_at) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING"
     static let unmute = "DELETE FROM muted_users WHERE user_id = $1"
@@ -63,6 +69,10 @@ extension SQLReading {
         try connection.all(SQL.bound + lock("d"), [.text(token.text)]) { Device($0, at: 0) }
     }
 
+    func devices(address: String) throws(StoreError) -> [Device] {
+        try connection.all(SQL.ofAddress + lock("d"), [.text(address)]) { Device($0, at: 0) }
+    }
+
     func isMuted(_ user: UserID) throws(StoreError) -> Bool {
         try connection.first(SQL.isMuted, [.text(user.text)]) { $0.int(0) } != nil
     }
@@ -83,7 +93,8 @@ extension SQLWriter {
                 SQLValue(device.environment?.rawValue), .text(device.appID), .text(device.token), SQLValue(device.name),
                 SQLValue(device.isActive), SQLValue(device.disabledReason?.rawValue), SQLValue(device.registeredAt),
                 SQLValue(device.lastSeenAt), .text(device.kind.rawValue), SQLValue(device.hardwareID),
-                SQLValue(device.binding?.token?.text), SQLValue(device.binding?.end),
+                SQLValue(device.binding?.token?.text), SQLValue(device.binding?.end), SQLValue(device.address),
+                SQLValue(device.provenAt),
             ]
         )
     }
@@ -107,6 +118,14 @@ extension SQLWriter {
         try connection.run(SQL.learnEnvironment, [.text(id.text), .text(environment.rawValue)])
     }
 
+    func useNonce(_ nonce: String, until moment: Timestamp) throws(StoreError) -> Bool {
+        try connection.run(SQL.useNonce, [.text(nonce), SQLValue(moment)]) > 0
+    }
+
+    func removeNonces(before moment: Timestamp) throws(StoreError) -> Int {
+        Int(try connection.run(SQL.removeNonces, [SQLValue(moment)]))
+    }
+
     func setMuted(_ isMuted: Bool, of user: UserID, now: Timestamp) throws(StoreError) {
         try connection.run(
             isMuted ? SQL.mute : SQL.unmute,
@@ -123,10 +142,10 @@ extension Device {
         d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind, \
         d.hardware_id, d.bound_token, d.bound_until, CASE WHEN d.bound_token IS NULL THEN d.bound_until \
         ELSE coalesce((SELECT CASE WHEN b.revoked_at IS NULL THEN b.expires_at ELSE 0 END \
-        FROM tokens AS b WHERE b.id = d.bound_token), 0) END
+        FROM tokens AS b WHERE b.id = d.bound_token), 0) END, d.address, d.proven_at
         """
     /// How many those are.
-    static let columnCount = 17
+    static let columnCount = 19
 
     /// Reads a device whose columns begin at `first`; nil when a value has no meaning.
     init?(_ row: any SQLRow, at first: Int) {
@@ -157,6 +176,8 @@ extension Device {
             binding = .end(end)
         }
         signedInUntil = row.optionalMoment(first + 16)
+        address = row.optionalText(first + 17)
+        provenAt = row.optionalMoment(first + 18)
     }
 }
 

@@ -44,7 +44,8 @@ struct DeliveryRuleTests {
     func ownReasons() {
         let own: [DeliveryReason] = [
             .providerNotConfigured, .appNotConfigured, .notificationsOff, .topicMuted, .noDevice, .deviceStale,
-            .deviceGone, .deviceInactive, .unknownToken, .unregistered, .tokenMoved, .leftTopic, .accessEnded,
+            .deviceGone, .deviceInactive, .unknownToken, .unknownAddress, .unregistered, .tokenMoved, .leftTopic,
+            .accessEnded,
         ]
         #expect(Set(own).count == own.count)
         for reason in own {

@@ -124,7 +124,8 @@ struct SettingsReaderTests {
             ("TOCSIN_LOG_LEVEL", "loud", "warning"), ("TOCSIN_DATABASE_URL", "postgres://u:%zz@h/d", "libpq"),
             ("TOCSIN_DATABASE_URL", "data.db", "sqlite:PATH"), ("TOCSIN_JWKS_URL", "http://h/keys", "https"),
             ("APNS_ENDPOINT", "localhost", "https://HOST"), ("TOCSIN_HOST", "a\nb", "control characters"),
-            ("TOCSIN_JWT_ISSUER", "tocsin", "own tokens"),
+            ("TOCSIN_JWT_ISSUER", "tocsin", "own tokens"), ("TOCSIN_REGISTRATION_PROOF", "yes", "require"),
+            ("TOCSIN_PUBLIC_NAME", "https://push.example.com/", "nothing else"),
             ("TOCSIN_ALLOWED_ORIGINS", "https://a.example/", "https://HOST"),
             ("TOCSIN_ALLOWED_ORIGINS", "https://a.example,a.example", "https://HOST"),
             ("TOCSIN_ALLOWED_ORIGINS", "null", "https://HOST"),
@@ -181,6 +182,9 @@ struct SettingsReaderTests {
     func consistency() {
         #expect(problems(["TOCSIN_PUSH_REQUEST_TIMEOUT_SECONDS": "31"]).first?.contains("twice") == true)
         #expect(problems(["TOCSIN_PAGE_ROWS": "2000"]).first?.contains("TOCSIN_PAGE_MAXIMUM_ROWS") == true)
+        let proof = ["TOCSIN_REGISTRATION_PROOF": "require"]
+        #expect(problems(proof).first?.contains("TOCSIN_PUBLIC_NAME") == true)
+        #expect(problems(proof.merging(["TOCSIN_PUBLIC_NAME": "push.example.com:8443"]) { $1 }).isEmpty)
         #expect(problems(["TOCSIN_TLS_KEY": "k.pem"]).first?.contains("TOCSIN_TLS_CERTIFICATE") == true)
     }
 }

@@ -1,0 +1,12 @@
+-- additive: columns that may be null, and a table that older programs do not ask for.
+-- The wallet's address, or the key, that proved the registration of a device's token, and when.
+ALTER TABLE devices ADD COLUMN address TEXT;
+ALTER TABLE devices ADD COLUMN proven_at INTEGER;
+CREATE INDEX devices_by_address ON devices (address, id) WHERE address IS NOT NULL;
+
+-- Challenges are sealed and not stored; one that was used is kept here until some time after its end.
+CREATE TABLE used_nonces (
+    nonce TEXT NOT NULL PRIMARY KEY,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX used_nonces_by_end ON used_nonces (expires_at);
