@@ -116,7 +116,7 @@ package struct DirectPushService: Sendable {
         try environment.takeStorage(for: order.input, of: messages, by: owner)
         let (service, sender) = (self, owner)
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(checked, sender, reach, permitted, writer)
+            try service.write(order, sender, reach, permitted, writer)
         }
     }
 
