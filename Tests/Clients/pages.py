@@ -174,6 +174,14 @@ await check("without a service worker's permission nothing is asked on page load
   const outcome = await kit.registerWebPush(client, { userGesture: false });
   return [typeof can.ok, ["needs-gesture", "denied", "unavailable"].includes(outcome.state)];
 });
+await check("the service worker is installed and takes the page", async () => {
+  const taken = new Promise((resolve) => (navigator.serviceWorker.oncontrollerchange = resolve));
+  const registration = await navigator.serviceWorker.register("/tocsin-worker.js");
+  await taken;
+  const { scriptURL } = navigator.serviceWorker.controller;
+  await registration.unregister();
+  return scriptURL;
+});
 client.close();
 location.href = settings.shop;
 </script>"""
@@ -195,6 +203,7 @@ EXPECTED = {
     == [["first", "refused", "expiring"], True, False, "still there"],
     "a feed's refusals end it with their code": lambda value: value == ["TOPIC_NOT_FOUND", "BAD_CURSOR", "SIGNED_OUT"],
     "close ends feeds and subscriptions": lambda value: value == ["subscribed", True, True],
+    "the service worker is installed and takes the page": lambda value: value.endswith("/tocsin-worker.js"),
     "without a service worker's permission nothing is asked on page load": lambda value: value == ["boolean", True],
 }
 
@@ -337,7 +346,9 @@ def main():
     subprocess.run([binary, "client", "js", "--out", folder + "/js"], check=True, capture_output=True)
     cases = pathlib.Path(__file__).with_name("bridge.cases.js").read_bytes()
     names = [line.split('"')[1] for line in cases.decode().splitlines() if line.startswith('  ["')]
-    script = ("text/javascript", pathlib.Path(folder, "js/tocsin.js").read_bytes())
+    script, worker = (
+        ("text/javascript", pathlib.Path(folder, "js", name).read_bytes()) for name in ("tocsin.js", "tocsin-worker.js")
+    )
     tokens = make_tokens(int.from_bytes(os.urandom(4), "big"))
     secure = {
         "/tocsin.js": script,
@@ -346,7 +357,7 @@ def main():
         "/end": ("text/html", f"<script type=module>{TELL} await tell('end', null);</script>".encode()),
     }
     shop = PageServer(told, secure, make_certificate(folder))
-    pages = PageServer(told, {"/bridge.cases.js": ("text/javascript", cases)})
+    pages = PageServer(told, {"/bridge.cases.js": ("text/javascript", cases), "/tocsin-worker.js": worker})
     origin = f"http://127.0.0.1:{pages.server_port}"
     server = Server(binary, "--allowed-origins", origin)
     browser = None
