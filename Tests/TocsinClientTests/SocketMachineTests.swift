@@ -75,12 +75,16 @@ struct SocketMachineTests {
     @Test("whatever happens in whatever order, each feed gives each number once and in order")
     func randomly() {
         let seed = UInt64.random(in: 0...UInt64.max)
+        var seen = RandomWorld.Seen()
         for run in 0..<25 {
             var world = RandomWorld(seed: seed &+ UInt64(run))
             for _ in 0..<120 { world.step() }
             world.settle()
             #expect(world.problems == [], "seed \(seed &+ UInt64(run))")
+            seen.add(world.seen)
         }
+        // What is to be shown has happened.
+        #expect(seen.messages > 5_000 && seen.sockets > 50 && seen.completed > 10 && seen.tokens > 5, "\(seen)")
     }
 }
 
@@ -92,6 +96,21 @@ private struct RandomWorld {
         var next: Int64
     }
 
+    struct Seen {
+        var messages = 0
+        var sockets = 0
+        var completed = 0
+        var tokens = 0
+
+        mutating func add(_ other: Seen) {
+            messages += other.messages
+            sockets += other.sockets
+            completed += other.completed
+            tokens += other.tokens
+        }
+    }
+
+    private(set) var seen = Seen()
     private static let topics = 3
     private var bench: MachineBench
     private var random: SplitMix
@@ -117,7 +136,9 @@ private struct RandomWorld {
         case 6..<8: leave()
         case 8..<38: store()
         case 38..<44: bench.isOpen ? lose() : bench.handle(.openFailed(ClientError(.connectionFailed, "refused")))
-        case 44..<48: bench.fire(.renewal)
+        case 44..<48:
+            bench.fire(.renewal)
+            bench.giveToken()
         case 48..<52: bench.giveToken()
         case 52..<54: bench.handle(.pause)
         case 54..<58: bench.handle(.resume)
@@ -209,9 +230,12 @@ private struct RandomWorld {
         for message in bench.takeSent() {
             switch message["type"]?.stringValue {
             case "connection_init"?:
+                seen.sockets += 1
                 (running, wire) = ([:], [["type": "connection_ack", "payload": ["features": ["replayedPing"]]]])
             case "ping"?: pong(message["payload"])
-            case "complete"?: running[message["id"]?.stringValue ?? ""] = nil
+            case "complete"?:
+                seen.completed += 1
+                running[message["id"]?.stringValue ?? ""] = nil
             case "subscribe"?: subscribe(message)
             default: problems.append("strange: \(message)")
             }
@@ -223,6 +247,7 @@ private struct RandomWorld {
             wire.append(["type": "pong", "payload": payload ?? .object([:])])
             return
         }
+        seen.tokens += 1
         let answer = random.below(4)
         // Some tokens are never judged.
         if answer > 0 { wire.append(["type": "pong", "payload": ["authenticated": .bool(answer > 1)]]) }
@@ -250,6 +275,7 @@ private struct RandomWorld {
                     problems.append("feed \(id): \(message.number), not \(reader.next)")
                 }
                 readers[id]?.next = message.number + 1
+                seen.messages += 1
             }
         }
     }

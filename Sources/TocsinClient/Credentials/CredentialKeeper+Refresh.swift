@@ -87,7 +87,7 @@ extension CredentialKeeper {
     /// Whether anybody would miss a token: who waits for one, or who has one that goes on for a
     /// while.
     private func isNeeded(_ state: State) -> Bool {
-        if !state.waiters.isEmpty { return true }
+        if !state.waiters.isEmpty || state.arriving > 0 { return true }
         guard let current = state.current, current.refusal == nil else { return false }
         return current.end.map { settings.environment.uptime() < $0 } ?? false
     }

@@ -41,6 +41,8 @@ final class CredentialKeeper: Sendable {
         var refresh: Task<Void, Never>?
         var lastFailure: (any Error)?
         var waiters: [Int: Waiter] = [:]
+        /// How many have found nothing to use and will be waiters in a moment.
+        var arriving = 0
         var lastWaiter = 0
     }
 
@@ -69,17 +71,20 @@ final class CredentialKeeper: Sendable {
         let now = settings.environment.uptime()
         let known = try state.withLock { state throws(ClientError) -> HeldCredentials? in
             guard let current = state.current else {
-                begin(.first, &state)
+                arrive(.first, &state)
                 return nil
             }
             guard case .provider = source else { return current.held }
             if let refusal = current.refusal {
                 if current.isAfterRefusal, now < current.arrival + Self.refusalWindow { throw refusal }
-                begin(.refused(refusal), &state)
+                arrive(.refused(refusal), &state)
+                return nil
+            }
+            if let end = current.end, now >= end {
+                arrive(.expiring, &state)
                 return nil
             }
             if let renewal = current.renewal, now >= renewal { begin(.expiring, &state) }
-            if let end = current.end, now >= end { return nil }
             return current.held
         }
         if let known { return known }
@@ -92,7 +97,7 @@ final class CredentialKeeper: Sendable {
             if let current = state.current, current.held.number > held.number, current.refusal == nil {
                 return current.held
             }
-            begin(.expiring, &state)
+            arrive(.expiring, &state)
             return nil
         }
         if let known { return known }
@@ -110,17 +115,23 @@ final class CredentialKeeper: Sendable {
         let now = settings.environment.uptime()
         let known = try state.withLock { state throws(ClientError) -> HeldCredentials? in
             guard let current = state.current else {
-                begin(.refused(error), &state)
+                arrive(.refused(error), &state)
                 return nil
             }
             if current.held.number > held.number, current.refusal == nil { return current.held }
             state.current?.refusal = error
             if current.isAfterRefusal, now < current.arrival + Self.refusalWindow { throw error }
-            begin(.refused(error), &state)
+            arrive(.refused(error), &state)
             return nil
         }
         if let known { return known }
         return try await wait(within: limit)
+    }
+
+    /// Whoever called this waits next: the refresh goes on for them.
+    private func arrive(_ reason: CredentialRequest.Reason, _ state: inout State) {
+        state.arriving += 1
+        begin(reason, &state)
     }
 
     /// The server's clock, in seconds since 1970, as an answer of this moment says.
@@ -144,7 +155,9 @@ final class CredentialKeeper: Sendable {
     func renewal(of held: HeldCredentials, serverSays milliseconds: Int64?) -> Duration? {
         let environment = settings.environment
         return state.withLock { state in
-            guard case .provider = source, let current = state.current, current.held == held else { return nil }
+            guard case .provider = source, let current = state.current else { return nil }
+            // There is a newer one already.
+            guard current.held == held else { return .zero }
             let now = environment.uptime()
             if current.end == nil, let milliseconds {
                 let end = state.life.uptime(
@@ -191,6 +204,7 @@ extension CredentialKeeper {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let answer = state.withLock { state -> Result<HeldCredentials, ClientError>? in
+                    state.arriving -= 1
                     if Task.isCancelled { return .failure(.cancelled) }
                     // The refresh may have ended since it was asked for.
                     if state.refresh == nil, let current = state.current, isGood(current) {

@@ -24,24 +24,29 @@ final class SocketHub: Sendable {
 
     /// Begins a feed on a socket with room.
     func follow(_ operation: any SocketOperation) -> FeedReader {
-        let known = state.withLock { $0.sockets }
-        for socket in known {
-            if let id = socket.follow(operation) { return FeedReader(socket, id) }
-        }
-        let socket = state.withLock { state in
-            // The first socket is the one that is shown.
-            let shown = state.sockets.isEmpty ? states : nil
-            let environment = settings.environment
-            let socket = FeedSocket(connector: connector, keeper: keeper, settings: settings) { change in
-                shown?.tell(change, wallClock: environment.wallClock())
+        // Under one lock: who comes at the same time must find the socket that another has made.
+        let found = state.withLock { state -> (FeedSocket, SocketMachine.FeedID)? in
+            for socket in state.sockets {
+                if let id = socket.follow(operation) { return (socket, id) }
             }
-            if state.isPaused { socket.handle(.pause) }
-            if !state.isNetworkUsable { socket.handle(.network(isUsable: false)) }
+            let socket = makeSocket(state)
             state.sockets.append(socket)
-            return socket
+            return socket.follow(operation).map { (socket, $0) }
         }
-        guard let id = socket.follow(operation) else { return follow(operation) }
+        guard let (socket, id) = found else { return follow(operation) }
         return FeedReader(socket, id)
+    }
+
+    private func makeSocket(_ state: State) -> FeedSocket {
+        // The first socket is the one that is shown.
+        let shown = state.sockets.isEmpty ? states : nil
+        let environment = settings.environment
+        let socket = FeedSocket(connector: connector, keeper: keeper, settings: settings) { change in
+            shown?.tell(change, wallClock: environment.wallClock())
+        }
+        if state.isPaused { socket.handle(.pause) }
+        if !state.isNetworkUsable { socket.handle(.network(isUsable: false)) }
+        return socket
     }
 
     func networkChanged(isUsable: Bool) {
