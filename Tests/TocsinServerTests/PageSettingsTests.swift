@@ -9,7 +9,8 @@ struct PageSettingsTests {
 
     /// Read by the client commands and by the tests.
     private static let others = [
-        "TOCSIN_URL", "TOCSIN_TOKEN", "TOCSIN_TEST_POSTGRES", "TOCSIN_TEST_DATABASE", SettingTable.fileVariable,
+        "TOCSIN_URL", "TOCSIN_TOKEN", "TOCSIN_SITE", "TOCSIN_TEST_POSTGRES", "TOCSIN_TEST_DATABASE",
+        SettingTable.fileVariable,
     ]
 
     @Test("every variable that a page names is a setting")

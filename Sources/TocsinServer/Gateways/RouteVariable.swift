@@ -17,7 +17,7 @@ struct RouteVariable: Sendable {
     let value: RouteTemplate?
     /// How the client's word becomes what the document takes.
     let search: RouteSearch?
-    /// Which of two kinds of values it takes; the other kind counts as absent. nil: both.
+    /// Which of two kinds of values it takes, the other counting as absent; nil: both.
     let only: Kind?
 
     /// What a member may hold that is a number for some and a word for others.

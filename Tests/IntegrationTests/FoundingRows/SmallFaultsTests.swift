@@ -61,8 +61,9 @@ struct SmallFaultsTests {
                 let result = try await installation.tocsin(arguments, token: token)
                 #expect(!result.errors.contains("DOCUMENT_NOT_TRUSTED"), "\(arguments): \(result)")
             }
-            let feed = client.follow(topic: "alerts").makeAsyncIterator()
+            let first = try await client.publish(topic: "alerts", title: "first")
             _ = try await client.publish(topic: "alerts", title: "live")
+            let feed = client.follow(topic: "alerts", after: first.cursor).makeAsyncIterator()
             #expect(try await feed.next()?.title == "live")
             let other = try await installation.curl("{ devices { id } }", token: token)
             #expect(other.errorCode == "DOCUMENT_NOT_TRUSTED")
@@ -89,7 +90,8 @@ struct SmallFaultsTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let secret = ["--jwt-hs256-secret", String(repeating: "s", count: 40), "--jwt-issuer", "https://i.example"]
-        let shown = try await Self.run(["settings", "--port", "9000"] + secret)
+        let names = ["--jwt-audience", "app"]
+        let shown = try await Self.run(["settings", "--port", "9000"] + secret + names)
         #expect(shown.status == 0, "\(shown)")
         #expect(!shown.output.contains("sssss"))
         try shown.output.write(toFile: folder + "/tocsin.toml", atomically: true, encoding: .utf8)
