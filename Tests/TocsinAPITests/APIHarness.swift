@@ -73,7 +73,6 @@ final class APIHarness: Sendable {
             sealer: sealer,
             categories: CategoryReading.shipped.categories
         ) { "ref \($0)" }
-        self.services = services
         let executor = try ResponseExecutor(
             schema: schema,
             sealer: sealer,
