@@ -38,8 +38,11 @@ struct ScheduledMessageTests {
     }
 
     private static func titles(_ api: APIHarness, _ topic: String) async throws -> [String] {
-        let query = "query($id: ID!) { getTopic(id: $id) { messages(limit: 1000) { items { title key } } } }"
-        let found = try await api.run(query, ["id": .string(topic)])["data"]?["getTopic"]?["messages"]?["items"]
+        let query =
+            "query($id: ID!) { getMessageByTopicIdAndCreatedAt(topicId: $id, limit: 1000) { items { key } } }"
+        let found = try await api.run(query, ["id": .string(topic)])["data"]?["getMessageByTopicIdAndCreatedAt"]?[
+            "items"
+        ]
         return (found?.arrayValue ?? []).compactMap { $0["key"]?.stringValue }
     }
 

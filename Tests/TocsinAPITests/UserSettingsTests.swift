@@ -111,9 +111,11 @@ struct UserSettingsTests {
         let runner = TimerRunner(environment: api.environment, effects: [effect]) { Issue.record("\($0): \($1)") }
         func fireAll() async throws { while try await runner.fireDue() > 0 { api.time.advance(seconds: 1) } }
         func digests() async throws -> [JSONValue] {
-            let query = "{ getTopicByName(name: \"digests\") { items { messages { items { title body } } } } }"
-            let found = try await api.run(query)["data"]?["getTopicByName"]?["items"]
-            return (found?.arrayValue ?? []).flatMap { $0["messages"]?["items"]?.arrayValue ?? [] }
+            let topics = try await api.run("{ getTopicByName(name: \"digests\") { items { id } } }")
+            let id = topics["data"]?["getTopicByName"]?["items"]?[0]?["id"] ?? .null
+            let query = "query($id: ID!) { getMessageByTopicIdAndCreatedAt(topicId: $id) { items { title body } } }"
+            let found = try await api.run(query, ["id": id])["data"]?["getMessageByTopicIdAndCreatedAt"]?["items"]
+            return found?.arrayValue ?? []
         }
         for number in 1...7 {
             try await api.publish("m\(number)", to: topic, with: ["priority": .int(number == 2 ? 5 : 3)])

@@ -52,10 +52,10 @@ struct DailyJobTests {
             // A second life finds nothing left to do.
             try await installation.killAndRestartServer()
             let found = try await client.query(
-                "query($id: ID!) { getTopic(id: $id) { messages { items { title } } } }",
+                "query($id: ID!) { getMessageByTopicIdAndCreatedAt(topicId: $id) { items { title } } }",
                 variables: ["id": .string(topic)]
             )
-            #expect(found["getTopic"]?["messages"]?["items"]?.arrayValue?.count == 1)
+            #expect(found["getMessageByTopicIdAndCreatedAt"]?["items"]?.arrayValue?.count == 1)
             let jobs = receiver.requests("/tasks").compactMap { Self.job($0) }
             #expect(Set(jobs) == ["task-reminder", "overdue-reminder", "daily-digest"])
             let ids = Set(receiver.requests("/tasks").compactMap { $0.headers["webhook-id"] })

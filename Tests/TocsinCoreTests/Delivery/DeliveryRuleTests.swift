@@ -118,7 +118,7 @@ struct DeliveryRuleTests {
         #expect(PushTokenKind.allCases.map(\.rawValue) == ["token", "fid"])
         #expect(
             WebhookEventType.allCases.map(\.rawValue)
-                == ["register_push_token", "unregister_push_token", "send_push_notification"]
+                == ["register_push_token", "unregister_push_token", "send_push_notification", "schedule.due"]
         )
         #expect(WebhookEvent.Status.allCases.map(\.rawValue) == ["waiting", "sending", "dead"])
     }

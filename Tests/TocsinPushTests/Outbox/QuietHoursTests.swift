@@ -54,6 +54,8 @@ struct QuietHoursTests {
                 try await harness.deliveries("m\(number)", movingTime: false) { $0.are(1, .waiting) }
             }
         }
+        // A worker that has ended leaves a script behind that accepts nothing.
+        harness.transport.answer { _, _ in .ok }
     }
 
     @Test("a push waits for the end of the quiet with its reason, and what is critical goes through")
