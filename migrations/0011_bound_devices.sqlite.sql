@@ -3,4 +3,4 @@
 -- device has one of them, or neither.
 ALTER TABLE devices ADD COLUMN bound_token TEXT;
 ALTER TABLE devices ADD COLUMN bound_until INTEGER;
-CREATE INDEX devices_by_bound_token ON devices (bound_token) WHERE bound_token IS NOT NULL;
+CREATE INDEX devices_by_bound_token ON devices (bound_token, id) WHERE bound_token IS NOT NULL;

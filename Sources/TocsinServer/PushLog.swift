@@ -41,7 +41,7 @@ enum PushLog {
             logger.debug(
                 "delivery",
                 metadata: [
-                    "delivery": "\(delivery.id)", "message": "\(delivery.messageID)",
+                    "delivery": "\(delivery.id)", "message_id": "\(delivery.messageID)",
                     "device": "\(delivery.deviceID)", "provider": "\(service)",
                     "platform": "\(delivery.platform?.rawValue ?? "none")",
                     "status": "\(delivery.status.rawValue)", "reason": "\(delivery.reason?.rawValue ?? "")",

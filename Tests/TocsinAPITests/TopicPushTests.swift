@@ -62,28 +62,4 @@ struct TopicPushTests {
         let changed = try await api.run(update, ["i": .object(change)])
         #expect(changed["errors"]?.arrayValue?.isEmpty == false, "\(changed)")
     }
-
-    @Test(
-        "a model whose topics are not created or not updated by clients serves all the same",
-        arguments: ["mutations: { create: null }", "mutations: { update: null }", "mutations: null"]
-    )
-    func fewerOperations(argument: String) throws {
-        let model = """
-            type Topic @model(\(argument)) @auth(rules: [{ allow: owner }]) {
-              id: ID!
-              name: String! @index(name: "byName", queryField: "getTopicByName")
-              arn: String!
-            }
-            type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }]) {
-              id: ID!
-              type: Int!
-              title: String!
-              body: String!
-              createdAt: AWSDateTime!
-              topicId: ID! @index(name: "byTopicIdAndCreatedAt", sortKeyFields: ["createdAt"], queryField: "byTopic")
-            }
-            """
-        let schema = try APISchema(modelText: model)
-        #expect(schema.sdl.contains("pushPlaceholder: String"))
-    }
 }

@@ -188,7 +188,17 @@ struct StoredLedgerTests {
             devices[1].binding = .end(moment(50))
             devices[2].binding = .token(TokenID("gone"))
             let (issued, bound) = (token, devices)
-            try await store.write { writer throws(StoreError) in try writer.save(issued) }
+            let account = Account(
+                id: UserID("ann"),
+                name: "ann",
+                passwordHash: nil,
+                isDisabled: false,
+                createdAt: moment(1)
+            )
+            try await store.write { writer throws(StoreError) in
+                try writer.save(account)
+                try writer.save(issued)
+            }
             try await store.save(devices: bound)
             func read() async throws -> [Device] {
                 try await store.read { reader throws(StoreError) in try reader.devices(of: UserID("ann")) }

@@ -33,7 +33,7 @@ package struct APISchema: Sendable {
         self.embedded = embedded
         let generated = Self.generatedSDL(declarations, enums: enums, embedded: embedded)
         do {
-            schema = try Schema(sdl: generated + "\n" + Self.fitting(own, to: generated))
+            schema = try Schema(sdl: generated + "\n" + own)
         } catch {
             throw SchemaProblems([SchemaProblem(file: modelFile, line: 1, message: "\(error)")])
         }
@@ -54,18 +54,6 @@ package struct APISchema: Sendable {
 
     private static func embedded(_ name: String) -> String {
         EmbeddedSchema.files.first { $0.name == name }?.text ?? ""
-    }
-
-    /// Our part without additions to inputs that the model's operations do not have.
-    private static func fitting(_ own: String, to generated: String) -> String {
-        var text = own
-        for name in ["CreateTopicInput", "UpdateTopicInput"] where !generated.contains("input \(name) {") {
-            guard let start = text.firstRange(of: "extend input \(name) {"),
-                let end = text[start.upperBound...].firstRange(of: "\n}")
-            else { continue }
-            text.removeSubrange(start.lowerBound..<end.upperBound)
-        }
-        return text
     }
 
     private static func generatedSDL(
