@@ -16,7 +16,9 @@ struct ClientOptions: ParsableArguments {
     var caFile: String?
 
     /// The server's address that the options, or else the environment, name.
-    var address: String {
+    var address: String { Self.address(server) }
+
+    private static func address(_ server: String?) -> String {
         server ?? ProcessInfo.processInfo.environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
     }
 
@@ -37,7 +39,7 @@ struct ClientOptions: ParsableArguments {
         var settings = ClientSettings()
         settings.certificateAuthorityFile = caFile
         do throws(ClientError) {
-            return try TocsinClient(url: address, token: token, settings: settings)
+            return try TocsinClient(url: address(server), token: token, settings: settings)
         } catch {
             throw ValidationError(error.message)
         }

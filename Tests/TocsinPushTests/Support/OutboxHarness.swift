@@ -232,6 +232,8 @@ private final class OccurrenceLog: WebhookRaising {
         all.value.withLock { $0.append(occurrence) }
         return []
     }
+
+    func listeners(to type: WebhookEventType) -> [String] { [] }
 }
 
 extension [Delivery] {
