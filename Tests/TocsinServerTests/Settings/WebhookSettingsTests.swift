@@ -24,13 +24,13 @@ struct WebhookSettingsTests {
         }
     }
 
-    @Test("a table is read with its defaults: all events, tokens masked, the host as name")
+    @Test("a table is read with its defaults: all events but schedule.due, tokens masked, the host as name")
     func defaults() throws {
         let settings = try read("[[webhooks]]\nurl = \"https://crm.example:8443/hook\"\nsecret = \"\(Self.secret)\"")
             .settings
         let webhook = try #require(settings.webhooks.first)
         #expect(webhook.name == "crm.example:8443")
-        #expect(webhook.types == Set(WebhookEventType.allCases))
+        #expect(webhook.types == WebhookEventType.ofUnnamed)
         #expect(!webhook.includesTokens)
         #expect(!"\(settings)".contains(Self.secret))
     }
