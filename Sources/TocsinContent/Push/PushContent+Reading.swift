@@ -109,17 +109,17 @@ extension PushContent {
         url = url ?? fields.text("url")
         // What the system shows counts for more; both say the same.
         category = category ?? fields.text("category")
-        createdAt = createdAt ?? fields.text("createdAt") ?? fields.text("timestamp")
+        createdAt = createdAt ?? fields.text("createdAt", "timestamp")
         image = fields.text("image") ?? image
         priority = priority ?? fields.number("priority")
         if actions.isEmpty { actions = fields.list("actions").compactMap { PushAction($0) } }
     }
 
-    /// A name that the server uses itself came as `data.<name>`.
+    /// A name that the server uses itself came as `data.<name>`; Firebase gives an iPhone both.
     private mutating func putBackNames() {
         for key in data.keys where key.hasPrefix("data.") {
             let name = String(key.dropFirst(5))
-            guard !name.isEmpty, data[name] == nil else { continue }
+            guard !name.isEmpty, data[name] == nil || data[name] == data[key] else { continue }
             data[name] = data[key]
             data[key] = nil
         }
