@@ -21,7 +21,7 @@ struct CredentialTests {
             let provider = Self.tokens(time)
             let client = try server.makeClient(provider, time)
             server.topic.accept("token-1", "token-2")
-            let feeds = (0..<110).map { _ in RunningFeed(client, after: "cursor-0", count: 20) }
+            let feeds = (0..<110).map { _ in RunningFeed(client, after: "cursor-0", count: 21) }
             for feed in feeds { await feed.untilLive() }
             for round in 1...20 {
                 let title = "message \(round)"
@@ -35,7 +35,9 @@ struct CredentialTests {
                 _ = try await client.query("{ __typename }")
                 await until { provider.calls == round + 1 && server.topic.renewals == 110 * round }
             }
-            let expected = (1...20).map { "message \($0)" }
+            // With its last message a feed ends, and with the last feed its socket.
+            _ = try await client.publish(topic: .id("t1"), title: "message 21")
+            let expected = (1...21).map { "message \($0)" }
             for feed in feeds { #expect(try await feed.titles == expected) }
             #expect(provider.calls == 21)
             // Two sockets for 110 feeds, and no third.

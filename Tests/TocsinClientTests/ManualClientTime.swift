@@ -1,4 +1,5 @@
 import Synchronization
+import Testing
 import TocsinClient
 
 /// A clock that moves when a test says so.
@@ -75,7 +76,17 @@ final class ManualTime: Sendable {
     }
 }
 
-/// Waits until something is so; the suite's time limit ends it.
-func until(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
+/// Looks every millisecond whether something is so; records an issue when it is not within a
+/// minute.
+///
+/// Others need the threads meanwhile: whoever only yields takes them all.
+func until(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition() {
+        guard ContinuousClock.now < end, !Task.isCancelled else {
+            Issue.record("It never came to be so.", sourceLocation: sourceLocation)
+            return
+        }
+        try? await Task.sleep(for: .milliseconds(1))
+    }
 }

@@ -39,9 +39,9 @@ extension PushContent {
         // What the app itself must show comes with these.
         let hasTexts = data["tag"] != nil && (data["encrypted"] != nil || data["title"] != nil && data["body"] != nil)
         let isForApp = hasNotification.map { !$0 } ?? hasTexts
+        if hasTexts { _ = fields.text("tag") }
         if isForApp {
             badge = fields.number("badge")
-            if hasTexts { _ = fields.text("tag") }
             _ = fields.text("channelId")
             isSilent = hasTexts && data["encrypted"] == nil
         }
@@ -108,7 +108,8 @@ extension PushContent {
         type = type ?? fields.text("type")
         url = url ?? fields.text("url")
         // What the system shows counts for more; both say the same.
-        category = category ?? fields.text("category")
+        let named = fields.text("category")
+        category = category ?? named
         createdAt = createdAt ?? fields.text("createdAt", "timestamp")
         image = fields.text("image") ?? image
         priority = priority ?? fields.number("priority")
