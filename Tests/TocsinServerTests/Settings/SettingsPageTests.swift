@@ -22,6 +22,13 @@ struct SettingsPageTests {
         }
     }
 
+    @Test("A27: the page says why APNS_BUNDLE_ID has no default")
+    func bundleID() throws {
+        let rows = SettingsReport.markdown().split(separator: "\n")
+        let row = try #require(rows.first { $0.hasPrefix("| `APNS_BUNDLE_ID`") })
+        #expect(row.contains("no default on purpose"))
+    }
+
     @Test("each setting has a row of its own, and no cell is longer than a phrase")
     func rows() {
         let rows = SettingsReport.markdown().split(separator: "\n").filter { $0.hasPrefix("| `") }
