@@ -78,7 +78,7 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE` and `TOKEN` stand for what is ada's, or for what is nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE` and `TOKEN` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -101,6 +101,15 @@ struct Probe {
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
         Probe("removeMember", #"mutation { removeMember(topicId: "TOPIC", userId: "TOPIC") { push } }"#),
+        read("getScheduledMessage", #"(id: "SCHEDULE")"#, "{ id name topicId owner }"),
+        read("listScheduledMessages", "", "{ items { id name topicId owner } nextToken }"),
+        write(
+            "createScheduledMessage",
+            #"input: { topicId: "TOPIC", input: "{\"type\":1,\"title\":\"t\",\"body\":\"b\"}", cron: "0 0 1 1 *" }"#,
+            "{ id owner }"
+        ),
+        write("updateScheduledMessage", #"input: { id: "SCHEDULE", name: "taken" }"#, "{ id name owner }"),
+        write("deleteScheduledMessage", #"input: { id: "SCHEDULE" }"#, "{ id name owner }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -125,6 +134,9 @@ struct Probe {
         "serverInfo": "Says the same to everybody.",
         "webPushKey": "Says the same to everybody: the public half of the server's key.",
         "registrationChallenge": "Is made for who asks; tried by SignedRegistrationTests.",
+        "mySettings": "Is about who asks, and takes no id.",
+        "setMySettings": "Is about who asks, and takes no id.",
+        "doNotDisturb": "Is about who asks, and takes no id.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }
@@ -133,6 +145,7 @@ struct Probe {
 private struct Targets {
     let scene: Scene
     private let messageID: String
+    private let scheduleID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -141,6 +154,17 @@ private struct Targets {
         let client = try scene.installation.makeClient(token: scene.ada)
         let message = try await client.publish(topic: .id(scene.topicID), title: Self.title, body: Self.body)
         messageID = message.id
+        let schedule = try await scene.installation.curl(
+            "mutation($input: CreateScheduledMessageInput!) { createScheduledMessage(input: $input) { id } }",
+            [
+                "input": [
+                    "topicId": .string(scene.topicID), "name": "ada's own", "cron": "0 0 1 1 *",
+                    "input": #"{"type":1,"title":"t","body":"b"}"#,
+                ]
+            ],
+            token: scene.ada
+        )
+        scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -149,6 +173,7 @@ private struct Targets {
         let values = [
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
+            ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -168,7 +193,8 @@ private struct Targets {
         let query = """
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
-              devices { id token active disabledReason } memberships { topicId userId push } me { notifications } }
+              devices { id token active disabledReason } memberships { topicId userId push } me { notifications }
+              listScheduledMessages { items { id name enabled owner updatedAt } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)
         #expect(answer["errors"] == nil, "\(answer)")
