@@ -151,11 +151,20 @@ extension ScheduleCommand {
         func run() async throws {
             let client = try client.makeClient()
             try await runClient {
-                let document = "mutation Remove($id: ID!) { deleteScheduledMessage(input: {id: $id}) { id } }"
-                _ = try await client.mutate(document, variables: ["id": .string(id)])
+                try await remove(client)
                 Terminal.print("removed \(Terminal.harmless(id))")
             }
             client.close()
+        }
+
+        private func remove(_ client: TocsinClient) async throws {
+            let document = "mutation Remove($id: ID!) { deleteScheduledMessage(input: {id: $id}) { id } }"
+            do throws(ClientError) {
+                _ = try await client.mutate(document, variables: ["id": .string(id)])
+            } catch {
+                guard error.code == .unauthorized else { throw error }
+                throw CommandFailure("There is no scheduled message \(Terminal.harmless(id)), or it is not yours.")
+            }
         }
     }
 }

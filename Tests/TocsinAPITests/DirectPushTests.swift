@@ -244,6 +244,8 @@ struct DirectPushTests {
         arguments: [
             ("title: \"t\"", "Say whom to push to"),
             ("userId: \"u\", title: \"t\", platforms: []", "must not be empty"),
+            ("userId: \"\", title: \"t\"", "userId, user and address must not be empty"),
+            ("user: \"\", title: \"t\"", "userId, user and address must not be empty"),
             ("userId: \"u\", title: \"t\", platforms: [\"palm\"]", "it has \"palm\""),
             ("tokens: [\"\"], title: \"t\"", "must not have empty entries"),
             ("userId: \"u\", title: \"t\", data: \"{\\\"from\\\":\\\"x\\\"}\"", "data has the key"),

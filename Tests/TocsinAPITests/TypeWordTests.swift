@@ -31,13 +31,15 @@ struct TypeWordTests {
         #expect(try await Self.made(try await APIHarness(), given) == expected)
     }
 
-    @Test("a word beside another word's number, and an empty word, are refused")
+    @Test("a word beside another word's number, and what is no word, are refused")
     func refused() async throws {
         let api = try await APIHarness()
         let other = try await Self.made(api, ["type": 3, "typeName": "comment"])
         #expect(other.stringValue?.contains("typeName says type 2, but type is 3") == true, "\(other)")
-        let empty = try await Self.made(api, ["type": 0, "typeName": ""])
-        #expect(empty.stringValue?.contains("typeName must not be empty") == true, "\(empty)")
+        for word in ["", " ", "line\nbreak", "turn\u{202E}ed", "comment ", String(repeating: "w", count: 65)] {
+            let answer = try await Self.made(api, ["type": 0, "typeName": .string(word)])
+            #expect(answer.stringValue?.contains("typeName must have 1 to 64 characters") == true, "\(answer)")
+        }
     }
 
     @Test("words of the model file take the place of those that ship, and are told of numbers too")

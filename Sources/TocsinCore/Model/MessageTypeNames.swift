@@ -35,6 +35,22 @@ package struct MessageTypeNames: Sendable, Hashable {
         Int(exactly: number).flatMap { words.indices.contains($0) ? words[$0] : nil }
     }
 
+    private static let maximumLetters = 64
+
+    /// Whether a text may stand for a type: apps show it, and compare it.
+    private static func isWord(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        guard (1...maximumLetters).contains(scalars.count), text.first?.isWhitespace == false,
+            text.last?.isWhitespace == false
+        else { return false }
+        return scalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+    }
+
     /// The input of a new message with both: the number of its word, and the word of its number
     /// where numbers are named.
     ///
@@ -49,7 +65,12 @@ package struct MessageTypeNames: Sendable, Hashable {
             input[ModelType.typeName] = .text(word)
             return input
         }
-        guard !word.isEmpty else { throw .badInput("typeName must not be empty; leave it out instead.") }
+        guard Self.isWord(word) else {
+            throw .badInput(
+                "typeName must have 1 to \(Self.maximumLetters) characters, none of them a control character or a space "
+                    + "at its ends; leave it out instead of sending none."
+            )
+        }
         guard let number = number(of: word) else { return input }
         guard given == 0 || given == number else {
             throw .badInput(

@@ -15,9 +15,12 @@ package enum ZoneName {
     /// leaves its folder.
     package static func mayBe(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 64, parts.count <= 3 else { return false }
+        guard text.utf8.count <= 64, parts.count <= 3, !ofTheMachine.contains(text) else { return false }
         return parts.allSatisfy { part in !part.isEmpty && part.allSatisfy(isAllowed) }
     }
+
+    /// Files beside the zones that say another thing on each machine.
+    private static let ofTheMachine: Set<String> = ["localtime", "posixrules", "Factory"]
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {

@@ -9,6 +9,8 @@ package struct DigestEffect: TimerEffect {
     private static let told = 5
     /// Of a topic's new messages so many of the last are searched for the weightiest.
     private static let searched: Int64 = 1000
+    /// No client may choose an id that begins so: nobody makes a person's topic before the server.
+    private static let topicPrefix = "digests:"
     /// What names the timer of all digests.
     private static let everybody = ""
 
@@ -85,7 +87,7 @@ package struct DigestEffect: TimerEffect {
             _ = try writer.claim(timer)
             return
         }
-        let own = TopicID(DerivedUUID.text(of: "digests", person.owner))
+        let own = TopicID(Self.topicPrefix + DerivedUUID.text(of: "digests", person.owner))
         let topics = try writer.unlocked.digestWindows(of: user).filter { $0.count > 0 }.map(\.topicID)
         guard !topics.isEmpty else {
             _ = try writer.claim(timer)

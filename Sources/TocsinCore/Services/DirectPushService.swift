@@ -123,7 +123,10 @@ package struct DirectPushService: Sendable {
     private func check(_ order: Order) throws(ServiceError) {
         let namesUser = order.userID != nil || order.user != nil
         guard namesUser || order.address != nil || !order.tokens.isEmpty || order.isForEverybody else {
-            throw .badInput("Say whom to push to: userId, tokens, address, or several of them.")
+            throw .badInput("Say whom to push to: userId or user, tokens, address, or everybody.")
+        }
+        guard order.userID?.text != "", order.user != "", order.address != "" else {
+            throw .badInput("userId, user and address must not be empty; leave out what you do not mean.")
         }
         guard order.userID == nil || order.user == nil else {
             throw .badInput("userId and user are two names of one thing. Send one of them.")
