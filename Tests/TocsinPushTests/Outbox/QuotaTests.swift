@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Google's quota", .timeLimit(.minutes(2)))
+@Suite("Google's quota", .timeLimit(.minutes(5)))
 struct QuotaTests {
     private func devices(_ count: Int) -> [Device] {
         (0..<count).map { index in
