@@ -758,7 +758,7 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
   if (Notification.permission !== "granted") return { state: Notification.permission === "denied" ? "denied" : "dismissed" };
   await navigator.serviceWorker.register(worker);
   const { pushManager } = await navigator.serviceWorker.ready;
-  const { webPushKey: key } = await client.query("query Key { webPushKey }");
+  const { webPushKey: key, me: { userId } } = await client.query("query Key { webPushKey me { userId } }");
   if (!key) return { state: "unavailable", reason: "The server has no key for Web Push." };
   let subscription = await pushManager.getSubscription();
   if (subscription && keyOf(subscription) !== key) {
@@ -767,8 +767,9 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
   }
   subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const known = await registered(client);
-  const { endpoint } = subscription;
-  if (known.endpoint === endpoint && known.key === key && known.url === client.url && Date.now() - known.at < WEEK) {
+  // Another user may have signed in since: the pushes must be theirs.
+  const wanted = { endpoint: subscription.endpoint, key, url: client.url, userId };
+  if (Object.keys(wanted).every((name) => known[name] === wanted[name]) && Date.now() - known.at < WEEK) {
     return { state: "registered", deviceId: known.deviceId };
   }
   const token = JSON.stringify(subscription);
@@ -778,7 +779,7 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
     if (!known.deviceId || TEMPORARY.includes(error.code)) throw error;
     return register();
   });
-  await client.storage?.setItem(REGISTERED, JSON.stringify({ endpoint, key, url: client.url, deviceId, at: Date.now() }));
+  await client.storage?.setItem(REGISTERED, JSON.stringify({ ...wanted, deviceId, at: Date.now() }));
   return { state: "registered", deviceId };
 }
 
