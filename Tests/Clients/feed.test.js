@@ -57,6 +57,12 @@ function makeServer() {
   return { sockets, at, WebSocket: FakeSocket, fetch: stand };
 }
 
+/** Ends the subscription that a socket began last, as the server does. */
+const refuse = (socket, code, more) => socket.answer({
+  id: socket.subscribes.at(-1).id, type: "error", payload: [{ message: "no", extensions: { code, ...more } }],
+});
+const completes = ({ said }) => said.filter(({ type }) => type === "complete").map(({ id }) => id);
+
 async function begin({ token = "good", topicId = "t", options = {}, ...more } = {}) {
   const server = makeServer();
   const { createTocsin } = await load();
@@ -107,15 +113,12 @@ test("a hole is asked for once, and one that stays is the server's own", async (
 test("a subscription that the server ends for the moment begins again; a refused cursor ends the feed", async () => {
   const { server, done, hears } = await begin();
   const socket = await server.at(0);
-  const fail = (code, more) => socket.answer({
-    id: socket.subscribes.at(-1).id, type: "error", payload: [{ message: "no", extensions: { code, ...more } }],
-  });
   socket.next(message(1));
   await hears(1);
-  fail("UNAVAILABLE");
+  refuse(socket, "UNAVAILABLE");
   await socket.until(({ subscribes }) => subscribes.length === 2);
   assert.strictEqual(socket.subscribes[1].payload.variables.after, "c1");
-  fail("CURSOR_EXPIRED", { oldestCursor: "c9" });
+  refuse(socket, "CURSOR_EXPIRED", { oldestCursor: "c9" });
   assert.strictEqual(await done, "CURSOR_EXPIRED");
 });
 
@@ -211,4 +214,114 @@ test("many feeds share a socket, which closes when the last one has ended", asyn
   assert.strictEqual(server.sockets.length, 1);
   client.close();
   assert.deepStrictEqual([await done, socket.closed], ["ended", 1000]);
+});
+
+/** A feed whose subscription has ended with a newer token, and begun again under another id. */
+async function beginAgain(follow) {
+  const server = makeServer();
+  const { createTocsin } = await load();
+  let calls = 0;
+  const token = () => (calls += 1, calls === 1 ? { token: "first", expiresAt: Date.now() + 2100 } : "second");
+  const client = createTocsin({ url: "http://server", token, random: () => 0, storage: null, ...server });
+  const feed = follow(client);
+  const first = feed.next();
+  const socket = await server.at(0);
+  await socket.until(({ said }) => said.some(({ type, payload }) => type === "ping" && payload));
+  socket.answer({ type: "pong", payload: { authenticated: true } });
+  refuse(socket, "UNAUTHORIZED");
+  await socket.until(({ subscribes }) => subscribes.length === 2);
+  return { client, feed, first, socket };
+}
+
+test("a feed that began again with a newer token can still be ended, and parked", async () => {
+  const { client, feed, first, socket } = await beginAgain((client) => client.follow("t", { after: "c0" }));
+  const again = socket.subscribes[1].id;
+  socket.next(message(1));
+  assert.strictEqual((await first).value.number, 1);
+  socket.next(...Array.from({ length: 300 }, (_, index) => message(index + 2)));
+  await socket.until((socket) => completes(socket).includes(again));
+  for (let number = 2; number <= 257; number += 1) assert.strictEqual((await feed.next()).value.number, number);
+  const next = feed.next();
+  await socket.until(({ subscribes }) => subscribes.length === 3);
+  assert.strictEqual(socket.subscribes[2].payload.variables.after, "c257");
+  socket.next(message(258));
+  assert.strictEqual((await next).value.number, 258);
+  await feed.return();
+  assert.deepStrictEqual(completes(socket), [again, socket.subscribes[2].id]);
+  client.close();
+});
+
+test("a subscription that began again with a newer token ends on the server with its reader", async () => {
+  const { client, feed, first, socket } = await beginAgain((client) => client.subscribe("subscription { x }"));
+  socket.next(message(1));
+  await first;
+  await feed.return();
+  assert.deepStrictEqual(completes(socket), [socket.subscribes[1].id]);
+  client.close();
+});
+
+test("a subscription whose reader is too far behind is parked, comes back with a gap, and outlives a refusal", async () => {
+  const server = makeServer();
+  const { createTocsin } = await load();
+  const client = createTocsin({ url: "http://server", token: "good", random: () => 0, storage: null, ...server });
+  const states = [];
+  const feed = client.subscribe("subscription { x }", {}, { onState: ({ state }) => states.push(state) });
+  const first = feed.next();
+  const socket = await server.at(0);
+  socket.next(message(1));
+  const read = [(await first).value.onCreateMessage.number];
+  socket.next(...Array.from({ length: 300 }, (_, index) => message(index + 2)));
+  await socket.until((socket) => completes(socket).length === 1);
+  while (read.length < 257) read.push((await feed.next()).value.onCreateMessage.number);
+  assert.strictEqual(read.at(-1), 257);
+  const next = feed.next();
+  await socket.until(({ subscribes }) => subscribes.length === 2);
+  assert.strictEqual(states.filter((state) => state === "gap").length, 1);
+  refuse(socket, "UNAVAILABLE");
+  await socket.until(({ subscribes }) => subscribes.length === 3);
+  socket.next(message(400));
+  assert.strictEqual((await next).value.onCreateMessage.number, 400);
+  client.close();
+});
+
+test("the feed of all own topics begins where it stands, and loses nothing when its first connection breaks", async () => {
+  const fetch = async () => new Response('{"data":{"me":{"cursor":"c7"}}}');
+  const stored = new Map();
+  const storage = { getItem: (name) => stored.get(name) ?? null, setItem: (name, value) => stored.set(name, value) };
+  const server = { ...makeServer(), fetch };
+  const { createTocsin } = await load();
+  const client = createTocsin({ url: "http://server", token: "good", random: () => 0, ...server, storage });
+  const next = client.follow(null, { place: "all" }).next();
+  (await server.at(0)).end(1006);
+  const second = await server.at(1);
+  assert.deepStrictEqual(second.subscribes[0].payload.variables, { topicId: null, after: "c7" });
+  assert.strictEqual(stored.get("tocsin.place.all"), "c7");
+  client.close();
+  assert.strictEqual((await next).done, true);
+});
+
+test("what a page throws in onState, and a socket that cannot be made, leave no feed hanging", async () => {
+  const thrown = [];
+  const real = globalThis.setTimeout;
+  const guarded = (run) => () => {
+    try {
+      run();
+    } catch (error) {
+      thrown.push(error.message);
+    }
+  };
+  globalThis.setTimeout = (run, pause) => real(guarded(run), pause);
+  try {
+    const { server, client, hears } = await begin({ options: { onState: () => { throw new Error("page"); } } });
+    (await server.at(0)).next(message(1));
+    assert.deepStrictEqual(await hears(1), [1]);
+    client.close();
+    assert.deepStrictEqual([...new Set(thrown)], ["page"]);
+  } finally {
+    globalThis.setTimeout = real;
+  }
+  const WebSocket = function () { throw new Error("insecure"); };
+  const { createTocsin } = await load();
+  const client = createTocsin({ url: "http://server", token: "good", storage: null, WebSocket });
+  await assert.rejects(client.follow("t", { after: "c0" }).next(), { code: "BAD_ADDRESS" });
 });

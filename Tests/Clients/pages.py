@@ -107,6 +107,12 @@ await check("the feed of all own topics resumes too", async () => {
   await client.publish(topic, { title: "own 1" });
   for await (const message of client.follow(null, { after: cursor })) return message.title;
 });
+await check("without a position it begins now, and knows its place before the first message", async () => {
+  const onState = ({ state }) => state === "live" && tell("publish", "own 2");
+  for await (const message of client.follow(null, { place: "all", onState })) {
+    return [message.title, localStorage.getItem("tocsin.place.all") !== null];
+  }
+});
 const spy = (sent) => class extends WebSocket {
   send(text) { sent.push(JSON.parse(text)); super.send(text); }
 };
@@ -198,6 +204,8 @@ EXPECTED = {
     "a feed with a place goes on behind what was handled": lambda value: value
     == ["kept 1", "kept 2", "kept 2", "kept 3"],
     "the feed of all own topics resumes too": lambda value: value == "own 1",
+    "without a position it begins now, and knows its place before the first message": lambda value: value
+    == ["own 2", True],
     "a reader who is behind is parked and gets all in order": lambda value: value[0] and value[1] >= 2 and value[2],
     "a refused token is asked for once more, and a newer one is shown on the open socket": lambda value: value
     == [["first", "refused", "expiring"], True, False, "still there"],

@@ -79,7 +79,7 @@ test("a click goes to a window at the link's path, else opens one", async () => 
 });
 
 test("links that are no https links open the page instead", async () => {
-  for (const url of ["javascript:alert(1)", "http://evil.example/", "data:text/html,x", "file:///etc/passwd", "https://"]) {
+  for (const url of ["javascript:alert(1)", `blob:${origin}/1`, "http://evil.example/", "data:text/html,x", "file:///etc/passwd", "https://"]) {
     assert.deepStrictEqual((await makeWorker().click({ url })).at(-1), ["open", origin + "/"], url);
   }
 });
@@ -90,7 +90,8 @@ test("an ended subscription is made anew, and pages are told", async () => {
   assert.deepStrictEqual(done, [["subscribe", options], ["tell", "tocsin-subscription"]]);
 });
 
-test("a page registers its browser once, asks only in a click, and takes a denial as one", async () => {
+/** A page of a browser that can get pushes; `signedIn.userId` is who the server takes it for. */
+async function inPage(run) {
   const source = readFileSync(join(browser, "tocsin.js")).toString("base64");
   const { registerWebPush, unregisterWebPush } = await import("data:text/javascript;base64," + source);
   const [asked, sent, stored] = [[], [], new Map()];
@@ -104,11 +105,12 @@ test("a page registers its browser once, asks only in a click, and takes a denia
   const serviceWorker = { register: async (url) => asked.push(url), ready: Promise.resolve({ pushManager }), getRegistration: async () => ({ pushManager }) };
   const Notification = { permission: "default", requestPermission: async () => (asked.push("permission"), (Notification.permission = "granted")) };
   const userActivation = { isActive: false };
+  const signedIn = { userId: "alice" };
   const client = {
     url: origin,
     storage: { getItem: (name) => stored.get(name) ?? null, setItem: (name, value) => stored.set(name, value), removeItem: (name) => stored.delete(name) },
     async query(document, variables) {
-      if (document.includes("webPushKey")) return { webPushKey: key };
+      if (document.includes("webPushKey")) return { webPushKey: key, me: signedIn };
       sent.push([document.match(/(un)?registerPushToken/)[0], variables]);
       return { registerPushToken: { device: { id: "d1" } } };
     },
@@ -116,28 +118,47 @@ test("a page registers its browser once, asks only in a click, and takes a denia
   Object.defineProperty(globalThis, "navigator", { value: { serviceWorker, userActivation, userAgent: "" }, configurable: true });
   Object.assign(globalThis, { window: { PushManager: {}, Notification, isSecureContext: true }, Notification });
   try {
-    assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "needs-gesture" });
-    assert.deepStrictEqual(await registerWebPush(client), { state: "needs-gesture" });
-    assert.deepStrictEqual(asked, []);
-    userActivation.isActive = true;
-    assert.deepStrictEqual(await registerWebPush(client), { state: "registered", deviceId: "d1" });
-    assert.deepStrictEqual(asked, ["permission", "/tocsin-worker.js"]);
-    assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "registered", deviceId: "d1" });
-    assert.strictEqual(sent.length, 1);
-    assert.deepStrictEqual(sent[0][1], { token: '{"endpoint":"https://push.example/1"}', deviceId: undefined });
-    // The push service gave another subscription: the device keeps its id.
-    stored.set("tocsin.webpush", JSON.stringify({ ...JSON.parse(stored.get("tocsin.webpush")), endpoint: "https://push.example/0" }));
-    await registerWebPush(client, { userGesture: false });
-    assert.strictEqual(sent[1][1].deviceId, "d1");
-    assert.strictEqual(await unregisterWebPush(client), true);
-    assert.deepStrictEqual([sent[2][0], subscription, stored.size], ["unregisterPushToken", null, 0]);
-    Notification.permission = "denied";
-    assert.deepStrictEqual(await registerWebPush(client), { state: "denied" });
-    globalThis.window.__NGWENYA_PLATFORM__ = "ios";
-    assert.strictEqual((await registerWebPush(client)).state, "unavailable");
+    const page = { client, asked, sent, stored, signedIn, userActivation, Notification, pushManager };
+    await run({ registerWebPush, unregisterWebPush, ...page });
   } finally {
     delete globalThis.window;
     delete globalThis.Notification;
     delete globalThis.navigator;
   }
-});
+}
+
+test("a page registers its browser once, asks only in a click, and takes a denial as one", () => inPage(async ({
+  registerWebPush, unregisterWebPush, client, asked, sent, stored, userActivation, Notification, pushManager,
+}) => {
+  assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "needs-gesture" });
+  assert.deepStrictEqual(await registerWebPush(client), { state: "needs-gesture" });
+  assert.deepStrictEqual(asked, []);
+  userActivation.isActive = true;
+  assert.deepStrictEqual(await registerWebPush(client), { state: "registered", deviceId: "d1" });
+  assert.deepStrictEqual(asked, ["permission", "/tocsin-worker.js"]);
+  assert.deepStrictEqual(await registerWebPush(client, { userGesture: false }), { state: "registered", deviceId: "d1" });
+  assert.strictEqual(sent.length, 1);
+  assert.deepStrictEqual(sent[0][1], { token: '{"endpoint":"https://push.example/1"}', deviceId: undefined });
+  // The push service gave another subscription: the device keeps its id.
+  stored.set("tocsin.webpush", JSON.stringify({ ...JSON.parse(stored.get("tocsin.webpush")), endpoint: "https://push.example/0" }));
+  await registerWebPush(client, { userGesture: false });
+  assert.strictEqual(sent[1][1].deviceId, "d1");
+  assert.strictEqual(await unregisterWebPush(client), true);
+  assert.deepStrictEqual([sent[2][0], await pushManager.getSubscription(), stored.size], ["unregisterPushToken", null, 0]);
+  Notification.permission = "denied";
+  assert.deepStrictEqual(await registerWebPush(client), { state: "denied" });
+  globalThis.window.__NGWENYA_PLATFORM__ = "ios";
+  assert.strictEqual((await registerWebPush(client)).state, "unavailable");
+}));
+
+test("another user who signs in gets the browser's pushes, under a device of their own", () => inPage(async ({
+  registerWebPush, client, sent, signedIn, userActivation,
+}) => {
+  userActivation.isActive = true;
+  await registerWebPush(client);
+  signedIn.userId = "bob";
+  await registerWebPush(client, { userGesture: false });
+  assert.strictEqual(sent.length, 2);
+  await registerWebPush(client, { userGesture: false });
+  assert.strictEqual(sent.length, 2);
+}));

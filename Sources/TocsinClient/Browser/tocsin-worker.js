@@ -55,7 +55,9 @@ async function open(data, action) {
 function link(text) {
   try {
     const url = new URL(text || "/", self.location.origin);
-    if (url.origin === self.location.origin || url.protocol === "https:") return url;
+    // The origin of a blob: is that of who made it.
+    const { origin, protocol } = self.location;
+    if (url.protocol === "https:" || (url.origin === origin && url.protocol === protocol)) return url;
   } catch {
     // No link: the page itself.
   }
@@ -70,6 +72,9 @@ self.addEventListener("pushsubscriptionchange", (event) => {
 
 async function renew(event) {
   const options = event.oldSubscription?.options;
-  if (!event.newSubscription && options) await self.registration.pushManager.subscribe(options);
-  for (const page of await pages()) page.postMessage({ type: "tocsin-subscription" });
+  try {
+    if (!event.newSubscription && options) await self.registration.pushManager.subscribe(options);
+  } finally {
+    for (const page of await pages()) page.postMessage({ type: "tocsin-subscription" });
+  }
 }

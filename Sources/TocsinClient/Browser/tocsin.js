@@ -10,7 +10,7 @@ export class TocsinError extends Error {
   }
 }
 
-// ---- The bridge to a native app, in whose web view the page may be -------------------------------------------------
+// ---- The bridge to a native app, in whose web view the page may be
 
 const bridge = {
   token: "__NGWENYA_TOKEN__",
@@ -32,17 +32,15 @@ export function getMobilePlatform() {
   return platform === "ios" || platform === "android" ? platform : null;
 }
 
-/** Whether the page is in an app's web view. */
+/** Whether the page is in an app's web view; the two below: on Apple's devices, on Android. */
 export function isMobileWebView() {
   return getMobilePlatform() !== null;
 }
 
-/** Whether the page is in the web view of an app on one of Apple's devices. */
 export function isIOSWebView() {
   return getMobilePlatform() === "ios";
 }
 
-/** Whether the page is in the web view of an app on Android. */
 export function isAndroidWebView() {
   return getMobilePlatform() === "android";
 }
@@ -56,26 +54,22 @@ export function getNativeAuthToken() {
 /** Asks the app to do something; false when there is no app that takes it. Never throws. */
 export function sendBridgeMessage(action, data = {}) {
   try {
-    if (isIOSWebView()) {
-      window.webkit.messageHandlers[bridge.handler].postMessage({ action, ...data });
-      return true;
-    }
-    if (isAndroidWebView()) {
-      window[bridge.object][action](JSON.stringify(data));
-      return true;
-    }
+    if (isIOSWebView()) window.webkit.messageHandlers[bridge.handler].postMessage({ action, ...data });
+    else if (isAndroidWebView()) window[bridge.object][action](JSON.stringify(data));
+    else return false;
+    return true;
   } catch {
-    // An app without this handler or method is as good as none.
+    return false; // An app without this handler or method is as good as none.
   }
-  return false;
 }
 
-// ---- The client ----------------------------------------------------------------------------------------------------
+// ---- The client
 
 const FIELDS = "id number cursor type title body createdAt priority url data category topicId";
 const CREATE =
   "mutation Publish($input: CreateMessageInput!) { createMessage(input: $input) { id number cursor topicId createdAt } }";
 const STAND = "query Stand($topicId: ID!) { getTopic(id: $topicId) { cursor lastNumber } }";
+const STAND_OF_ALL = "query StandOfAll { me { cursor } }";
 const FOLLOW = `subscription Follow($topicId: ID, $after: String) { onCreateMessage(topicId: $topicId, after: $after) { ${FIELDS} } }`;
 const FOLLOW_NEW = `subscription FollowNew { onCreateMessage { ${FIELDS} } }`;
 
@@ -112,14 +106,14 @@ export function createTocsin(options) {
     mutate: (document, variables = {}, more = {}) => run(document, variables, more),
     /** Publishes a message. Its id is made once, so a repeated attempt makes no second message. */
     async publish(topicId, { data, ...draft }, more = {}) {
-      const input = { id: messageID(context), body: "", type: 0, ...draft, topicId };
+      const input = { body: "", type: 0, ...draft, id: draft.id ?? messageID(context), topicId };
       if (data !== undefined) input.data = texts(data);
       return (await run(CREATE, { input }, { ...more, isRepeatable: true })).createMessage;
     },
     /** The messages of a topic, or of all one's own (null), each once and in order, however often the line breaks. */
     follow: (topicId = null, more = {}) => follow(context, connection, run, topicId, more),
     /** The data of each event of a subscription; it comes back by itself, and `onState` is told of gaps. */
-    subscribe: (document, variables = {}, more = {}) => subscribe(connection, document, variables, more),
+    subscribe: (document, variables = {}, more = {}) => subscribe(context, connection, document, variables, more),
     /** Tells the client that the network may be back; browsers' own events do so too. */
     networkChanged: connection.networkChanged,
     /** Ends all feeds and the socket. */
@@ -164,14 +158,14 @@ const cancelled = () => new TocsinError("CANCELLED", "The request was cancelled.
 
 /** The first of a response's errors. */
 function firstError(errors, more = {}) {
-  const first = errors[0] ?? {};
+  const first = errors?.[0] ?? {};
   const { code, oldestCursor } = first.extensions ?? {};
   return new TocsinError(code ?? first.errorType ?? "BAD_ANSWER", first.message ?? "The server refused without a reason.", {
     errors, path: first.path, oldestCursor, ...more,
   });
 }
 
-// ---- Credentials: one refresh at a time, whoever asks --------------------------------------------------------------
+// ---- Credentials: one refresh at a time, whoever asks
 
 function makeCredentials({ token = null, apiKey = null }, { now, random }) {
   const isProvider = typeof token === "function";
@@ -244,15 +238,15 @@ function expiry(token) {
   }
 }
 
-// ---- Requests ------------------------------------------------------------------------------------------------------
+// ---- Requests
 
 async function request(context, query, variables, { signal, isRepeatable = false } = {}) {
   const body = JSON.stringify({ query, variables });
   let [fields, refused] = [];
   for (let attempt = 1; ; attempt += 1) {
-    if (signal?.aborted) throw cancelled();
     try {
       fields = await context.credentials.fields(refused);
+      if (signal?.aborted) throw cancelled();
       return await call(context, body, fields, signal);
     } catch (error) {
       if (error.code === "UNAUTHENTICATED" && context.credentials.isProvider && !refused) {
@@ -307,11 +301,11 @@ function read(status, text, retryAfter) {
   throw new TocsinError(code, `The server answered with status ${status}.`, { retry, retryAfter });
 }
 
-// ---- One socket for all feeds (graphql-transport-ws) ---------------------------------------------------------------
+// ---- One socket for all feeds (graphql-transport-ws)
 
 function makeConnection(context) {
   const { credentials, now, random } = context;
-  /** By id: { payload, next, fail, end, told } */
+  /** By id, which changes each time one is added: { id, payload, next, fail, end, told } */
   const operations = new Map();
   let socket = null;
   let isAcknowledged = false;
@@ -359,13 +353,18 @@ function makeConnection(context) {
     if (socket !== opening) return;
     socket = null;
     if (isClosed || operations.size === 0) return;
-    const made = new context.WebSocket(context.address.replace(/^http/, "ws"), "graphql-transport-ws");
+    let made;
+    try {
+      made = new context.WebSocket(context.address.replace(/^http/, "ws"), "graphql-transport-ws");
+    } catch (error) {
+      return endAll(new TocsinError("BAD_ADDRESS", error.message)); // As to http from a page of https.
+    }
     socket = made;
     heard = now();
     after("connect", CONNECT_TIMEOUT, () => drop("The server did not answer in time."));
     const { authorization } = shown;
     const payload = authorization ? { Authorization: authorization } : shown;
-    made.onopen = () => send({ type: "connection_init", payload });
+    made.onopen = () => made === socket && send({ type: "connection_init", payload });
     made.onmessage = (event) => made === socket && hear(event.data);
     made.onclose = (event) => made === socket && lost(event.code, event.reason);
   }
@@ -393,7 +392,7 @@ function makeConnection(context) {
       case "ping": send({ type: "pong" }); break;
       case "pong": ponged(message.payload); break;
       case "next": operation?.next(message.payload ?? {}); break;
-      case "error": operation && failed(message.id, operation, firstError(message.payload ?? [])); break;
+      case "error": operation && failed(operation, firstError(message.payload)); break;
       case "complete":
         operations.delete(message.id);
         operation?.end();
@@ -402,8 +401,8 @@ function makeConnection(context) {
     }
   }
 
-  function start(operation, id) {
-    send({ id, type: "subscribe", payload: operation.payload() });
+  function start(operation) {
+    send({ id: operation.id, type: "subscribe", payload: operation.payload() });
   }
 
   /** The pong says that the subscriptions that were sent before are live. */
@@ -413,7 +412,9 @@ function makeConnection(context) {
   }
 
   function ponged(payload) {
-    if (payload?.authenticated === undefined) return pings.shift()?.forEach((operation) => operation.told({ state: "live" }));
+    if (payload?.authenticated === undefined) {
+      return pings.shift()?.forEach((operation) => operations.has(operation.id) && operation.told({ state: "live" }));
+    }
     clearTimeout(timers.renewal);
     if (payload.authenticated) {
       reauthenticatedAt = now();
@@ -422,12 +423,11 @@ function makeConnection(context) {
     drop("The server did not take the newer token.", 1000);
   }
 
-  function failed(id, operation, error) {
-    operations.delete(id);
-    // The newer token may have other rights: older subscriptions end, and begin again.
-    const isRenewal = error.code === "UNAUTHORIZED" && now() - reauthenticatedAt < 10_000 && !operation.hasBegunAgain;
-    if (isRenewal) {
-      operation.hasBegunAgain = true;
+  function failed(operation, error) {
+    operations.delete(operation.id);
+    // A newer token may have other rights: older subscriptions end, and begin again once.
+    if (error.code === "UNAUTHORIZED" && now() - reauthenticatedAt < 10_000 && operation.renewedAt !== reauthenticatedAt) {
+      operation.renewedAt = reauthenticatedAt;
       return add(operation);
     }
     operation.fail(error);
@@ -456,20 +456,23 @@ function makeConnection(context) {
         after("renewal", 10_000, () => drop("The server did not answer a newer token.", 1000));
       } catch (error) {
         if (error.code === "SIGNED_OUT") return endAll(error);
-        after("renew", 1000 + random() * 10_000, renewLater);
+        if (socket === asked) after("renew", 1000 + random() * 10_000, renewLater);
       }
     });
   }
 
   /** Gives the connection up. */
   function drop(reason, code = 1006) {
-    const dropped = socket;
-    socket = null;
-    if (dropped) {
-      dropped.onopen = dropped.onmessage = dropped.onclose = null;
-      dropped.close(1000);
-    }
+    hangUp();
     lost(code, reason);
+  }
+
+  function hangUp() {
+    quiet();
+    const closing = socket;
+    socket = null;
+    isAcknowledged = false;
+    closing?.close(1000);
   }
 
   function lost(code, reason = "") {
@@ -509,25 +512,24 @@ function makeConnection(context) {
   function endAll(error) {
     const ended = [...operations.values()];
     operations.clear();
-    ended.forEach((operation) => operation.fail(error));
+    ended.forEach((operation) => (error ? operation.fail(error) : operation.end()));
     rest();
   }
 
   function add(operation) {
-    if (isClosed) return operation.fail(new TocsinError("CANCELLED", "The client is closed."));
-    lastID += 1;
-    const id = String(lastID);
-    operations.set(id, operation);
+    if (isClosed) return operation.id ? operation.end() : operation.fail(new TocsinError("CANCELLED", "The client is closed."));
+    operation.id = String((lastID += 1));
+    operations.set(operation.id, operation);
     if (isAcknowledged) {
-      start(operation, id);
+      start(operation);
       ping([operation]);
     } else if (!socket && timers.retry === undefined) {
       after("retry", attempts === 0 ? 0 : backoff(30_000), open);
     }
-    return id;
   }
 
-  function remove(id) {
+  function remove(operation) {
+    const { id } = operation;
     if (!operations.delete(id)) return;
     if (isAcknowledged) send({ id, type: "complete" });
     rest();
@@ -538,12 +540,8 @@ function makeConnection(context) {
     if (operations.size > 0 || !socket) return;
     after("rest", 1000, () => {
       if (operations.size > 0) return;
-      quiet();
-      const closing = socket;
-      socket = null;
-      isAcknowledged = false;
       attempts = 0;
-      closing?.close(1000);
+      hangUp();
     });
   }
 
@@ -558,137 +556,142 @@ function makeConnection(context) {
   }
 
   const awake = () => view()?.document?.visibilityState !== "hidden" && networkChanged();
-  const events = ["online", "pageshow"];
-  events.forEach((name) => view()?.addEventListener?.(name, awake));
-  view()?.document?.addEventListener?.("visibilitychange", awake);
+  const listenTo = (method) => {
+    for (const name of ["online", "pageshow"]) view()?.[method]?.(name, awake);
+    view()?.document?.[method]?.("visibilitychange", awake);
+  };
+  listenTo("addEventListener");
 
   function close() {
     isClosed = true;
-    events.forEach((name) => view()?.removeEventListener?.(name, awake));
-    view()?.document?.removeEventListener?.("visibilitychange", awake);
-    const ended = [...operations.values()];
-    operations.clear();
-    ended.forEach((operation) => operation.end());
-    quiet();
-    const closing = socket;
-    socket = null;
-    closing?.close(1000);
+    listenTo("removeEventListener");
+    hangUp();
+    endAll();
   }
 
   return { add, remove, networkChanged, close };
 }
 
-// ---- Feeds ---------------------------------------------------------------------------------------------------------
+// ---- Feeds
 
-/** Values that wait for one reader. */
-function makeQueue(signal) {
+/** Values that wait for one reader. While it is far behind, `operation` rests; after failures that pass it begins again. */
+function makeFeed({ random }, connection, operation, { signal, onState = () => {} }) {
   const values = [];
   let outcome = null;
   let wake = () => {};
+  let isParked = true;
+  let failures = 0;
+  let timer;
+  const begin = () => connection.add(operation);
   const settle = (value) => {
     outcome ??= value;
     wake();
   };
-  signal?.addEventListener("abort", () => settle({}), { once: true });
-  if (signal?.aborted) settle({});
+  const end = () => settle({});
+  const refuse = (error) => settle({ error });
+  Object.assign(operation, {
+    told(event) {
+      if (event.state === "live") failures = 0;
+      try {
+        onState(event);
+      } catch (error) {
+        setTimeout(() => { throw error; }); // The page's own fault; the feeds go on.
+      }
+    },
+    fail(error) {
+      if (!TEMPORARY.includes(error.code)) return refuse(error);
+      const pause = 500 + random() * Math.min(30_000, 1000 * 2 ** Math.min(failures, 10));
+      failures += 1;
+      operation.told({ state: "waiting", error, pause });
+      timer = setTimeout(begin, pause);
+    },
+    end,
+  });
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted) end();
   return {
-    push: (value) => (values.push(value), wake()),
-    end: () => settle({}),
-    fail: (error) => settle({ error }),
-    get length() {
-      return values.length;
+    push(value, errors) {
+      if (!value) return refuse(firstError(errors));
+      values.push(value);
+      wake();
+      if (values.length < BUFFER) return;
+      // The reader is behind: it gets the rest later, and others on the socket feel nothing.
+      isParked = true;
+      connection.remove(operation);
     },
     /** The next value; undefined at the end. */
     async next() {
+      if (isParked && values.length === 0 && !outcome) {
+        isParked = false;
+        begin();
+      }
       while (values.length === 0 && !outcome) await new Promise((resolve) => (wake = resolve));
       if (signal?.aborted) return undefined;
       if (values.length > 0) return values.shift();
       if (outcome.error) throw outcome.error;
       return undefined;
     },
+    stop() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      connection.remove(operation);
+    },
   };
 }
 
-async function* follow(context, connection, run, topicId, { after, place, signal, onState = () => {} }) {
+async function* follow(context, connection, run, topicId, { after, place, ...more }) {
   const { storage } = context;
   const key = place === undefined ? null : "tocsin.place." + place;
   let cursor = after ?? (key && (await storage?.getItem(key))) ?? null;
   /** By topic, the number of the message that came last. */
   const numbers = new Map();
-  if (cursor === null && topicId !== null) {
-    const stand = await now(context, run, topicId, signal, onState);
+  if (cursor === null) {
+    const stand = await now(context, run, topicId, more);
     if (stand === undefined) return;
-    cursor = stand.cursor ?? "";
+    // Who hears of several owners' messages has no cursor for all.
+    cursor = stand.cursor ?? (topicId === null ? null : "");
     numbers.set(topicId, stand.lastNumber ?? 0);
     // What comes after this moment is kept for whoever begins again before the first message.
-    if (key) await storage?.setItem(key, cursor);
+    if (key && cursor !== null) await storage?.setItem(key, cursor);
   }
-  const queue = makeQueue(signal);
-  let id = null;
-  let isParked = false;
   let hole = null;
-  let failures = 0;
-  let timer;
-  const begin = () => (id = connection.add(operation));
-  const stop = () => (connection.remove(id), (id = null));
   const operation = {
     payload: () =>
       cursor === null ? { query: FOLLOW_NEW } : { query: FOLLOW, variables: { topicId, after: cursor } },
-    told(event) {
-      if (event.state === "live") failures = 0;
-      onState(event);
-    },
     next({ data, errors }) {
       const message = data?.onCreateMessage;
-      if (!message) return queue.fail(firstError(errors ?? []));
+      if (!message) return feed.push(null, errors);
       const last = numbers.get(message.topicId);
       if (last !== undefined && message.number <= last) return;
       // Numbers are dense in a topic. A hole is asked for once; one that stays is the server's own.
       if (topicId !== null && last !== undefined && message.number > last + 1 && hole !== last) {
         hole = last;
-        stop();
-        return begin();
+        connection.remove(operation);
+        return connection.add(operation);
       }
       numbers.set(message.topicId, message.number);
       cursor = message.cursor;
-      queue.push(message);
-      if (queue.length < BUFFER) return;
-      // The reader is behind: it gets the rest later, and others on the socket feel nothing.
-      isParked = true;
-      stop();
+      feed.push(message);
     },
-    fail(error) {
-      if (!TEMPORARY.includes(error.code)) return queue.fail(error);
-      const pause = 500 + context.random() * Math.min(30_000, 1000 * 2 ** Math.min(failures, 10));
-      failures += 1;
-      onState({ state: "waiting", error, pause });
-      timer = setTimeout(begin, pause);
-    },
-    end: queue.end,
   };
-  begin();
+  const feed = makeFeed(context, connection, operation, more);
   try {
-    for (let message; (message = await queue.next()); ) {
+    for (let message; (message = await feed.next()); ) {
       yield message;
       // The reader has handled it when it asks for the next one.
       if (key) await storage?.setItem(key, message.cursor);
-      if (isParked && queue.length === 0) {
-        isParked = false;
-        begin();
-      }
     }
   } finally {
-    clearTimeout(timer);
-    queue.end();
-    stop();
+    feed.stop();
   }
 }
 
-/** Where a topic's feed stands now, asked for until there is an answer. */
-async function now(context, run, topicId, signal, onState) {
+/** Where a feed stands now, asked for until there is an answer. */
+async function now(context, run, topicId, { signal, onState = () => {} }) {
+  const asked = topicId === null ? [STAND_OF_ALL, {}] : [STAND, { topicId }];
   for (;;) {
     try {
-      const { getTopic } = await run(STAND, { topicId }, { signal, isRepeatable: true });
+      const { me, getTopic = me } = await run(...asked, { signal, isRepeatable: true });
       if (getTopic === null) throw new TocsinError("TOPIC_NOT_FOUND", `There is no topic ${topicId} that you may read.`);
       return getTopic;
     } catch (error) {
@@ -701,28 +704,25 @@ async function now(context, run, topicId, signal, onState) {
   }
 }
 
-async function* subscribe(connection, query, variables, { signal, onState = () => {} }) {
-  const queue = makeQueue(signal);
+async function* subscribe(context, connection, query, variables, more) {
   let isFirst = true;
-  const id = connection.add({
+  const operation = {
     payload() {
-      if (!isFirst) onState({ state: "gap" });
+      if (!isFirst) operation.told({ state: "gap" });
       isFirst = false;
       return { query, variables };
     },
-    told: onState,
-    next: ({ data, errors }) => (data ? queue.push(data) : queue.fail(firstError(errors ?? []))),
-    fail: queue.fail,
-    end: queue.end,
-  });
+    next: ({ data, errors }) => feed.push(data, errors),
+  };
+  const feed = makeFeed(context, connection, operation, more);
   try {
-    for (let data; (data = await queue.next()); ) yield data;
+    for (let data; (data = await feed.next()); ) yield data;
   } finally {
-    connection.remove(id);
+    feed.stop();
   }
 }
 
-// ---- Web Push ------------------------------------------------------------------------------------------------------
+// ---- Web Push
 
 const REGISTER = `mutation Register($token: String!, $deviceId: ID) {
   registerPushToken(token: $token, platform: "web", deviceId: $deviceId) { userId device { id } } }`;
@@ -758,7 +758,7 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
   if (Notification.permission !== "granted") return { state: Notification.permission === "denied" ? "denied" : "dismissed" };
   await navigator.serviceWorker.register(worker);
   const { pushManager } = await navigator.serviceWorker.ready;
-  const { webPushKey: key } = await client.query("query Key { webPushKey }");
+  const { webPushKey: key, me: { userId } } = await client.query("query Key { webPushKey me { userId } }");
   if (!key) return { state: "unavailable", reason: "The server has no key for Web Push." };
   let subscription = await pushManager.getSubscription();
   if (subscription && keyOf(subscription) !== key) {
@@ -767,8 +767,9 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
   }
   subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const known = await registered(client);
-  const { endpoint } = subscription;
-  if (known.endpoint === endpoint && known.key === key && known.url === client.url && Date.now() - known.at < WEEK) {
+  // Another user may have signed in since: the pushes must be theirs.
+  const wanted = { endpoint: subscription.endpoint, key, url: client.url, userId };
+  if (Object.keys(wanted).every((name) => known[name] === wanted[name]) && Date.now() - known.at < WEEK) {
     return { state: "registered", deviceId: known.deviceId };
   }
   const token = JSON.stringify(subscription);
@@ -778,7 +779,7 @@ export async function registerWebPush(client, { worker = "/tocsin-worker.js", us
     if (!known.deviceId || TEMPORARY.includes(error.code)) throw error;
     return register();
   });
-  await client.storage?.setItem(REGISTERED, JSON.stringify({ endpoint, key, url: client.url, deviceId, at: Date.now() }));
+  await client.storage?.setItem(REGISTERED, JSON.stringify({ ...wanted, deviceId, at: Date.now() }));
   return { state: "registered", deviceId };
 }
 
