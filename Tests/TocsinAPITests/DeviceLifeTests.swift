@@ -185,6 +185,24 @@ struct DeviceLifeTests {
     }
 
     @Test(
+        "an imported iPhone's token of Firebase keeps its letters, Apple's has none but small ones, and both are known"
+    )
+    func imported() async throws {
+        let api = try await APIHarness()
+        let service = DeviceService(environment: api.environment)
+        let rows = ["Inst1:APA91b-One", "AA11BB22"].map {
+            DeviceService.Imported(user: "sub-alice", registration: .init(token: $0, platform: .ios))
+        }
+        #expect(try await service.take(rows, isDry: false) == [.added, .added])
+        #expect(try await service.take(rows, isDry: false) == [.known, .known])
+        let found = try await devices(api, of: Self.alice)
+        #expect(Set(found.map(\.token)) == ["Inst1:APA91b-One", "aa11bb22"])
+        let again = try await register(api, "Inst1:APA91b-One")
+        #expect(again["id"]?.stringValue == found.first(where: \.isNamedByFirebase)?.id.text, "\(again)")
+        #expect(try await devices(api, of: Self.alice).count == 2)
+    }
+
+    @Test(
         "a kind that does not fit is refused with what to do",
         arguments: [
             ("aa11", "platform: \"web\", kind: \"fid\"", "is for android and ios"),
@@ -222,6 +240,8 @@ struct DeviceLifeTests {
         try await accounts.revoke(token.id)
         // Its publisher has no device.
         #expect(try await rows(api, message).sorted() == ["ended ACCESS_ENDED", "skipped NO_DEVICE"])
+        let revoked = try await register(api, "ee55ff66", "platform: \"ios\", bindToSignIn: true", as: ada)
+        #expect(revoked["errors"]?[0]?["message"]?.stringValue?.contains("was revoked") == true, "\(revoked)")
         let after = try await devices(api, of: ada)
         #expect(after.filter(\.isActive).map(\.id.text) == [free["id"]?.stringValue])
         #expect(after.first { !$0.isActive }?.disabledReason == "ACCESS_ENDED")

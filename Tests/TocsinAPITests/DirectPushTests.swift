@@ -73,6 +73,9 @@ struct DirectPushTests {
     @Test("a push token reaches everybody's devices at once; other tokens do not")
     func toEverybody() async throws {
         let api = try await harness()
+        // A device that is to get nothing is none of everybody's.
+        let idle = "mutation { registerPushToken(token: \"dd44\", platform: \"ios\", active: false) { userId } }"
+        _ = try await api.run(idle, as: APIHarness.identity("carol"))
         let answer = try await push(api, "everybody: true, platforms: [\"ios\"], title: \"All\"")
         #expect(answer["data"]?["sendPush"]?["devices"] == 2, "\(answer)")
         let each = try await push(api, "everybody: true, inbox: true, title: \"Each\", key: \"k\"")

@@ -54,8 +54,9 @@ struct SignedRegistrationTests {
         for member in more { variables[member.key] = member.value }
         let answer = try await api.run(
             """
-            mutation($token: String!, $platform: String!, $deviceId: ID, $proof: RegistrationProofInput) {
-              registerPushToken(token: $token, platform: $platform, deviceId: $deviceId, proof: $proof) {
+            mutation($token: String!, $platform: String!, $deviceId: ID, $bind: Boolean, $proof: RegistrationProofInput) {
+              registerPushToken(
+                token: $token, platform: $platform, deviceId: $deviceId, bindToSignIn: $bind, proof: $proof) {
                 device { id address provenAt } } }
             """,
             variables,
@@ -105,18 +106,49 @@ struct SignedRegistrationTests {
         #expect(text?["issuedAt"]?.stringValue?.utf8.count == 20, "\(text ?? .null)")
     }
 
-    @Test("a challenge is good once: neither the same registration nor another may use it again")
+    @Test("a challenge is good once: its registration may be repeated after a lost answer, and no other may use it")
     func once() async throws {
         let api = try await APIHarness(proofs: .accept)
         let challenge = try await challenge(api)
         let wallet = try Self.wallet()
         let first = try await challenge.proof(platform: "ios", token: Self.phone, signedBy: wallet)
         let second = try await challenge.proof(platform: "ios", token: "cc33", signedBy: wallet)
-        #expect(try await register(api, first)["id"] != nil)
-        #expect(code(try await register(api, first)) == "PROOF_REFUSED")
+        let device = try await register(api, first)
+        #expect(device["id"] != nil)
+        #expect(try await register(api, first) == device)
         #expect(code(try await register(api, second, token: "cc33")) == "PROOF_REFUSED")
         #expect(try await addresses(api, wallet.address) == 1)
+        // Once the device has gone on, or away, it is used.
+        let id: JSONObject = ["deviceId": device["id"] ?? .null]
+        #expect(try await register(api, nil, token: "dd44", more: id)["id"] == device["id"])
+        #expect(code(try await register(api, first)) == "PROOF_REFUSED")
         #expect(api.refusals.all == Array(repeating: "sub-alice: the challenge was used before", count: 2))
+    }
+
+    @Test("a registration that is refused has not used its challenge, and has taken nobody's device")
+    func refusedWhole() async throws {
+        let api = try await APIHarness(proofs: .accept)
+        let bobs = try await register(api, nil, as: Self.bob)
+        let good = try await proof(api)
+        // Nothing says when this sign-in ends.
+        #expect(code(try await register(api, good, more: ["bind": true])) == "BAD_USER_INPUT")
+        let left = try await api.run("{ devices { id } }", as: Self.bob)["data"]?["devices"]
+        #expect(left == [["id": bobs["id"] ?? .null]], "\(left ?? .null)")
+        #expect(try await register(api, good)["address"]?.stringValue != nil)
+    }
+
+    @Test("who had ten proofs refused within a minute waits until it is over; others do not")
+    func tooMany() async throws {
+        let api = try await APIHarness(proofs: .accept)
+        let (good, wrong) = (try await proof(api), try await proof(api, token: "cc33"))
+        for _ in 0..<10 { #expect(code(try await register(api, wrong)) == "PROOF_REFUSED") }
+        let refused = try await register(api, good)
+        #expect(code(refused) == "LIMIT", "\(refused)")
+        #expect(refused["errors"]?[0]?["message"]?.stringValue?.contains("Wait a minute") == true, "\(refused)")
+        let bobs = try await proof(api, token: "dd44", as: Self.bob)
+        #expect(try await register(api, bobs, token: "dd44", as: Self.bob)["id"] != nil)
+        api.time.advance(seconds: 61)
+        #expect(try await register(api, good)["id"] != nil)
     }
 
     @Test("of registrations that use one challenge at the same time one is taken")
@@ -175,6 +207,8 @@ struct SignedRegistrationTests {
         for proof in wrong {
             let answer = try await register(api, proof)
             #expect(code(answer) == "PROOF_REFUSED", "\(answer)")
+            // Not too many within a minute.
+            api.time.advance(seconds: 10)
             messages.insert(answer["errors"]?[0]?["message"]?.stringValue ?? "")
         }
         let otherPlatform = try await register(api, good, more: ["platform": "android"])

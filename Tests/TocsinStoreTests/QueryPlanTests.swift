@@ -136,6 +136,7 @@ struct QueryPlanTests {
             _ = try writer.membership(of: UserID("ann"), in: TopicID("t1"))
             _ = try writer.devices(of: UserID("ann"))
             _ = try writer.devices(token: "t")
+            _ = try writer.activeDevices(on: [.ios, .web], after: DeviceID("d"), limit: 10)
             try writer.save(device)
             try writer.removeDevice(device.id, reason: "UNREGISTERED")
             try writer.endDeliveries(of: device.id, reason: "x", now: moment(1))

@@ -84,6 +84,8 @@ package struct ProvenAddress: Sendable, Hashable {
     package var address: String
     /// The challenge's nonce, which is good once.
     package var nonce: String
+    /// When the challenge was made.
+    package var issuedAt: Timestamp
     /// When the challenge ends.
     package var expiresAt: Timestamp
 }

@@ -6,6 +6,12 @@ package protocol DeviceReading {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device]
     /// Devices of everybody after an id, by id, at most `limit`.
     func devices(after id: DeviceID?, limit: Int) throws(StoreError) -> [Device]
+    /// Active devices of everybody on these platforms after an id, by id, at most `limit`.
+    func activeDevices(
+        on platforms: Set<PushPlatform>,
+        after id: DeviceID?,
+        limit: Int
+    ) throws(StoreError) -> [Device]
     /// Devices of any app with this token.
     func devices(token: String) throws(StoreError) -> [Device]
     /// Devices of any app whose token begins with this text and a colon.

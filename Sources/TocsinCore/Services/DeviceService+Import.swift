@@ -60,8 +60,8 @@ extension DeviceService {
         _ reader: any StoreReader
     ) throws(StoreError) -> (outcome: ImportOutcome, device: Device?) {
         var registration = row.registration
-        if registration.platform == .ios { registration.token = registration.token.lowercased() }
         do throws(ServiceError) {
+            registration.token = try canonical(registration.token, registration.platform)
             try check(registration)
         } catch {
             guard case .badInput(let reason) = error else {
@@ -72,6 +72,7 @@ extension DeviceService {
             }
             return (.refused(reason), nil)
         }
+        if registration.platform == .ios { registration = Self.spelled(registration) }
         let user = try reader.account(named: row.user)?.id ?? UserID(row.user)
         let own = try reader.devices(of: user)
         let same = try reader.devices(token: registration.token)

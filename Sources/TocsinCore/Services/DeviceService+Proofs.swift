@@ -41,7 +41,8 @@ extension DeviceService {
 
     /// What a caller is told whose challenge was used before.
     func refusalOfReuse(by caller: Identity) -> ServiceError {
-        environment.registrationProofs?.refusalOfReuse(by: caller.userID) ?? RegistrationProofs.notTaken
+        environment.registrationProofs?.refusalOfReuse(by: caller.userID, now: environment.time.now())
+            ?? RegistrationProofs.notTaken
     }
 }
 
@@ -50,6 +51,13 @@ extension Device {
     /// platform.
     fileprivate func isProven(for wanted: DeviceService.Registration) -> Bool {
         address != nil && token == wanted.token && platform == wanted.platform
+    }
+
+    /// Whether this proof, or a later one of the same, registered the row: a repeat of it after a
+    /// lost answer is no misuse.
+    func isProven(by proven: ProvenAddress, for wanted: DeviceService.Registration) -> Bool {
+        guard isProven(for: wanted), address == proven.address, let provenAt else { return false }
+        return provenAt >= proven.issuedAt
     }
 
     /// The row with the address that proved it, now or before.

@@ -80,6 +80,9 @@ package struct DeviceService: Sendable {
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
         let written = try await environment.store.writing {
             writer throws(StoreError) -> Result<(device: Device, all: [Device])?, ServiceError> in
+            // A sign-in is locked before devices, as where it is revoked.
+            let bound = try bound(wanted, caller, writer)
+            guard case .success(let binding) = bound else { return bound.map { _ in nil } }
             // Never earlier than a message's time before it, nor later than that of one after it.
             let now = environment.changeTime()
             let all = try writer.devices(of: caller.userID)
@@ -94,18 +97,16 @@ package struct DeviceService: Sendable {
                 return .failure(RegistrationProofs.missing)
             }
             guard try !isFull(proven, continuing: own, writer) else { return .failure(RegistrationProofs.full) }
-            if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) { return .success(nil) }
+            // The first write: nothing is refused after it.
+            if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) {
+                return .success(own.flatMap { $0.isProven(by: proven, for: wanted) ? ($0, all) : nil })
+            }
             for device in others + [own == nil ? previous : nil].compactMap(\.self) {
                 try remove(device, .tokenMoved, now: now, writer)
             }
             var device = device(wanted, of: caller.userID, continuing: own, now: now)
                 .proven(by: proven, wanted, continuing: own, now: now)
-            if wanted.isBound || environment.bindsDevices {
-                guard let binding = try Self.binding(to: caller, writer) else {
-                    return .failure(.badInput("This sign-in has no end that a device could be bound to."))
-                }
-                device.binding = binding
-            }
+            device.binding = binding
             try writer.save(device)
             if !wanted.isActive { try retire(&device, now: now, writer) }
             if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
@@ -119,13 +120,23 @@ package struct DeviceService: Sendable {
         return written
     }
 
-    /// What a device is bound to that this caller registers; nil for credentials without an end.
-    private static func binding(
-        to caller: Identity,
+    /// What a device is bound to that this caller registers; nil where nothing asks for that.
+    private func bound(
+        _ wanted: Registration,
+        _ caller: Identity,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> Device.Binding? {
-        if let id = caller.tokenID, try writer.token(id) != nil { return .token(id) }
-        return caller.expiresAt.map { .end($0) }
+    ) throws(StoreError) -> Result<Device.Binding?, ServiceError> {
+        guard wanted.isBound || environment.bindsDevices else { return .success(nil) }
+        if let id = caller.tokenID, let token = try writer.token(id) {
+            guard token.revokedAt == nil else {
+                return .failure(.badInput("This sign-in was revoked. Sign in again, and register the device then."))
+            }
+            return .success(.token(id))
+        }
+        guard let end = caller.expiresAt else {
+            return .failure(.badInput("This sign-in has no end that a device could be bound to."))
+        }
+        return .success(.end(end))
     }
 
     /// The row of a registration; `own` is the caller's row that it continues.
@@ -225,7 +236,7 @@ package struct DeviceService: Sendable {
     }
 
     /// One browser, one row, however its subscription was written down.
-    private func canonical(_ token: String, _ platform: PushPlatform) throws(ServiceError) -> String {
+    func canonical(_ token: String, _ platform: PushPlatform) throws(ServiceError) -> String {
         guard platform == .web, let webPush = environment.webPush else { return token }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
         return try webPush.canonicalToken(token)
@@ -235,7 +246,7 @@ package struct DeviceService: Sendable {
     ///
     /// Hexadecimal is only a spelling of bytes: one phone, one row. Firebase's names are taken
     /// as they are, and Firebase itself knows Apple's side of them.
-    private static func spelled(_ registration: Registration) -> Registration {
+    static func spelled(_ registration: Registration) -> Registration {
         var registration = registration
         if registration.isForFirebase {
             registration.environment = nil

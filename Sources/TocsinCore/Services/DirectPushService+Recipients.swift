@@ -30,11 +30,7 @@ extension DirectPushService {
         _ caller: Identity,
         _ reach: AccessPolicy.PushReach
     ) async throws(ServiceError) -> Receipt {
-        let service = self
-        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try service.everybody(order, reader)
-        }
-        guard let found else { throw Self.tooMany }
+        guard let found = try await everybody(order, caller) else { throw Self.tooMany }
         var (devices, unknown) = (0, Set<UserID>())
         for user in Set(found.map(\.userID)).sorted(by: { $0.text < $1.text }) {
             guard let owner = try await keeper(user) else {
@@ -45,30 +41,27 @@ extension DirectPushService {
             (own.isForEverybody, own.userID) = (false, user)
             devices += try await store(own, of: owner, reach).devices
         }
-        var rest = order
-        rest.among = unknown
-        var receipt = try await store(rest, of: caller, reach)
+        let rest = found.filter { unknown.contains($0.userID) }.map(\.id)
+        var receipt = try await store(order, of: caller, reach, everybody: rest)
         receipt.devices += devices
         return receipt
     }
 
     /// One delivery for each device that is reached, waiting, and for each
-    /// token that is not, skipped; nil: there are too many.
+    /// token that is not, skipped; `everybody` are the devices of a push to everybody.
     func deliveries(
         of message: MessageID,
         _ order: Order,
         _ reach: AccessPolicy.PushReach,
+        among everybody: [Device],
         _ now: Timestamp,
         _ reader: any StoreReader
-    ) throws(StoreError) -> [Delivery]? {
+    ) throws(StoreError) -> [Delivery] {
         var devices: [DeviceID: Device] = [:]
+        for device in everybody { devices[device.id] = device }
         var unknown: Set<String> = []
         if let user = order.userID {
             for device in try reader.devices(of: user) where device.isActive { devices[device.id] = device }
-        }
-        if order.isForEverybody {
-            guard let all = try everybody(order, reader) else { return nil }
-            for device in all { devices[device.id] = device }
         }
         for given in order.tokens {
             let token = environment.canonicalToken(given)
@@ -107,19 +100,17 @@ extension DirectPushService {
         return rows
     }
 
-    /// All active devices on the order's platforms; nil: there are too many.
-    private func everybody(_ order: Order, _ reader: any StoreReader) throws(StoreError) -> [Device]? {
-        var found: [Device] = []
-        var last: DeviceID?
-        while true {
-            let page = try reader.devices(after: last, limit: Self.devicePage)
-            found += page.filter { device in
-                device.isActive && order.platforms.contains(device.platform)
-                    && order.among?.contains(device.userID) != false
+    /// All active devices on the order's platforms, read before a write; nil: there are too many.
+    func everybody(_ order: Order, _ caller: Identity) async throws(ServiceError) -> [Device]? {
+        let platforms = order.platforms
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            var found: [Device] = []
+            while true {
+                let page = try reader.activeDevices(on: platforms, after: found.last?.id, limit: Self.devicePage)
+                found += page
+                guard found.count <= Self.maximumDevices else { return nil }
+                guard page.count == Self.devicePage else { return found }
             }
-            guard found.count <= Self.maximumDevices else { return nil }
-            guard page.count == Self.devicePage else { return found }
-            last = page.last?.id
         }
     }
 

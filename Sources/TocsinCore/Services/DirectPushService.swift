@@ -26,8 +26,6 @@ package struct DirectPushService: Sendable {
         package var user: String?
         /// All active devices of the server get the push, and nothing else names any.
         package var isForEverybody = false
-        /// Of everybody only these; nil: all.
-        var among: Set<UserID>?
         /// Whether it is kept as a message of the user's own, for their feed and history.
         package var isKeptByUser = false
         /// Tokens of single devices that get the push, at most `maximumTokens`.
@@ -102,10 +100,13 @@ package struct DirectPushService: Sendable {
     }
 
     /// Makes a push durable as a message of `owner`.
+    ///
+    /// `everybody` are the devices of a push to everybody, where they are known; nil: they are read.
     func store(
         _ order: Order,
         of owner: Identity,
-        _ reach: AccessPolicy.PushReach
+        _ reach: AccessPolicy.PushReach,
+        everybody: [DeviceID]? = nil
     ) async throws(ServiceError) -> Receipt {
         // The schema's rules decide about messages; the scope has been heeded before.
         var owner = owner
@@ -115,8 +116,12 @@ package struct DirectPushService: Sendable {
         }
         try environment.takeStorage(for: order.input, of: messages, by: owner)
         let (service, sender) = (self, owner)
+        // A table may be long, and writers wait for each other.
+        var all = everybody
+        if order.isForEverybody, all == nil { all = try await self.everybody(order, owner)?.map(\.id) }
+        let everybody = all
         return try await environment.store.writing { writer throws(StoreError) in
-            try service.write(order, sender, reach, permitted, writer)
+            try service.write(order, sender, reach, everybody, permitted, writer)
         }
     }
 
@@ -154,6 +159,7 @@ package struct DirectPushService: Sendable {
         _ order: Order,
         _ sender: Identity,
         _ reach: AccessPolicy.PushReach,
+        _ everybody: [DeviceID]?,
         _ permitted: Predicate,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<Receipt, ServiceError> {
@@ -176,9 +182,9 @@ package struct DirectPushService: Sendable {
         guard permitted.matches(record), sender.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
-        guard let deliveries = try self.deliveries(of: MessageID(id), order, reach, now, writer) else {
-            return .failure(Self.tooMany)
-        }
+        guard !order.isForEverybody || everybody != nil else { return .failure(Self.tooMany) }
+        let all = try writer.unlocked.devices(ids: everybody ?? []).filter(\.isActive)
+        let deliveries = try self.deliveries(of: MessageID(id), order, reach, among: all, now, writer)
         // Feeds and topics are locked in the order in which all writers do.
         let held = try writer.hold([topic], of: topics, feedsOf: record.owner.map { [$0] } ?? [])
         try prepareTopic(topic, held.topics[topic]?.record, sender, now, writer)

@@ -24,6 +24,7 @@ package struct RegistrationProofs: Sendable {
     private let serverName: String
     private let sealer: any Sealer
     private let verifier: any RegistrationProofVerifying
+    private let refusals = RefusedProofs()
     /// Is told why a proof was refused, in words for the log.
     private let noteRefusal: @Sendable (_ user: UserID, _ reason: String) -> Void
 
@@ -74,12 +75,13 @@ package struct RegistrationProofs: Sendable {
         now: Timestamp
     ) throws(ServiceError) -> ProvenAddress {
         guard mode != .off else { throw Self.notTaken }
+        guard refusals.mayTry(user, now: now) else { throw Self.tooMany }
         guard proof.nonce.utf8.count <= Self.maximumNonceBytes,
             let bytes = sealer.open(proof.nonce, scope: Self.scope(user)), bytes.count == 8
-        else { throw refusal(of: user, "the nonce is not one of this server's for this user") }
+        else { throw refusal(of: user, now, "the nonce is not one of this server's for this user") }
         let issued = Int64(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) / 1000
         let expires = issued + Self.lifetimeSeconds
-        guard now.milliseconds < expires * 1000 else { throw refusal(of: user, "the challenge has expired") }
+        guard now.milliseconds < expires * 1000 else { throw refusal(of: user, now, "the challenge has expired") }
         let claim = RegistrationClaim(
             server: serverName,
             userID: user,
@@ -90,19 +92,23 @@ package struct RegistrationProofs: Sendable {
             expires: expires
         )
         guard let signer = verifier.signer(of: proof, for: claim) else {
-            throw refusal(of: user, "the signature is not the address's for this registration")
+            throw refusal(of: user, now, "the signature is not the address's for this registration")
         }
         return ProvenAddress(
             address: signer,
             nonce: proof.nonce,
+            issuedAt: Timestamp(milliseconds: issued * 1000),
             expiresAt: Timestamp(milliseconds: expires * 1000)
         )
     }
 
     /// The refusal of a challenge that a registration has used up.
-    func refusalOfReuse(by user: UserID) -> ServiceError { refusal(of: user, "the challenge was used before") }
+    func refusalOfReuse(by user: UserID, now: Timestamp) -> ServiceError {
+        refusal(of: user, now, "the challenge was used before")
+    }
 
-    private func refusal(of user: UserID, _ reason: String) -> ServiceError {
+    private func refusal(of user: UserID, _ now: Timestamp, _ reason: String) -> ServiceError {
+        refusals.note(user, now: now)
         noteRefusal(user, reason)
         return .proofRefused(Self.refused)
     }
@@ -112,6 +118,11 @@ package struct RegistrationProofs: Sendable {
     private static let refused =
         "The proof does not hold for this registration. Ask for a new registrationChallenge, have its text signed as "
         + "docs/signed-registration.md says, and send the proof once, within five minutes."
+
+    private static let tooMany = ServiceError.limit(
+        "\(RefusedProofs.maximumCount) proofs of yours were refused within a minute. Wait a minute, then ask for a new "
+            + "registrationChallenge."
+    )
 
     static let full = ServiceError.limit("An address may prove at most \(devicesPerAddress) devices; remove one first.")
 

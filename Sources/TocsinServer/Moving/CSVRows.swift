@@ -71,12 +71,14 @@ struct CSVRows: ~Copyable {
 
         /// Adds a byte to the field.
         mutating func append(_ byte: UInt8, maximumBytes: Int) {
+            if counts(maximumBytes) { field.append(byte) }
+        }
+
+        /// Counts a byte that is kept in some way; false: the row has too many.
+        private mutating func counts(_ maximumBytes: Int) -> Bool {
             count += 1
-            guard count <= maximumBytes else {
-                fault = fault ?? "it is longer than \(maximumBytes) bytes"
-                return
-            }
-            field.append(byte)
+            if count > maximumBytes { fault = fault ?? "it is longer than \(maximumBytes) bytes" }
+            return count <= maximumBytes
         }
 
         /// Takes a byte with what it means; whether the row ends with it.
@@ -84,7 +86,7 @@ struct CSVRows: ~Copyable {
             switch byte {
             case UInt8(ascii: "\"") where isQuoted: isQuoted = false
             case UInt8(ascii: "\"") where field.isEmpty && !wasQuoted: (isQuoted, wasQuoted) = (true, true)
-            case UInt8(ascii: ",") where !isQuoted: endField()
+            case UInt8(ascii: ",") where !isQuoted: endField(maximumBytes)
             case UInt8(ascii: "\n") where !isQuoted: return true
             case UInt8(ascii: "\r") where !isQuoted: break
             default: append(byte, maximumBytes: maximumBytes)
@@ -92,8 +94,8 @@ struct CSVRows: ~Copyable {
             return false
         }
 
-        private mutating func endField() {
-            if fault == nil { fields.append(field) }
+        private mutating func endField(_ maximumBytes: Int) {
+            if counts(maximumBytes) { fields.append(field) }
             (field, wasQuoted) = ([], false)
         }
 

@@ -4,6 +4,7 @@ private enum SQL {
     static let selection = "SELECT \(Device.columns) FROM devices AS d"
     static let ofUser = selection + " WHERE d.user_id = $1 ORDER BY d.id"
     static let next = selection + " WHERE d.id > $1 ORDER BY d.id LIMIT $2"
+    static let nextActive = selection + " WHERE d.id > $1 AND d.active = 1 AND d.platform IN ("
     static let withToken = selection + " WHERE d.token = $1 ORDER BY d.app_id"
     static let bound = selection + " WHERE d.bound_token = $1 AND d.active = 1 ORDER BY d.id"
     static let save = """
@@ -55,6 +56,19 @@ extension SQLReading {
 
     func devices(after id: DeviceID?, limit: Int) throws(StoreError) -> [Device] {
         try connection.all(SQL.next, [.text(id?.text ?? ""), .int(Int64(limit))]) { Device($0, at: 0) }
+    }
+
+    func activeDevices(
+        on platforms: Set<PushPlatform>,
+        after id: DeviceID?,
+        limit: Int
+    ) throws(StoreError) -> [Device] {
+        guard !platforms.isEmpty else { return [] }
+        let list = BoundList(platforms.map(\.rawValue).sorted(), firstParameter: 3)
+        return try connection.all(
+            SQL.nextActive + list.placeholders + ") ORDER BY d.id LIMIT $2",
+            [.text(id?.text ?? ""), .int(Int64(limit))] + list.bindings
+        ) { Device($0, at: 0) }
     }
 
     func devices(token: String) throws(StoreError) -> [Device] {
