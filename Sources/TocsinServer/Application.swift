@@ -48,7 +48,7 @@ package final class Application: Sendable {
         api = APIPart(process, store: store, push: push, declarations: declarations)
         cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
         upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
-        timers = TimerPart(process, store: store, api: api, schema: schema)
+        timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
         front = FrontPart(
             process,
             store: store,

@@ -112,7 +112,10 @@ struct ScheduledMessageTests {
                 "colour"
             ),
             (["cron": "0 9 * * *", "input": "{\"key\": \"k\"}"], "input.key must be left out"),
-            (["cron": "0 9 * * *", "webhook": "nobody"], "does not listen to schedule.due"),
+            (
+                ["cron": "0 9 * * *", "webhook": "nobody"],
+                "does not listen to schedule.due; write the name of one that does, as the operator has told you."
+            ),
         ] as [(JSONObject, String)]
     )
     func refused(input: JSONObject, expected: String) async throws {
@@ -196,6 +199,85 @@ struct ScheduledMessageTests {
         api.time.advance(seconds: 86_400)
         #expect(try await Self.runner(api).fireDue() == 0)
         #expect(try await Self.titles(api, topic).isEmpty)
+    }
+
+    @Test("one that no longer holds can be renamed and paused, and goes on only when it holds again")
+    func gone() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let made = try await Self.schedule(
+            api,
+            ["topicId": .string(topic), "input": Self.bins, "cron": "0 19 * * *"]
+        )
+        let remove = "mutation($id: ID!) { deleteTopic(input: {id: $id, _version: 1}) { id } }"
+        _ = try await api.run(remove, ["id": .string(topic)])
+        func updated(_ input: JSONObject) async throws -> JSONValue {
+            var whole = input
+            whole["id"] = made["id"] ?? .null
+            let update = """
+                mutation($i: UpdateScheduledMessageInput!) { updateScheduledMessage(input: $i) { \(Self.fields) } }
+                """
+            return try await api.run(update, ["i": .object(whole)])
+        }
+        let paused = try await updated(["enabled": false])["data"]?["updateScheduledMessage"]
+        #expect(paused?["enabled"] == false)
+        #expect(try await updated(["name": "old"])["data"]?["updateScheduledMessage"]?["name"] == "old")
+        for input: JSONObject in [["enabled": true], ["input": "{\"title\": \"t\", \"body\": \"\", \"type\": 0}"]] {
+            #expect(try await updated(input)["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED")
+        }
+    }
+
+    @Test("a time at which the owner's storage is full is missed: the next one is waited for, and a one-off ends")
+    func full() async throws {
+        let api = try await APIHarness(storageBytes: 20_000)
+        let topic = try await api.makeTopic()
+        let again = try await Self.schedule(
+            api,
+            ["topicId": .string(topic), "input": Self.bins, "cron": "0 19 * * *"]
+        )
+        let dueAt = JSONValue.string(api.time.now().adding(seconds: 3600).iso8601)
+        let once = try await Self.schedule(api, ["topicId": .string(topic), "input": Self.bins, "dueAt": dueAt])
+        // Beyond the bound by itself; it is refused nothing until it has been measured.
+        let body: JSONObject = ["body": .string(String(repeating: "x", count: 25_000))]
+        #expect(try await api.publish("m", to: topic, with: body)["errors"] == nil)
+        var count = 0
+        while count < 5000, try await api.publish("m", to: topic)["errors"] == nil { count += 1 }
+        #expect(count < 5000)
+        api.time.advance(seconds: 86_400)
+        let runner = Self.runner(api)
+        #expect(try await runner.fireDue() == 2)
+        #expect(try await runner.fireDue() == 0)
+        let (waiting, ended) = (try await Self.get(api, again["id"]), try await Self.get(api, once["id"]))
+        #expect(waiting["enabled"] == true)
+        #expect(waiting["nextAt"] == "2026-07-02T19:00:00.000Z")
+        #expect(waiting["missed"] == 1)
+        #expect(waiting["lastMessageId"] == .null)
+        #expect(ended["enabled"] == false)
+        #expect(ended["disabledReason"]?.stringValue?.hasPrefix("LIMIT: You have stored") == true, "\(ended)")
+    }
+
+    @Test("an id that two people use at once is one person's; the other is told of a conflict")
+    func oneID() async throws {
+        let api = try await APIHarness()
+        let bob = APIHarness.identity("bob")
+        let (hers, his) = (try await api.makeTopic(), try await api.makeTopic(as: bob))
+        func input(_ topic: String) -> JSONObject {
+            ["id": "same", "topicId": .string(topic), "input": Self.bins, "cron": "0 19 * * *"]
+        }
+        async let first = Self.schedule(api, input(hers))
+        async let second = Self.schedule(api, input(his), as: bob)
+        let answers = try await [first, second]
+        #expect(answers.filter { $0["errors"]?[0]?["extensions"]?["code"] == "CONFLICT" }.count == 1, "\(answers)")
+        let stored = try await api.store.write { writer throws(StoreError) -> ScheduledMessage? in
+            guard var message = try writer.scheduledMessage("same") else { return nil }
+            let owner = message.owner
+            message.owner.userID = UserID("mallory")
+            let isInserted = try writer.insert(message)
+            try writer.save(message)
+            let after = try writer.scheduledMessage("same")
+            return !isInserted && after?.owner == owner ? after : nil
+        }
+        #expect(stored != nil, "neither insert nor save touches another owner's row")
     }
 
     @Test("somebody else's is not seen, not changed and not removed")

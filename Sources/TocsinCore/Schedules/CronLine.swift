@@ -2,8 +2,10 @@
 ///
 /// As in cron, a day is meant that satisfies either field where both days are restricted.
 package struct CronLine: Sendable, Hashable {
-    let minutes: Set<Int>
-    let hours: Set<Int>
+    /// In order.
+    let minutes: [Int]
+    /// In order.
+    let hours: [Int]
     let days: CronDays
     private static let maximumBytes = 256
 
@@ -21,7 +23,7 @@ package struct CronLine: Sendable, Hashable {
         }
         var fields: [CronField.Values] = []
         for (field, part) in zip(CronField.all, parts) { fields.append(try field.values(of: part)) }
-        (minutes, hours) = (fields[0].values, fields[1].values)
+        (minutes, hours) = (fields[0].values.sorted(), fields[1].values.sorted())
         days = CronDays(dayOfMonth: fields[2], month: fields[3], dayOfWeek: fields[4])
         guard days.everCome else {
             throw CronProblem(

@@ -65,6 +65,13 @@ package struct ScheduledMessage: Sendable, Hashable {
 
         /// A plan that says nothing.
         package init() {}
+
+        /// Whether both say the same but for the name.
+        func comesLike(_ other: Plan) -> Bool {
+            var renamed = other
+            renamed.name = name
+            return self == renamed
+        }
     }
 
     /// A schedule that has not come yet.

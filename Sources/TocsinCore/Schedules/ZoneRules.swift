@@ -52,8 +52,14 @@ package struct ZoneRules: Sendable, Hashable {
         return first == last ? .one(first) : .two(first: first, second: last)
     }
 
-    /// Whether the clocks change between two moments.
-    func changes(from start: Int64, to end: Int64) -> Bool { firstLater(than: start) != firstLater(than: end) }
+    /// The least and the greatest offset that the clocks have between two moments.
+    func offsets(from start: Int64, to end: Int64) -> ClosedRange<Int64> {
+        var (least, greatest) = (offset(at: start), offset(at: start))
+        for change in changes[firstLater(than: start)..<firstLater(than: end)] {
+            (least, greatest) = (min(least, change.offset), max(greatest, change.offset))
+        }
+        return least...greatest
+    }
 
     private func isShown(_ wall: Int64, with offset: Int64) -> Bool { self.offset(at: wall - offset) == offset }
 

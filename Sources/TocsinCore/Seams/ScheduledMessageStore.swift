@@ -10,7 +10,9 @@ package protocol ScheduledMessageReading {
 
 /// How scheduled messages are written.
 package protocol ScheduledMessageWriting {
-    /// Inserts the scheduled message or replaces the one with its id.
+    /// Inserts the scheduled message; false where its id is in use, and then nothing was written.
+    func insert(_ message: ScheduledMessage) throws(StoreError) -> Bool
+    /// Replaces the scheduled message with the same id and owner, if it is there.
     func save(_ message: ScheduledMessage) throws(StoreError)
     /// Removes the scheduled message, if it is there.
     func removeScheduledMessage(_ id: String) throws(StoreError)

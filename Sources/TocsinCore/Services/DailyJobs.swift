@@ -45,10 +45,11 @@ package struct DailyJobs: TimerEffect {
     /// Tells all webhooks that listen, and sets the next day's timer.
     package func fire(_ timer: TimerEntry, now: Timestamp) async throws(ServiceError) {
         let environment = environment
+        // A failure moves the timer, not the time that has come.
+        let missed = (try? CronLine(timer.payload))?.missed(since: timer.dueAt, until: now, in: .utc) ?? 0
+        let next = Self.timer(timer.subject, timer.payload, after: now, timer.generation + 1)
         try await environment.store.writing { writer throws(StoreError) in
             guard try writer.claim(timer) else { return .success(()) }
-            // A failure moves the timer, not the time that has come.
-            let missed = (try? CronLine(timer.payload))?.missed(since: timer.dueAt, until: now, in: .utc) ?? 0
             let due = WebhookOccurrence.ScheduleDue(
                 id: timer.subject,
                 name: timer.subject,
@@ -58,8 +59,7 @@ package struct DailyJobs: TimerEffect {
                 webhook: nil
             )
             try environment.raise(.scheduleDue(due), writer)
-            let generation = timer.generation + 1
-            if let next = Self.timer(timer.subject, timer.payload, after: now, generation) { try writer.set(next) }
+            if let next { try writer.set(next) }
             return .success(())
         }
     }

@@ -14,40 +14,43 @@ package struct ScheduledMessageEffect: TimerEffect {
 
     /// Makes the message or tells the webhook, and sets the next timer.
     package func fire(_ timer: TimerEntry, now: Timestamp) async throws(ServiceError) {
-        try await takeStorage(for: timer)
         let service = service
+        let found = try await service.environment.store.reading(for: .server) { reader throws(StoreError) in
+            try reader.scheduledMessage(timer.subject)
+        }
+        // Calendars are searched here: nobody waits for this task.
+        let seen = found.map { SeenSchedule(plan: $0.plan, dueAt: $0.nextAt, times: service.times(of: $0, at: now)) }
         let after = try await service.environment.store.writing { writer throws(StoreError) in
-            .success(try service.fire(timer, now: now, writer))
+            .success(try service.fire(timer, seen, now: now, writer))
         }
         if let after, !after.isEnabled, after.disabledReason?.hasPrefix(ScheduledMessage.done) == false { ended(after) }
     }
+}
 
-    /// Counts the message's bytes among its owner's before it is written.
-    private func takeStorage(for timer: TimerEntry) async throws(ServiceError) {
-        let service = service
-        let found = try await service.environment.store.reading(for: .server) {
-            reader throws(StoreError) -> (ScheduledMessage, Identity)? in
-            guard let message = try reader.scheduledMessage(timer.subject),
-                let caller = try service.caller(of: message, now: timer.dueAt, reader)
-            else { return nil }
-            return (message, caller)
-        }
-        guard let (message, caller) = found, message.plan.webhook == nil, let json = message.plan.input,
-            let input = try? service.content(json)
-        else { return }
-        try service.environment.takeStorage(for: input, of: service.rights.messages, by: caller)
-    }
+/// A schedule as it was read before the write, and what follows from that.
+private struct SeenSchedule: Sendable {
+    let plan: ScheduledMessage.Plan
+    let dueAt: Timestamp?
+    let times: (missed: Int, next: Timestamp?)
 }
 
 extension ScheduledMessage {
     /// Begins the reason of those that have come for the last time.
     static let done = "DONE"
+
+    /// Waits for the next time, or ends where there is none.
+    fileprivate mutating func goOn(at next: Timestamp?, elseEndedFor reason: String) {
+        nextAt = next
+        if next == nil { (isEnabled, disabledReason) = (false, reason) }
+    }
 }
 
 extension ScheduledMessageService {
     /// What became of one time.
     private enum Outcome {
         case made(MessageID?)
+        /// Not this time, but the next one may.
+        case skipped(String)
         case ends(String)
     }
 
@@ -55,6 +58,7 @@ extension ScheduledMessageService {
     /// nothing was to be done.
     fileprivate func fire(
         _ timer: TimerEntry,
+        _ before: SeenSchedule?,
         now: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) -> ScheduledMessage? {
@@ -68,7 +72,8 @@ extension ScheduledMessageService {
             _ = try writer.hold([topic], of: topics, feedsOf: [(caller?.owner ?? seen.owner.text)])
         }
         guard var message = try writer.scheduledMessage(timer.subject), message.generation == timer.generation,
-            message.isEnabled, message.plan == seen.plan, let dueAt = message.nextAt
+            message.isEnabled, message.plan == seen.plan, let dueAt = message.nextAt,
+            let before, message.plan == before.plan, dueAt == before.dueAt
         else {
             // Changed meanwhile: another timer stands for it.
             if try writer.scheduledMessage(timer.subject)?.generation != timer.generation {
@@ -77,14 +82,16 @@ extension ScheduledMessageService {
             return nil
         }
         guard try writer.claim(timer) else { return nil }
-        message.missed = missed(message, since: dueAt, until: now)
+        message.missed = before.times.missed
         message.lastAt = dueAt
         message.generation += 1
         switch try outcome(of: message, dueAt: dueAt, as: caller, writer) {
         case .made(let made):
             message.lastMessageID = made ?? message.lastMessageID
-            message.nextAt = next(of: message.plan, after: now)
-            if message.nextAt == nil { (message.isEnabled, message.disabledReason) = (false, ScheduledMessage.done) }
+            message.goOn(at: before.times.next, elseEndedFor: ScheduledMessage.done)
+        case .skipped(let reason):
+            message.missed += 1
+            message.goOn(at: before.times.next, elseEndedFor: reason)
         case .ends(let reason):
             (message.isEnabled, message.disabledReason, message.nextAt) = (false, reason, nil)
         }
@@ -107,15 +114,16 @@ extension ScheduledMessageService {
             var input = try content(json).in(topic)
             input["key"] = .text("scheduled/\(message.id)/\(dueAt.milliseconds / 1000)")
             draft = try messages.draft(input, caller: caller)
+            try environment.takeStorage(for: input, of: rights.messages, by: caller)
         } catch {
-            return .ends(Self.reason(error))
+            return Self.outcome(error)
         }
         let outcomes = try MessageDraft.perform([draft], writer)
         try writer.awaitAnswers()
         switch outcomes().first {
         case .success(let record)?: return .made(MessageID(record.id))
         case .failure(.conflict)?, nil: return .made(nil)
-        case .failure(let error)?: return .ends(Self.reason(error))
+        case .failure(let error)?: return Self.outcome(error)
         }
     }
 
@@ -140,26 +148,24 @@ extension ScheduledMessageService {
         return .made(nil)
     }
 
-    private static func reason(_ error: ServiceError) -> String {
+    private static func outcome(_ error: ServiceError) -> Outcome {
         switch error {
-        case .unauthorized: "UNAUTHORIZED: its topic is gone, or its owner may not publish there any more"
-        case .badInput(let text), .badRequest(let text, _), .limit(let text): "BAD_INPUT: " + text
-        default: "BAD_INPUT: \(error)"
+        case .unauthorized: .ends("UNAUTHORIZED: its topic is gone, or its owner may not publish there any more")
+        case .badInput(let text), .badRequest(let text, _): .ends("BAD_INPUT: " + text)
+        case .limit(let text): .skipped("LIMIT: " + text)
+        default: .ends("BAD_INPUT: \(error)")
         }
     }
 
-    private func missed(_ message: ScheduledMessage, since dueAt: Timestamp, until now: Timestamp) -> Int {
-        guard let cron = message.plan.cron, let line = try? CronLine(cron), let zone = zone(of: message.plan) else {
-            return 0
-        }
-        return line.missed(since: dueAt, until: min(now, message.plan.until ?? now), in: zone)
-    }
-
-    private func next(of plan: ScheduledMessage.Plan, after now: Timestamp) -> Timestamp? {
-        guard let cron = plan.cron, let line = try? CronLine(cron), let zone = zone(of: plan),
-            let next = line.next(after: now, in: zone), plan.until.map({ next <= $0 }) ?? true
-        else { return nil }
-        return next
+    /// How many times passed since a schedule was due, and when it comes next.
+    fileprivate func times(of message: ScheduledMessage, at now: Timestamp) -> (missed: Int, next: Timestamp?) {
+        let plan = message.plan
+        guard let dueAt = message.nextAt, let cron = plan.cron, let line = try? CronLine(cron),
+            let zone = zone(of: plan)
+        else { return (0, nil) }
+        let next = line.next(after: now, in: zone)
+        let isOver = next.flatMap { next in plan.until.map { next > $0 } } ?? false
+        return (line.missed(since: dueAt, until: min(now, plan.until ?? now), in: zone), isOver ? nil : next)
     }
 
     private func zone(of plan: ScheduledMessage.Plan) -> ZoneRules? {

@@ -68,10 +68,7 @@ package struct ScheduledMessageService: Sendable {
         by caller: Identity,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<ScheduledMessage, ServiceError> {
-        if let stored = try writer.scheduledMessage(message.id) {
-            let isRepeat = stored.owner.userID == caller.userID && stored.plan == message.plan
-            return isRepeat ? .success(stored) : .failure(.conflict(nil))
-        }
+        if let stored = try writer.scheduledMessage(message.id) { return answer(to: message, with: stored) }
         guard try mayPublish(draft, writer.unlocked) else { return .failure(.unauthorized) }
         if try writer.scheduledMessageCount(of: caller.userID) >= Self.maximumOfUser,
             try !writer.removeOldestDoneScheduledMessage(of: caller.userID)
@@ -80,8 +77,23 @@ package struct ScheduledMessageService: Sendable {
                 .limit("You have \(Self.maximumOfUser) scheduled messages; delete one before you make another.")
             )
         }
-        try store(message, by: caller, writer)
+        // Another node may have made one with this id since.
+        guard try writer.insert(message) else {
+            return answer(to: message, with: try writer.scheduledMessage(message.id))
+        }
+        try follow(message, by: caller, writer)
         return .success(message)
+    }
+
+    /// What a caller is told whose id is in use.
+    private func answer(
+        to message: ScheduledMessage,
+        with stored: ScheduledMessage?
+    ) -> Result<ScheduledMessage, ServiceError> {
+        guard let stored, stored.owner.userID == message.owner.userID, stored.plan == message.plan else {
+            return .failure(.conflict(nil))
+        }
+        return .success(stored)
     }
 
     /// Changes a scheduled message of the caller's: `change` gets its plan and whether it goes on.
@@ -102,9 +114,16 @@ package struct ScheduledMessageService: Sendable {
             change(&message)
             let now = service.environment.time.now()
             do throws(ServiceError) {
-                let isNew = message.plan.dueAt != before.plan.dueAt || (message.isEnabled && !before.isEnabled)
-                message.nextAt = try service.checkedNext(message.plan, at: now, isNew: isNew)
-                if let problem = try service.refusal(of: message.plan, by: caller, writer.unlocked) { throw problem }
+                if message.isEnabled || !message.plan.comesLike(before.plan) {
+                    let isNew = message.plan.dueAt != before.plan.dueAt || (message.isEnabled && !before.isEnabled)
+                    message.nextAt = try service.checkedNext(message.plan, at: now, isNew: isNew)
+                    if let problem = try service.refusal(of: message.plan, by: caller, writer.unlocked) {
+                        throw problem
+                    }
+                } else {
+                    // A pause or another name needs nothing that may be gone by now.
+                    try service.checkName(of: message.plan)
+                }
             } catch {
                 return .failure(error)
             }
@@ -112,7 +131,8 @@ package struct ScheduledMessageService: Sendable {
             (message.updatedAt, message.generation) = (now, message.generation + 1)
             if message.isEnabled { message.disabledReason = nil }
             try service.remove(before, writer)
-            try service.store(message, by: caller, writer)
+            try writer.save(message)
+            try service.follow(message, by: caller, writer)
             return .success(message)
         }
     }
@@ -153,12 +173,12 @@ package struct ScheduledMessageService: Sendable {
         return (Array(found.prefix(limit)), found.count > limit)
     }
 
-    private func store(
+    /// Writes what goes with a schedule: what is known of its owner, and its timer.
+    private func follow(
         _ message: ScheduledMessage,
         by caller: Identity,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        try writer.save(message)
         if let facts = UserFacts(of: caller, naming: rights.claims, at: environment.time.now()) {
             try writer.save(facts)
         }
@@ -182,13 +202,13 @@ extension ScheduledMessageService {
         at now: Timestamp,
         isNew: Bool
     ) throws(ServiceError) -> Timestamp? {
-        if let name = plan.name { try checks.checkText(name, field: "name", maximumBytes: Self.maximumNameBytes) }
+        try checkName(of: plan)
         if let webhook = plan.webhook {
-            let names = environment.webhooks?.listeners(to: .scheduleDue) ?? []
-            guard names.contains(webhook) else {
+            // Which webhooks there are is the operator's to tell.
+            guard environment.webhooks?.listeners(to: .scheduleDue).contains(webhook) == true else {
                 throw .badInput(
-                    "webhook \"\(webhook.prefix(64))\" does not listen to schedule.due; write "
-                        + (names.isEmpty ? "none, for no webhook does." : "one of \(names.joined(separator: ", ")).")
+                    "webhook \"\(webhook.prefix(64))\" does not listen to schedule.due; write the name of one that does, "
+                        + "as the operator has told you."
                 )
             }
         } else if plan.topicID == nil || plan.input == nil {
@@ -206,6 +226,10 @@ extension ScheduledMessageService {
         case (nil, nil), (_?, _?):
             throw .badInput("Write either dueAt, for once, or cron, for again and again.")
         }
+    }
+
+    private func checkName(of plan: ScheduledMessage.Plan) throws(ServiceError) {
+        if let name = plan.name { try checks.checkText(name, field: "name", maximumBytes: Self.maximumNameBytes) }
     }
 
     private func check(_ dueAt: Timestamp, at now: Timestamp) throws(ServiceError) {

@@ -11,7 +11,7 @@ package protocol TimerEffect: Sendable {
 
 /// Fires timers that are due.
 ///
-/// Every node looks; the removal of the row gives each to one of them.
+/// Should several nodes look at once, the removal of the row gives each to one of them.
 package struct TimerRunner: Sendable {
     private let environment: ServiceEnvironment
     private let effects: [any TimerEffect]

@@ -2,16 +2,26 @@ import Logging
 import TocsinAPI
 import TocsinCore
 
-/// What comes at a time of its own: every node looks, and each time is one node's.
+/// What comes at a time of its own: the work of one node for all.
 struct TimerPart: Sendable {
     private let runner: TimerRunner
     private let jobs: DailyJobs
     private let digests: DigestEffect
     private let time: any TimeSource
+    /// Held by the node whose turn it is; nil where there is only one node.
+    private let lease: LeaderLease?
     private let logger: Logger
+    /// How long times wait for a node that has died, at most, but for a round and a look.
+    private static let leaseSeconds = 6.0
+    private static let roundSeconds = 2.0
 
-    init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema) {
+    init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema, cluster: Cluster?) {
         let logger = process.logger
+        lease = cluster.map {
+            var lease = $0.lease("timers")
+            (lease.leaseSeconds, lease.roundSeconds) = (Self.leaseSeconds, Self.roundSeconds)
+            return lease
+        }
         (time, self.logger) = (process.time, logger)
         jobs = DailyJobs(environment: store.environment, jobs: process.settings.daily.jobs)
         let scheduled = ScheduledMessageEffect(api.services.scheduledMessages) { message in
@@ -47,20 +57,42 @@ struct TimerPart: Sendable {
         }
     }
 
-    /// Sets the daily jobs, then fires what is due, until it is cancelled.
+    /// Sets the daily jobs and fires what is due, until it is cancelled.
+    ///
+    /// The lease spares nodes each other's locks. What makes each time one node's is the row.
     func run() async {
+        guard let lease else { return await work() }
+        await lease.run { await work() }
+    }
+
+    private func work() async {
+        await withDiscardingTaskGroup { group in
+            let (jobs, digests, task) = (jobs, digests, runner.task)
+            group.addTask {
+                await prepare("the daily jobs") { () async throws(ServiceError) in try await jobs.prepare() }
+            }
+            group.addTask {
+                await prepare("the digests") { () async throws(ServiceError) in try await digests.prepare() }
+            }
+            await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        }
+    }
+
+    /// Tries until it is done, after 1, 2, 4 … 60 seconds.
+    private func prepare(_ what: String, _ body: () async throws(ServiceError) -> Void) async {
+        var pauseSeconds = 1.0
         while !Task.isCancelled {
             do throws(ServiceError) {
-                try await jobs.prepare()
-                try await digests.prepare()
-                break
+                return try await body()
+            } catch .unavailable {
+                // The store has said so.
+                pauseSeconds = 1
             } catch {
-                logger.debug("the daily jobs cannot be set yet", metadata: ["reason": "\(error)"])
+                logger.error("\(what) cannot be set; trying again", metadata: ["reason": "\(error)"])
             }
-            try? await time.sleep(until: time.now().adding(seconds: 1))
+            try? await time.sleep(until: time.now().adding(seconds: pauseSeconds))
+            pauseSeconds = min(60, pauseSeconds * 2)
         }
-        let task = runner.task
-        await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
     }
 }
 

@@ -8,15 +8,17 @@ private enum SQL {
     static let one = "SELECT \(columns) FROM scheduled_messages WHERE id = $1"
     static let ofUser = "SELECT \(columns) FROM scheduled_messages WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     static let count = "SELECT count(*) FROM scheduled_messages WHERE user_id = $1"
-    static let save = """
+    static let insert = """
         INSERT INTO scheduled_messages (\(columns))
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-        ON CONFLICT (id) DO UPDATE SET username = excluded.username, provider = excluded.provider,
-            name = excluded.name, topic_id = excluded.topic_id, input = excluded.input, due_at = excluded.due_at,
-            cron = excluded.cron, time_zone = excluded.time_zone, until_at = excluded.until_at,
-            webhook = excluded.webhook, enabled = excluded.enabled, disabled_reason = excluded.disabled_reason,
-            last_message_id = excluded.last_message_id, last_at = excluded.last_at, missed = excluded.missed,
-            next_at = excluded.next_at, generation = excluded.generation, updated_at = excluded.updated_at
+        ON CONFLICT (id) DO NOTHING
+        """
+    static let save = """
+        UPDATE scheduled_messages SET username = $3, provider = $4, name = $5, topic_id = $6, input = $7, due_at = $8,
+            cron = $9, time_zone = $10, until_at = $11, webhook = $12, enabled = $13, disabled_reason = $14,
+            last_message_id = $15, last_at = $16, missed = $17, next_at = $18, generation = $19, created_at = $20,
+            updated_at = $21
+        WHERE id = $1 AND user_id = $2
         """
     static let remove = "DELETE FROM scheduled_messages WHERE id = $1"
     static let removeOldestDone = """
@@ -41,19 +43,12 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    func insert(_ message: ScheduledMessage) throws(StoreError) -> Bool {
+        try connection.run(SQL.insert, message.values) > 0
+    }
+
     func save(_ message: ScheduledMessage) throws(StoreError) {
-        let (owner, plan) = (message.owner, message.plan)
-        try connection.run(
-            SQL.save,
-            [
-                .text(message.id), .text(owner.userID.text), .text(owner.username), .text(owner.provider.rawValue),
-                SQLValue(plan.name), SQLValue(plan.topicID?.text), SQLValue(plan.input), SQLValue(plan.dueAt),
-                SQLValue(plan.cron), SQLValue(plan.timeZone), SQLValue(plan.until), SQLValue(plan.webhook),
-                SQLValue(message.isEnabled), SQLValue(message.disabledReason), SQLValue(message.lastMessageID?.text),
-                SQLValue(message.lastAt), .int(Int64(message.missed)), SQLValue(message.nextAt),
-                .int(message.generation), SQLValue(message.createdAt), SQLValue(message.updatedAt),
-            ]
-        )
+        try connection.run(SQL.save, message.values)
     }
 
     func removeScheduledMessage(_ id: String) throws(StoreError) {
@@ -66,6 +61,18 @@ extension SQLWriter {
 }
 
 extension ScheduledMessage {
+    /// In the order of the columns.
+    fileprivate var values: [SQLValue] {
+        [
+            .text(id), .text(owner.userID.text), .text(owner.username), .text(owner.provider.rawValue),
+            SQLValue(plan.name), SQLValue(plan.topicID?.text), SQLValue(plan.input), SQLValue(plan.dueAt),
+            SQLValue(plan.cron), SQLValue(plan.timeZone), SQLValue(plan.until), SQLValue(plan.webhook),
+            SQLValue(isEnabled), SQLValue(disabledReason), SQLValue(lastMessageID?.text),
+            SQLValue(lastAt), .int(Int64(missed)), SQLValue(nextAt),
+            .int(generation), SQLValue(createdAt), SQLValue(updatedAt),
+        ]
+    }
+
     /// Reads the columns of a selection; nil when a value has no meaning.
     fileprivate init?(_ row: any SQLRow) {
         guard let provider = Identity.Provider(rawValue: row.text(3)) else { return nil }

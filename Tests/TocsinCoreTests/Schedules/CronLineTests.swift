@@ -82,6 +82,43 @@ struct CronLineTests {
         let due = try #require(Timestamp(awsDateTime: "2026-11-27T08:00:00Z"))
         let now = try #require(Timestamp(awsDateTime: "2026-11-29T09:00:00Z"))
         #expect(try CronLine("0 8 * * *").missed(since: due, until: now, in: .utc) == 2)
-        #expect(try CronLine("* * * * *").missed(since: due, until: now, in: .utc, limit: 100) == 100)
+        #expect(try CronLine("* * * * *").missed(since: due, until: now, in: .utc) == 100)
+    }
+
+    @Test("the next time is found in few steps at any time of the day, also while the clocks change")
+    func steps() throws {
+        let lines = try ["* * * * *", "*/7 * * * *", "59 23 * * *", "* 2 * * *"].map { try CronLine($0) }
+        for start in ["2026-11-27T23:58:30Z", "2026-03-28T22:59:00Z", "2026-10-24T23:30:00Z"] {
+            var moment = try #require(Timestamp(awsDateTime: start))
+            for _ in 0..<48 {
+                for line in lines {
+                    let found = line.search(after: moment, in: berlin)
+                    #expect(found.time != nil)
+                    // An hour's minutes, where the clocks go back over it, on two days.
+                    #expect(found.steps <= 130, "\(line) after \(moment.iso8601): \(found.steps)")
+                    if !["2026-03-2", "2026-10-2"].contains(where: moment.iso8601.hasPrefix) {
+                        #expect(found.steps <= 6, "\(line) after \(moment.iso8601): \(found.steps)")
+                    }
+                }
+                moment = moment.adding(seconds: 1807)
+            }
+        }
+    }
+
+    @Test("from each minute of a week in which the clocks change, the next time is the one that a walk over all finds")
+    func walked() throws {
+        for (line, start) in [("*/10 * * * *", "2026-10-22T00:00:00Z"), ("15,45 1-3 * * *", "2026-03-26T00:00:00Z")] {
+            let cron = try CronLine(line)
+            let begin = try #require(Timestamp(awsDateTime: start))
+            let end = begin.adding(seconds: 7 * 86_400)
+            var (times, moment) = ([Timestamp](), begin)
+            while moment < end, let next = cron.next(after: moment, in: berlin) {
+                (times, moment) = (times + [next], next)
+            }
+            for minute in stride(from: 0.0, to: 7 * 86_400, by: 420) {
+                let from = begin.adding(seconds: minute)
+                #expect(cron.next(after: from, in: berlin) == times.first { $0 > from })
+            }
+        }
     }
 }
