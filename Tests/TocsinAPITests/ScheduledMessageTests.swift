@@ -46,6 +46,70 @@ struct ScheduledMessageTests {
         return (found?.arrayValue ?? []).compactMap { $0["key"]?.stringValue }
     }
 
+    @Test("another name at the moment when it is due costs no message", arguments: [true, false])
+    func renamedWhenDue(isOneOff: Bool) async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let dueAt = api.time.now().adding(seconds: 60).iso8601
+        let plan: JSONObject = isOneOff ? ["dueAt": .string(dueAt)] : ["cron": "* * * * *"]
+        var input: JSONObject = ["topicId": .string(topic), "input": Self.bins]
+        for member in plan { input[member.key] = member.value }
+        let made = try await Self.schedule(api, input)
+        api.time.advance(seconds: 61)
+        let renamed = try await api.run(
+            "mutation($i: UpdateScheduledMessageInput!) { updateScheduledMessage(input: $i) { nextAt } }",
+            ["i": ["id": made["id"] ?? .null, "name": "other"]]
+        )
+        #expect(renamed["data"]?["updateScheduledMessage"]?["nextAt"] == made["nextAt"], "\(renamed)")
+        #expect(try await Self.runner(api).fireDue() == 1)
+        #expect(try await Self.titles(api, topic).count == 1)
+    }
+
+    @Test("an id that others could take, an end before the message, and the topic of direct pushes are refused")
+    func wrongPlans() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let push = try await api.run(
+            "mutation { sendPush(userId: \"alice\", title: \"t\") { message { topicId } } }"
+        )["data"]?["sendPush"]?["message"]?["topicId"]
+        let ended: JSONValue =
+            "{\"title\": \"t\", \"body\": \"\", \"type\": 0, \"expiresAt\": \"2020-01-01T00:00:00Z\"}"
+        let good: JSONObject = ["topicId": .string(topic), "input": Self.bins, "cron": "0 7 * * *"]
+        let cases: [(String, JSONValue?, String)] = [
+            ("id", "task-reminder", "id must be a UUID or a ULID"),
+            ("input", ended, "expiresAt in input must lie behind"),
+            ("topicId", push, "topicId is the topic of direct pushes"),
+        ]
+        for (name, value, words) in cases {
+            var input = good
+            input[name] = value
+            let answer = try await Self.schedule(api, input)
+            #expect(answer["errors"]?[0]?["message"]?.stringValue?.contains(words) == true, "\(answer)")
+        }
+    }
+
+    @Test("a page of schedules with much text ends early, and the next goes on")
+    func largePages() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let text = String(repeating: "x", count: 60_000)
+        let large: JSONValue = .string("{\"title\": \"t\", \"type\": 0, \"body\": \"\(text)\"}")
+        for _ in 1...60 {
+            _ = try await Self.schedule(api, ["topicId": .string(topic), "input": large, "cron": "0 7 * * *"])
+        }
+        let query = "query($n: String) { listScheduledMessages(limit: 1000, nextToken: $n) { items { id } nextToken } }"
+        var (ids, pages, next) = (Set<String>(), 0, JSONValue.null)
+        repeat {
+            let page = try await api.run(query, ["n": next])["data"]?["listScheduledMessages"]
+            let items = page?["items"]?.arrayValue ?? []
+            #expect(items.count <= 50, "three megabytes are no page")
+            ids.formUnion(items.compactMap { $0["id"]?.stringValue })
+            next = page?["nextToken"] ?? .null
+            pages += 1
+        } while next != .null && pages < 10
+        #expect(ids.count == 60 && pages == 2)
+    }
+
     @Test("a one-off is made once, at its time and not before, with a key of its own")
     func once() async throws {
         let api = try await APIHarness()

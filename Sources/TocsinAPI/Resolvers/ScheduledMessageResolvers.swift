@@ -63,6 +63,7 @@ enum ScheduledMessageResolvers {
             limit: try invocation.pageSize(),
             caller: context.caller
         )
+        try context.hold(messages.reduce(0) { $0 + ($1.plan.input?.utf8.count ?? 0) })
         let next = hasMore ? messages.last.map { token.text(for: [.text($0.id)]) } : nil
         return .object(.scheduledMessagePage(messages, nextToken: next))
     }

@@ -80,6 +80,14 @@ package struct ScheduledMessage: Sendable, Hashable {
         (self.createdAt, updatedAt) = (createdAt, createdAt)
     }
 
+    /// Whether it goes on at the times that it had before a change.
+    func keepsTime(of before: ScheduledMessage) -> Bool {
+        guard isEnabled, before.isEnabled, before.nextAt != nil else { return false }
+        let (plan, other) = (plan, before.plan)
+        return plan.dueAt == other.dueAt && plan.cron == other.cron && plan.timeZone == other.timeZone
+            && plan.until == other.until
+    }
+
     /// The timer of the next time; nil where nothing is to come.
     package var timer: TimerEntry? {
         guard isEnabled, let nextAt else { return nil }

@@ -21,8 +21,8 @@ package struct InputChecks: Sendable {
         }
     }
 
-    /// An id that a client chooses for a topic or message.
-    private func checkChosenID(_ id: String, field: String) throws(ServiceError) {
+    /// An id that a client chooses for a topic, a message or a schedule.
+    func checkChosenID(_ id: String, field: String) throws(ServiceError) {
         guard limits.clientIDs.accepts(id) else {
             throw .badInput(
                 "\(field) must be a UUID or a ULID, which nobody else can take. Leave it out and the server makes one; to "

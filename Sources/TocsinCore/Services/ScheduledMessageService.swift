@@ -13,6 +13,9 @@ package struct ScheduledMessageService: Sendable {
     package static let maximumOfUser = 1000
     /// Bytes of UTF-8 in a schedule's name.
     private static let maximumNameBytes = 256
+    /// A page ends with the row that brings its inputs to so many bytes.
+    private static let pageBytes = 1 << 20
+    private static let rowsAtOnce = 50
     private static let earliestSeconds = 10.0
     private static let latestSeconds = 365 * 86_400.0
 
@@ -40,7 +43,7 @@ package struct ScheduledMessageService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> ScheduledMessage {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
-        if let id { try checks.checkID(id, field: "id") }
+        if let id { try checks.checkChosenID(id, field: "id") }
         let now = environment.time.now()
         let owner = ScheduledMessage.Owner(
             userID: caller.userID,
@@ -116,7 +119,9 @@ package struct ScheduledMessageService: Sendable {
             do throws(ServiceError) {
                 if message.isEnabled || !message.plan.comesLike(before.plan) {
                     let isNew = message.plan.dueAt != before.plan.dueAt || (message.isEnabled && !before.isEnabled)
-                    message.nextAt = try service.checkedNext(message.plan, at: now, isNew: isNew)
+                    let next = try service.checkedNext(message.plan, at: now, isNew: isNew)
+                    // A time that is due already comes all the same.
+                    message.nextAt = message.keepsTime(of: before) ? before.nextAt : next
                     if let problem = try service.refusal(of: message.plan, by: caller, writer.unlocked) {
                         throw problem
                     }
@@ -168,9 +173,29 @@ package struct ScheduledMessageService: Sendable {
     ) async throws(ServiceError) -> (messages: [ScheduledMessage], hasMore: Bool) {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
         let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.scheduledMessages(of: caller.userID, after: id, limit: limit + 1)
+            try Self.page(of: caller.userID, after: id, limit: limit + 1, reader)
         }
-        return (Array(found.prefix(limit)), found.count > limit)
+        let page = found.messages.prefix(limit)
+        return (Array(page), found.isCut || found.messages.count > limit)
+    }
+
+    /// Up to so many; fewer, and `isCut`, where these have much text.
+    private static func page(
+        of user: UserID,
+        after id: String,
+        limit: Int,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> (messages: [ScheduledMessage], isCut: Bool) {
+        var (found, bytes) = ([ScheduledMessage](), 0)
+        while found.count < limit {
+            guard bytes < pageBytes else { return (found, true) }
+            let wanted = min(rowsAtOnce, limit - found.count)
+            let rows = try reader.scheduledMessages(of: user, after: found.last?.id ?? id, limit: wanted)
+            found += rows
+            bytes += rows.reduce(0) { $0 + ($1.plan.input?.utf8.count ?? 0) }
+            guard rows.count == wanted else { break }
+        }
+        return (found, false)
     }
 
     /// Writes what goes with a schedule: what is known of its owner, and its timer.
@@ -265,7 +290,20 @@ extension ScheduledMessageService {
     /// The message of a plan as its owner would publish it now; nil for an event.
     private func draft(of plan: ScheduledMessage.Plan, by caller: Identity) throws(ServiceError) -> MessageDraft? {
         guard plan.webhook == nil, let topic = plan.topicID, let input = plan.input else { return nil }
-        return try messages.draft(try content(input).in(topic), caller: caller)
+        guard !DirectPushService.isTopic(topic.text) else {
+            throw .badInput("topicId is the topic of direct pushes, which has no members; name a topic of your own.")
+        }
+        let content = try content(input)
+        try checkEnd(of: content, plan)
+        return try messages.draft(content.in(topic), caller: caller)
+    }
+
+    /// A message that has ended when it is made would be pushed to nobody.
+    private func checkEnd(of content: RecordInput, _ plan: ScheduledMessage.Plan) throws(ServiceError) {
+        guard let end = content["expiresAt"]?.text.flatMap({ Timestamp(awsDateTime: $0) }) else { return }
+        guard let dueAt = plan.dueAt, end > dueAt else {
+            throw .badInput("expiresAt in input must lie behind dueAt, and cannot go with cron; leave it out.")
+        }
     }
 
     private func mayPublish(_ draft: MessageDraft?, _ reader: any StoreReader) throws(StoreError) -> Bool {
