@@ -42,11 +42,6 @@ enum Secp256k1 {
 
 /// The curve and the numbers and points of one computation, freed with it.
 private final class CurveWork {
-    /// Made once, for that takes a while.
-    ///
-    /// Nobody changes it, so that threads may share it.
-    nonisolated(unsafe) private static let curve = EC_GROUP_new_by_curve_name(NID_secp256k1)
-
     let group: OpaquePointer
     let context: OpaquePointer
     let order: OpaquePointer
@@ -54,7 +49,7 @@ private final class CurveWork {
     private var points: [OpaquePointer] = []
 
     init?() {
-        guard let group = Self.curve, let context = BN_CTX_new() else { return nil }
+        guard let group = EC_GROUP_new_by_curve_name(NID_secp256k1), let context = BN_CTX_new() else { return nil }
         (self.group, self.context) = (group, context)
         BN_CTX_start(context)
         guard let order = EC_GROUP_get0_order(group), let half = BN_CTX_get(context), BN_rshift1(half, order) == 1
@@ -66,6 +61,7 @@ private final class CurveWork {
         for point in points { EC_POINT_free(point) }
         BN_CTX_end(context)
         BN_CTX_free(context)
+        EC_GROUP_free(group)
         // What was no point is no fault of the library, whose errors would be another's.
         ERR_clear_error()
     }

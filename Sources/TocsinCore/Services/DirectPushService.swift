@@ -101,7 +101,7 @@ package struct DirectPushService: Sendable {
 
     /// Makes a push durable as a message of `owner`.
     ///
-    /// `everybody` are the devices of a push to everybody, where they are known; nil: they are read.
+    /// `everybody` are the devices of a push to everybody, where known; nil: they are read.
     func store(
         _ order: Order,
         of owner: Identity,
