@@ -94,8 +94,8 @@ struct CronLineTests {
                 for line in lines {
                     let found = line.search(after: moment, in: berlin)
                     #expect(found.time != nil)
-                    // An hour's minutes, where the clocks go back over it, on two days.
-                    #expect(found.steps <= 130, "\(line) after \(moment.iso8601): \(found.steps)")
+                    // The minutes of an hour, by which the clocks change, on each of three days.
+                    #expect(found.steps <= 190, "\(line) after \(moment.iso8601): \(found.steps)")
                     if !["2026-03-2", "2026-10-2"].contains(where: moment.iso8601.hasPrefix) {
                         #expect(found.steps <= 6, "\(line) after \(moment.iso8601): \(found.steps)")
                     }
@@ -105,19 +105,33 @@ struct CronLineTests {
         }
     }
 
-    @Test("from each minute of a week in which the clocks change, the next time is the one that a walk over all finds")
+    @Test("around a change of the clocks, the next time is the one that a look at all times of a week finds")
     func walked() throws {
-        for (line, start) in [("*/10 * * * *", "2026-10-22T00:00:00Z"), ("15,45 1-3 * * *", "2026-03-26T00:00:00Z")] {
-            let cron = try CronLine(line)
+        let lines: [(cron: String, minutes: Set<Int64>, hours: Range<Int64>)] = [
+            ("*/10 * * * *", [0, 10, 20, 30, 40, 50], 0..<24), ("15,45 1-3 * * *", [15, 45], 1..<4),
+            ("5 0,1,2,3,4,5 * * *", [5], 0..<6),
+        ]
+        for start in ["2026-10-22T00:00:00Z", "2026-03-26T00:00:00Z"] {
             let begin = try #require(Timestamp(awsDateTime: start))
-            let end = begin.adding(seconds: 7 * 86_400)
-            var (times, moment) = ([Timestamp](), begin)
-            while moment < end, let next = cron.next(after: moment, in: berlin) {
-                (times, moment) = (times + [next], next)
-            }
-            for minute in stride(from: 0.0, to: 7 * 86_400, by: 420) {
-                let from = begin.adding(seconds: minute)
-                #expect(cron.next(after: from, in: berlin) == times.first { $0 > from })
+            for line in lines {
+                var times: Set<Int64> = []
+                for wall in stride(from: begin.milliseconds / 1000, to: begin.milliseconds / 1000 + 7 * 86_400, by: 60)
+                where line.minutes.contains(wall / 60 % 60) && line.hours.contains(wall / 3600 % 24) {
+                    let isHourly = line.hours.count == 24
+                    switch berlin.moments(ofWall: wall) {
+                    case .one(let moment): times.insert(moment)
+                    case .two(let first, let second): times.formUnion(isHourly ? [first, second] : [first])
+                    case .skipped(let change): if !isHourly { times.insert(change) }
+                    }
+                }
+                let sorted = times.sorted()
+                let cron = try CronLine(line.cron)
+                for second in stride(from: Int64(86_400), to: 5 * 86_400, by: 419) {
+                    let from = begin.milliseconds / 1000 + second
+                    let next = cron.next(after: Timestamp(milliseconds: from * 1000), in: berlin)
+                    let expected = sorted.first { $0 > from }.map { Timestamp(milliseconds: $0 * 1000) }
+                    #expect(next == expected, "\(line.cron) after \(from)")
+                }
             }
         }
     }
