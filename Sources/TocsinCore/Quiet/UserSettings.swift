@@ -85,11 +85,19 @@ package struct HeldDelivery: Sendable, Hashable {
     package var delivery: Delivery
     /// The message's priority.
     package var priority: Int64
+    /// Whether the message or its topic is gone, or muted since.
+    package var isUnwanted: Bool
+    /// When the message expires.
+    package var expiresAt: Timestamp?
 
-    /// A row with its message's priority.
-    package init(delivery: Delivery, priority: Int64) {
+    /// A row with what is known of its message.
+    package init(delivery: Delivery, priority: Int64, isUnwanted: Bool, expiresAt: Timestamp?) {
         (self.delivery, self.priority) = (delivery, priority)
+        (self.isUnwanted, self.expiresAt) = (isUnwanted, expiresAt)
     }
+
+    /// Whether there is something to tell of; the outbox finds the others' true end.
+    package func isLiving(at now: Timestamp) -> Bool { !isUnwanted && expiresAt.map { $0 > now } ?? true }
 }
 
 /// A topic of which a person gets a digest, and how far the last one went.

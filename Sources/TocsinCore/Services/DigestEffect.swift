@@ -87,6 +87,8 @@ package struct DigestEffect: TimerEffect {
         }
         let own = TopicID(DerivedUUID.text(of: "digests", person.owner))
         let topics = try writer.unlocked.digestWindows(of: user).filter { $0.count > 0 }.map(\.topicID)
+            // A digest does not tell of digests.
+            .filter { $0 != own }
         guard !topics.isEmpty else {
             _ = try writer.claim(timer)
             return

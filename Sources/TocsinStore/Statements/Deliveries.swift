@@ -38,7 +38,7 @@ private enum SQL {
     )
     static let record = """
         UPDATE deliveries SET status = $3, reason = $4, attempts = $5, next_attempt_at = $6, lease_until = $7,
-            provider_id = $8, updated_at = $9
+            provider_id = $8, updated_at = $9, redriven_at = $11
         WHERE message_id = $1 AND device_id = $2 AND status = 'sending' AND lease_until = $10
         """
     /// Two walks over two indexes, each in order and no longer than the limit.
@@ -242,7 +242,7 @@ extension SQLWriter {
                 .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.status.rawValue),
                 SQLValue(delivery.reason?.rawValue), .int(Int64(delivery.attempts)),
                 SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID),
-                SQLValue(delivery.updatedAt), SQLValue(lease),
+                SQLValue(delivery.updatedAt), SQLValue(lease), SQLValue(delivery.redrivenAt),
             ]
         ) > 0
     }
