@@ -2,12 +2,6 @@
 package protocol UserSettingsReading {
     /// The settings of those users who have said something; a write has them to itself.
     func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings]
-    /// What is asked before a push: the settings of these users, and those of their memberships of
-    /// these topics that want anything but each push at once.
-    func pushWishes(
-        of users: Set<UserID>,
-        in topics: Set<TopicID>
-    ) throws(StoreError) -> (settings: [UserID: UserSettings], memberships: [Membership])
     /// Deliveries to a user's devices that wait for the end of the quiet, those of the highest
     /// priority first and of each the newest.
     func heldDeliveries(of user: UserID, limit: Int) throws(StoreError) -> [HeldDelivery]

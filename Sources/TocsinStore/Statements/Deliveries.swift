@@ -47,7 +47,7 @@ private enum SQL {
     /// made of it meanwhile counts.
     static func due(_ dialect: Dialect) -> String {
         """
-        SELECT \(columns), \(Device.columns), m.topic_id, s.push FROM (
+        SELECT \(columns), \(Device.columns), m.topic_id, s.push, s.delivery, s.min_priority FROM (
             SELECT * FROM (SELECT message_id, device_id, next_attempt_at AS due FROM deliveries
                 WHERE status = 'waiting' AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) AS waiting
             UNION ALL
@@ -185,7 +185,9 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
         let due = try connection.all(SQL.due(session.dialect), [SQLValue(now), .int(Int64(limit))]) { row in
-            Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12), Self.standing(row)) }
+            var device = row.isNull(12) ? nil : Device(row, at: 12)
+            device?.topicWish = MembershipWish(row, at: 12 + Device.columnCount + 2)
+            return Delivery(row).map { ($0, device, Self.standing(row)) }
         }
         var claimed: [(delivery: Delivery, device: Device)] = []
         for (delivery, device, standing) in due {

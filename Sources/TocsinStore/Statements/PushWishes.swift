@@ -7,13 +7,6 @@ private enum SQL {
     static func ofUsers(_ users: BoundList) -> String {
         "SELECT \(columns) FROM user_settings WHERE user_id IN (\(users.placeholders))"
     }
-    static func memberships(_ topics: BoundList, _ users: BoundList) -> String {
-        """
-        SELECT topic_id, user_id, push, created_at, delivery, min_priority FROM memberships
-        WHERE topic_id IN (\(topics.placeholders)) AND user_id IN (\(users.placeholders))
-            AND (delivery IS NOT NULL OR min_priority IS NOT NULL)
-        """
-    }
     static let save = """
         INSERT INTO user_settings (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (user_id) DO UPDATE SET time_zone = excluded.time_zone, quiet_hours = excluded.quiet_hours,
@@ -62,27 +55,11 @@ private enum SQL {
 
 extension SQLReading {
     func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings] {
-        try pushWishes(of: users, in: []).settings
-    }
-
-    func pushWishes(
-        of users: Set<UserID>,
-        in topics: Set<TopicID>
-    ) throws(StoreError) -> (settings: [UserID: UserSettings], memberships: [Membership]) {
-        var found: (settings: [UserID: UserSettings], memberships: [Membership]) = ([:], [])
-        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
+        var found: [UserID: UserSettings] = [:]
+        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            var statements = [(sql: SQL.ofUsers(list), bindings: list.bindings)]
-            for ids in topics.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
-                let ofTopics = BoundList(ids)
-                let ofUsers = BoundList(chunk, firstParameter: ofTopics.bindings.count + 1)
-                statements.append((SQL.memberships(ofTopics, ofUsers), ofTopics.bindings + ofUsers.bindings))
-            }
-            for wish in try connection.all(of: statements, Wish.init) {
-                switch wish {
-                case .settings(let settings): found.settings[settings.userID] = settings
-                case .membership(let membership): found.memberships.append(membership)
-                }
+            for settings in try connection.all(SQL.ofUsers(list), list.bindings, UserSettings.init(_:)) {
+                found[settings.userID] = settings
             }
         }
         return found
@@ -197,23 +174,15 @@ extension SQLWriter {
     }
 }
 
-/// One row about what people want, of either statement.
-private enum Wish {
-    case settings(UserSettings)
-    case membership(Membership)
-
-    init?(statement: Int, row: any SQLRow) {
-        guard statement == 0 else {
-            self = .membership(Membership(withWishes: row))
-            return
-        }
-        var settings = UserSettings(userID: UserID(row.text(0)))
-        settings.timeZone = row.text(1)
-        settings.quietHours = row.text(2).split(separator: ";").compactMap { WeeklyHours(text: $0) }
-        settings.quietBreakThrough = row.int(3)
-        settings.quietMode = UserSettings.QuietMode(rawValue: row.text(4)) ?? .hold
-        settings.doNotDisturbUntil = row.optionalMoment(5)
-        settings.maxSingles = Int(row.int(6))
-        self = .settings(settings)
+extension UserSettings {
+    /// Reads the columns of a selection.
+    fileprivate init(_ row: any SQLRow) {
+        self.init(userID: UserID(row.text(0)))
+        timeZone = row.text(1)
+        quietHours = row.text(2).split(separator: ";").compactMap { WeeklyHours(text: $0) }
+        quietBreakThrough = row.int(3)
+        quietMode = QuietMode(rawValue: row.text(4)) ?? .hold
+        doNotDisturbUntil = row.optionalMoment(5)
+        maxSingles = Int(row.int(6))
     }
 }
