@@ -133,5 +133,17 @@ struct UserSettingsTests {
         api.time.advance(seconds: 86_400)
         try await fireAll()
         #expect(try await digests().compactMap { $0["title"]?.stringValue }.contains("1 new message in 1 topic"))
+        // Of digests nobody gets a digest.
+        let own = try await api.run("{ getTopicByName(name: \"digests\") { items { id } } }")
+        _ = try await api.run(
+            "mutation($t: ID!) { subscribeToTopic(topicId: $t, delivery: DIGEST) { delivery } }",
+            ["t": own["data"]?["getTopicByName"]?["items"]?[0]?["id"] ?? .null]
+        )
+        try await api.publish("m9", to: topic)
+        for _ in 1...2 {
+            api.time.advance(seconds: 86_400)
+            try await fireAll()
+        }
+        #expect(try await digests().count == 3)
     }
 }

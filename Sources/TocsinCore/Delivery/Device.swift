@@ -60,6 +60,8 @@ package struct Device: Sendable, Hashable {
     package var isMuted = false
     /// Whether its owner wants no pushes of the topic it was read for; never saved with the device.
     package var isTopicMuted = false
+    /// What its owner wants of that topic, never saved with the device; nil: each push.
+    package var topicWish: MembershipWish?
     /// Whether its owner may read what it was read for; judged by the outbox,
     /// never saved with the device.
     package var mayReceive = true

@@ -45,7 +45,12 @@ package struct UserSettings: Sendable, Hashable {
 
     /// What becomes of a push of this priority now; nil: it is sent.
     package func wish(about priority: Int64, at now: Timestamp, in zone: ZoneRules) -> PushWish? {
-        guard priority < quietBreakThrough, let end = quietEnd(at: now, in: zone) else { return nil }
+        wish(about: priority, whileQuietUntil: quietEnd(at: now, in: zone))
+    }
+
+    /// The same where it is known when the quiet ends; nil: it is not quiet.
+    package func wish(about priority: Int64, whileQuietUntil end: Timestamp?) -> PushWish? {
+        guard priority < quietBreakThrough, let end else { return nil }
         return quietMode == .hold ? .hold(until: end) : .leaveOut(.quietHours)
     }
 }
@@ -59,6 +64,28 @@ package enum PushWish: Sendable, Hashable {
 }
 
 /// How a member gets what a topic brings.
+package struct MembershipWish: Sendable, Hashable {
+    /// How they get the topic's messages.
+    package var delivery: MembershipDelivery
+    /// Messages of a lower priority are not pushed to them.
+    package var minPriority: Int64
+
+    /// What a member has said.
+    package init(delivery: MembershipDelivery, minPriority: Int64) {
+        (self.delivery, self.minPriority) = (delivery, minPriority)
+    }
+
+    /// What becomes of a push of this priority; nil: it is sent.
+    package func wish(about priority: Int64) -> PushWish? {
+        switch delivery {
+        case .feed: .leaveOut(.feedOnly)
+        case .digest: .leaveOut(.inDigest)
+        case .now: priority < minPriority ? .leaveOut(.belowPriority) : nil
+        }
+    }
+}
+
+/// Whether a member gets what a topic brings as pushes.
 package enum MembershipDelivery: String, Sendable, Hashable, CaseIterable {
     /// Pushed at once.
     case now = "NOW"
@@ -71,11 +98,7 @@ package enum MembershipDelivery: String, Sendable, Hashable, CaseIterable {
 extension Membership {
     /// What becomes of a push of this priority; nil: it is sent.
     package func wish(about priority: Int64) -> PushWish? {
-        switch delivery {
-        case .feed: .leaveOut(.feedOnly)
-        case .digest: .leaveOut(.inDigest)
-        case .now: priority < minPriority ? .leaveOut(.belowPriority) : nil
-        }
+        MembershipWish(delivery: delivery, minPriority: minPriority).wish(about: priority)
     }
 }
 
@@ -85,11 +108,19 @@ package struct HeldDelivery: Sendable, Hashable {
     package var delivery: Delivery
     /// The message's priority.
     package var priority: Int64
+    /// Whether the message or its topic is gone, or muted since.
+    package var isUnwanted: Bool
+    /// When the message expires.
+    package var expiresAt: Timestamp?
 
-    /// A row with its message's priority.
-    package init(delivery: Delivery, priority: Int64) {
+    /// A row with what is known of its message.
+    package init(delivery: Delivery, priority: Int64, isUnwanted: Bool, expiresAt: Timestamp?) {
         (self.delivery, self.priority) = (delivery, priority)
+        (self.isUnwanted, self.expiresAt) = (isUnwanted, expiresAt)
     }
+
+    /// Whether there is something to tell of; the outbox finds the others' true end.
+    package func isLiving(at now: Timestamp) -> Bool { !isUnwanted && expiresAt.map { $0 > now } ?? true }
 }
 
 /// A topic of which a person gets a digest, and how far the last one went.

@@ -1,13 +1,7 @@
 /// What a read may ask about what people want of their pushes.
 package protocol UserSettingsReading {
-    /// The settings of those users who have said something.
+    /// The settings of those users who have said something; a write has them to itself.
     func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings]
-    /// What is asked before a push: the settings of these users, and those of their memberships of
-    /// these topics that want anything but each push at once.
-    func pushWishes(
-        of users: Set<UserID>,
-        in topics: Set<TopicID>
-    ) throws(StoreError) -> (settings: [UserID: UserSettings], memberships: [Membership])
     /// Deliveries to a user's devices that wait for the end of the quiet, those of the highest
     /// priority first and of each the newest.
     func heldDeliveries(of user: UserID, limit: Int) throws(StoreError) -> [HeldDelivery]
@@ -29,10 +23,10 @@ package protocol UserSettingsReading {
 package protocol UserSettingsWriting {
     /// Inserts the settings or replaces those of their user.
     func save(_ settings: UserSettings) throws(StoreError)
-    /// Makes a held delivery due, with a new life time; nothing where it is held no more.
-    func release(_ delivery: Delivery, at moment: Timestamp, now: Timestamp) throws(StoreError)
-    /// Settles a held delivery as told of by a summary; nothing where it is held no more.
-    func settle(_ delivery: Delivery, inSummary message: MessageID, now: Timestamp) throws(StoreError)
+    /// Makes held deliveries due, with a new life time; those that are held no more stay as they are.
+    func release(_ deliveries: [Delivery], at moment: Timestamp, now: Timestamp) throws(StoreError)
+    /// Settles held deliveries as told of by a summary; those that are held no more stay as they are.
+    func settle(_ deliveries: [Delivery], inSummary message: MessageID, now: Timestamp) throws(StoreError)
     /// Notes up to which message a user's digests have told of a topic.
     func setDigestNumber(_ number: MessageNumber, of user: UserID, in topic: TopicID) throws(StoreError)
 }

@@ -89,6 +89,8 @@ package struct DigestEffect: TimerEffect {
         }
         let own = TopicID(Self.topicPrefix + DerivedUUID.text(of: "digests", person.owner))
         let topics = try writer.unlocked.digestWindows(of: user).filter { $0.count > 0 }.map(\.topicID)
+            // A digest does not tell of digests.
+            .filter { $0 != own }
         guard !topics.isEmpty else {
             _ = try writer.claim(timer)
             return

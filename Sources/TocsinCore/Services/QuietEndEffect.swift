@@ -3,7 +3,8 @@ package struct QuietEndEffect: TimerEffect {
     private let environment: ServiceEnvironment
     private let rights: PushRights
     private let pushes: DirectPushService
-    private static let maximumHeld = 2000
+    /// So many go at once; a summary counts no more.
+    private static let maximumHeld = 1000
 
     /// - Parameter rights: Who may still get pushes.
     package init(environment: ServiceEnvironment, rights: PushRights, pushes: DirectPushService) {
@@ -27,31 +28,53 @@ package struct QuietEndEffect: TimerEffect {
         let settings = try writer.unlocked.userSettings(of: [user])[user] ?? UserSettings(userID: user)
         let zone = environment.zones.zone(named: settings.timeZone) ?? .utc
         if let end = settings.quietEnd(at: now, in: zone) { return try again(timer, at: end, writer) }
-        let seen = try writer.unlocked.heldDeliveries(of: user, limit: Self.maximumHeld)
         let owner = try identity(of: user, now, writer.unlocked)
-        let isSummary = Set(seen.map(\.delivery.messageID)).count > settings.maxSingles
+        let seen = try writer.unlocked.heldDeliveries(of: user, limit: Self.maximumHeld)
+        let isSummary = owner != nil && Self.isSummary(seen, settings, now)
         if let owner, isSummary {
             // Feed and topic come before what is locked below.
             _ = try writer.hold([DirectPushService.topicID(of: owner)], of: rights.topics, feedsOf: [owner.owner])
         }
         let held = try writer.heldDeliveries(of: user, limit: Self.maximumHeld)
-        guard (Set(held.map(\.delivery.messageID)).count > settings.maxSingles) == isSummary else {
+        guard (owner != nil && Self.isSummary(held, settings, now)) == isSummary else {
             return try again(timer, at: now, writer)
         }
         guard try writer.claim(timer) else { return }
+        let living = owner == nil ? [] : held.filter { $0.isLiving(at: now) }
         if let owner, isSummary {
-            let message = try pushes.pushSummary(of: held, to: owner, at: now, writer)
-            for one in held { try writer.settle(one.delivery, inSummary: message, now: now) }
+            let message = try pushes.pushSummary(of: living, to: owner, at: now, writer)
+            try writer.settle(living.map(\.delivery), inSummary: message, now: now)
         } else {
-            for (rank, one) in held.enumerated() {
-                try writer.release(one.delivery, at: Timestamp(milliseconds: now.milliseconds + Int64(rank)), now: now)
-            }
-            if !held.isEmpty { writer.note(.outboxFilled) }
+            try releaseSingly(living, now, writer)
         }
-        if held.count == Self.maximumHeld {
-            var next = timer
-            (next.dueAt, next.generation) = (now, timer.generation + 1)
-            try writer.set(next)
+        let others = owner == nil ? held : held.filter { !$0.isLiving(at: now) }
+        try writer.release(others.map(\.delivery), at: now, now: now)
+        if !held.isEmpty { writer.note(.outboxFilled) }
+        // There were too many, or some were held while the others were let go.
+        guard try !writer.unlocked.heldDeliveries(of: user, limit: 1).isEmpty else { return }
+        var next = timer
+        (next.dueAt, next.generation) = (now, timer.generation + 1)
+        try writer.set(next)
+    }
+
+    private static func isSummary(_ held: [HeldDelivery], _ settings: UserSettings, _ now: Timestamp) -> Bool {
+        Set(held.filter { $0.isLiving(at: now) }.map(\.delivery.messageID)).count > settings.maxSingles
+    }
+
+    /// Makes one message after another due, in their order.
+    private func releaseSingly(
+        _ held: [HeldDelivery],
+        _ now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        let deliveries = held.map(\.delivery)
+        var rest = deliveries[...]
+        var moment = now
+        while let first = rest.first {
+            let ofMessage = rest.prefix { $0.messageID == first.messageID }
+            try writer.release(Array(ofMessage), at: moment, now: now)
+            rest = rest.dropFirst(ofMessage.count)
+            moment = Timestamp(milliseconds: moment.milliseconds + 1)
         }
     }
 
@@ -62,11 +85,13 @@ package struct QuietEndEffect: TimerEffect {
         try writer.set(next)
     }
 
+    /// Who may get a summary; nil: nobody, as they may have no pushes, or want none.
     private func identity(
         of user: UserID,
         _ now: Timestamp,
         _ reader: any StoreReader
     ) throws(StoreError) -> Identity? {
+        guard try !reader.isMuted(user) else { return nil }
         let standing = try reader.standings(of: [user], tokensAt: nil)[user]
         guard case .person(let identity) = rights.receiver(user, standing, now: now) else { return nil }
         return identity

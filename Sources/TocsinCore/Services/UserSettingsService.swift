@@ -15,7 +15,7 @@ package struct UserSettingsService: Sendable {
         }
     }
 
-    /// Changes the caller's settings, once they have been checked.
+    /// Changes the caller's settings, once they have been checked; one change at a time.
     ///
     /// What is held is looked at again: a quiet that ends earlier lets it go earlier.
     package func change(

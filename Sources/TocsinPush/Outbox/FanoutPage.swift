@@ -140,10 +140,9 @@ extension FanoutPage {
         _ reader: any StoreReader
     ) throws(StoreError) -> [Found] {
         let now = context.time.now()
-        let users = Set(found.flatMap { $0.devices.filter(\.isActive).map(\.userID) })
-        guard !users.isEmpty else { return found }
-        let topics = Set(found.compactMap { $0.job.subject.map { TopicID($0.topic.id) } })
-        var judge = try PushJudge(of: users, in: topics, context, reader)
+        let active = found.flatMap { $0.devices.filter(\.isActive) }
+        guard !active.isEmpty else { return found }
+        var judge = try PushJudge(of: active, context, reader)
         guard judge.isNeeded else { return found }
         let stale = found.filter { $0.job.subject?.isStale(at: now) == true }.map(\.job.fanout.messageID)
         let renewed = try OutboxClaim.subjects(of: Set(stale), context, reader)

@@ -112,9 +112,7 @@ struct OutboxClaim: Sendable {
         _ reader: any StoreReader
     ) throws(StoreError) -> [Retry] {
         guard !retries.isEmpty else { return [] }
-        let users = Set(retries.map(\.device.userID))
-        let topics = Set(found.values.compactMap { $0.subject.map { TopicID($0.topic.id) } })
-        var judge = try PushJudge(of: users, in: topics, context, reader)
+        var judge = try PushJudge(of: retries.map(\.device), context, reader)
         guard judge.isNeeded else { return retries }
         return retries.map { retry in
             guard let subject = found[retry.delivery.messageID]?.subject else { return retry }

@@ -11,6 +11,8 @@ struct OutcomeRules: Sendable {
 
     /// What is held is looked at again so long after the quiet, in case nobody has let it go.
     private static let quietGraceSeconds = 15.0
+    /// And once more so long after that look; then it goes without being let go.
+    private static let quietPatienceSeconds = 60.0
 
     /// An entry, what became of it, and when it is not to be sent any more.
     struct Case: Sendable {
@@ -56,10 +58,14 @@ struct OutcomeRules: Sendable {
         switch settled.fate {
         case .held(let until, let reason):
             row.delivery = waiting(delivery, until: until, reason: reason ?? delivery.reason, settled.deadline)
-        case .quiet(let end):
-            let later = end.adding(seconds: Self.quietGraceSeconds)
-            row.delivery = waiting(delivery, until: later, reason: .quietHours, nil)
-            row.quietEnd = TimerEntry(kind: .quietEnd, subject: settled.entry.device.userID.text, dueAt: end)
+        case .quiet(let end, let expiry):
+            let later = (end ?? now).adding(seconds: end == nil ? Self.quietPatienceSeconds : Self.quietGraceSeconds)
+            row.delivery = waiting(delivery, until: later, reason: .quietHours, expiry)
+            // It lives from when it goes.
+            row.delivery.redrivenAt = end == nil ? later : nil
+            // Due at once, as the quiet may have been ended since it was asked about; what fires
+            // sets itself to the true end.
+            row.quietEnd = TimerEntry(kind: .quietEnd, subject: device.userID.text, dueAt: now)
         case .abandoned:
             row.delivery = waiting(delivery, until: now, reason: delivery.reason, settled.deadline)
         case .ended(let reason):

@@ -20,38 +20,29 @@ struct PushJudge {
     private let zones: any ZoneSource
     private let standings: [UserID: PushRights.Standing]
     private let settings: [UserID: UserSettings]
-    private let memberships: [Tie: Membership]
     private let now: Timestamp
     /// Those judged already: most have several messages or devices.
     private var receivers: [UserID: PushRights.Receiver] = [:]
 
-    /// Names a membership.
-    private struct Tie: Hashable {
-        let topic: TopicID
-        let user: UserID
-    }
+    /// When the quiet ends of those who were asked about; nil where it is not quiet.
+    private var quietEnds: [UserID: Timestamp?] = [:]
+    private let isWished: Bool
 
-    /// Reads what is known of the people, and what they want of pushes of these topics.
+    /// Reads what is known of the devices' owners, and what they want of pushes.
     init(
-        of users: Set<UserID>,
-        in topics: Set<TopicID>,
+        of devices: some Sequence<Device>,
         _ context: OutboxContext,
         _ reader: any StoreReader
     ) throws(StoreError) {
+        let users = Set(devices.map(\.userID))
+        isWished = devices.contains { $0.topicWish != nil }
         (rights, zones, now) = (context.rights, context.zones, context.time.now())
         standings = try reader.standings(of: users, tokensAt: rights.requiresSignIn ? now : nil)
-        let wishes = try reader.pushWishes(of: users, in: topics)
-        settings = wishes.settings
-        memberships = Dictionary(
-            wishes.memberships.map { (Tie(topic: $0.topicID, user: $0.userID), $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        settings = try reader.userSettings(of: users)
     }
 
     /// Whether there is anybody who may be refused, or wants anything.
-    var isNeeded: Bool {
-        !standings.isEmpty || rights.requiresSignIn || !settings.isEmpty || !memberships.isEmpty
-    }
+    var isNeeded: Bool { !standings.isEmpty || rights.requiresSignIn || !settings.isEmpty || isWished }
 
     /// The device with whether its owner may have this push.
     mutating func judged(_ device: Device, _ subject: PushSubject) -> Device {
@@ -59,19 +50,21 @@ struct PushJudge {
         if !standings.isEmpty || rights.requiresSignIn {
             device.mayReceive = rights.mayReceive(receiver(device.userID), subject.message, in: subject.topic)
         }
-        device.wish = wish(of: device.userID, about: subject)
+        let priority = subject.message["priority"].int ?? 3
+        device.wish = device.topicWish?.wish(about: priority) ?? wish(of: device.userID, about: priority)
         return device
     }
 
-    private func wish(of user: UserID, about subject: PushSubject) -> PushWish? {
-        let priority = subject.message["priority"].int ?? 3
-        if let membership = memberships[Tie(topic: TopicID(subject.topic.id), user: user)],
-            let wish = membership.wish(about: priority)
-        {
-            return wish
-        }
+    private mutating func wish(of user: UserID, about priority: Int64) -> PushWish? {
         guard let settings = settings[user] else { return nil }
-        return settings.wish(about: priority, at: now, in: zones.zone(named: settings.timeZone) ?? .utc)
+        return settings.wish(about: priority, whileQuietUntil: quietEnd(settings))
+    }
+
+    private mutating func quietEnd(_ settings: UserSettings) -> Timestamp? {
+        if let known = quietEnds[settings.userID] { return known }
+        let end = settings.quietEnd(at: now, in: zones.zone(named: settings.timeZone) ?? .utc)
+        quietEnds.updateValue(end, forKey: settings.userID)
+        return end
     }
 
     private mutating func receiver(_ user: UserID) -> PushRights.Receiver {

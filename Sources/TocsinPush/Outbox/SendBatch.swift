@@ -148,19 +148,24 @@ struct SendBatch: Sendable {
             if let reason = cancellation ?? wish(against: entry.device, context, now) {
                 return .result(.skipped(reason: reason))
             }
-            switch entry.device.wish {
-            case .leaveOut(let reason)?: return .result(.skipped(reason: reason))
-            case .hold(let end)?: return .quiet(until: end)
-            // The quiet is over, and what ends it has not looked yet.
-            case nil where entry.delivery.reason == .quietHours: return .quiet(until: now)
-            case nil: break
-            }
+            if let fate = quietFate(of: entry, payload.expiresAt, now) { return fate }
             guard now < deadline(of: payload, entry.delivery, context) else { return .expired }
             guard entry.lane != nil else {
                 return .result(.skipped(reason: context.providers.obstacle(to: entry.device)))
             }
             return nil
         }
+    }
+
+    /// What the owner's wishes make of an entry; nil: it goes on its way.
+    ///
+    /// What was held when the quiet ended waits once for what ends it to look, and then goes.
+    private static func quietFate(of entry: OutboxEntry, _ expiry: Timestamp?, _ now: Timestamp) -> EntryFate? {
+        if case .leaveOut(let reason)? = entry.device.wish { return .result(.skipped(reason: reason)) }
+        if let expiry, expiry <= now { return .expired }
+        if case .hold(let end)? = entry.device.wish { return .quiet(until: end, expiry: expiry) }
+        guard entry.delivery.reason == .quietHours, entry.delivery.redrivenAt == nil else { return nil }
+        return .quiet(until: nil, expiry: expiry)
     }
 
     /// Why a device is left alone though it could be reached.
@@ -254,7 +259,10 @@ enum EntryFate: Sendable, Hashable {
     /// The reason is the ledger's, if it has a new one.
     case held(until: Timestamp, reason: DeliveryReason? = nil)
     /// Not sent while it is quiet where the device's owner is: what ends the quiet lets it go.
-    case quiet(until: Timestamp)
+    ///
+    /// Without a moment the quiet is over, and what ends it has not looked yet. The message itself
+    /// may expire meanwhile.
+    case quiet(until: Timestamp?, expiry: Timestamp?)
     /// The message, the topic or the device is gone.
     case ended(reason: DeliveryReason)
     case expired

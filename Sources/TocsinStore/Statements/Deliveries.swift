@@ -38,7 +38,7 @@ private enum SQL {
     )
     static let record = """
         UPDATE deliveries SET status = $3, reason = $4, attempts = $5, next_attempt_at = $6, lease_until = $7,
-            provider_id = $8, updated_at = $9
+            provider_id = $8, updated_at = $9, redriven_at = $11
         WHERE message_id = $1 AND device_id = $2 AND status = 'sending' AND lease_until = $10
         """
     /// Two walks over two indexes, each in order and no longer than the limit.
@@ -47,7 +47,7 @@ private enum SQL {
     /// made of it meanwhile counts.
     static func due(_ dialect: Dialect) -> String {
         """
-        SELECT \(columns), \(Device.columns), m.topic_id, s.push FROM (
+        SELECT \(columns), \(Device.columns), m.topic_id, s.push, s.delivery, s.min_priority FROM (
             SELECT * FROM (SELECT message_id, device_id, next_attempt_at AS due FROM deliveries
                 WHERE status = 'waiting' AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $2) AS waiting
             UNION ALL
@@ -185,7 +185,9 @@ extension SQLWriter {
         limit: Int
     ) throws(StoreError) -> [(delivery: Delivery, device: Device)] {
         let due = try connection.all(SQL.due(session.dialect), [SQLValue(now), .int(Int64(limit))]) { row in
-            Delivery(row).map { ($0, row.isNull(12) ? nil : Device(row, at: 12), Self.standing(row)) }
+            var device = row.isNull(12) ? nil : Device(row, at: 12)
+            device?.topicWish = MembershipWish(row, at: 12 + Device.columnCount + 2)
+            return Delivery(row).map { ($0, device, Self.standing(row)) }
         }
         var claimed: [(delivery: Delivery, device: Device)] = []
         for (delivery, device, standing) in due {
@@ -242,7 +244,7 @@ extension SQLWriter {
                 .text(delivery.messageID.text), .text(delivery.deviceID.text), .text(delivery.status.rawValue),
                 SQLValue(delivery.reason?.rawValue), .int(Int64(delivery.attempts)),
                 SQLValue(delivery.storedNextAttempt), SQLValue(delivery.leaseUntil), SQLValue(delivery.providerID),
-                SQLValue(delivery.updatedAt), SQLValue(lease),
+                SQLValue(delivery.updatedAt), SQLValue(lease), SQLValue(delivery.redrivenAt),
             ]
         ) > 0
     }

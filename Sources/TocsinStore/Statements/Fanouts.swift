@@ -54,13 +54,13 @@ private enum SQL {
         """
     /// From the members to their devices: each page costs all members of the topic.
     static let devicesOfMembers = """
-        SELECT \(Device.columns), m.push FROM memberships AS m CROSS JOIN devices AS d
+        SELECT \(Device.columns), m.push, m.delivery, m.min_priority FROM memberships AS m CROSS JOIN devices AS d
         WHERE m.topic_id = $1 AND m.created_at <= $5 AND d.user_id = m.user_id AND \(devices)
         """
     /// From the devices in order of id to their owners' membership: all pages together cost
     /// one walk over the devices.
     static let devicesInOrder = """
-        SELECT \(Device.columns), m.push FROM devices AS d CROSS JOIN memberships AS m
+        SELECT \(Device.columns), m.push, m.delivery, m.min_priority FROM devices AS d CROSS JOIN memberships AS m
         WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.created_at <= $5 AND \(devices)
         """
     static let withoutDevice = """
@@ -139,6 +139,7 @@ extension SQLReading {
         let active = try connection.all(statement, bindings) { row in
             var device = Device(row, at: 0)
             device?.isTopicMuted = row.int(Device.columnCount) == 0
+            device?.topicWish = MembershipWish(row, at: Device.columnCount + 1)
             return device
         }
         let ended = try endedDevices(bindings)

@@ -58,6 +58,17 @@ extension SQLWriter {
     }
 }
 
+extension MembershipWish {
+    /// Reads delivery and least priority; nil where the member has said neither.
+    init?(_ row: any SQLRow, at first: Int) {
+        guard !row.isNull(first) || !row.isNull(first + 1) else { return nil }
+        self.init(
+            delivery: row.optionalText(first).flatMap(MembershipDelivery.init(rawValue:)) ?? .now,
+            minPriority: row.isNull(first + 1) ? 1 : row.int(first + 1)
+        )
+    }
+}
+
 extension Membership {
     /// Reads a row with its wishes at the end.
     init(withWishes row: any SQLRow) {

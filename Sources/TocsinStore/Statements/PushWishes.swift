@@ -7,13 +7,6 @@ private enum SQL {
     static func ofUsers(_ users: BoundList) -> String {
         "SELECT \(columns) FROM user_settings WHERE user_id IN (\(users.placeholders))"
     }
-    static func memberships(_ topics: BoundList, _ users: BoundList) -> String {
-        """
-        SELECT topic_id, user_id, push, created_at, delivery, min_priority FROM memberships
-        WHERE topic_id IN (\(topics.placeholders)) AND user_id IN (\(users.placeholders))
-            AND (delivery IS NOT NULL OR min_priority IS NOT NULL)
-        """
-    }
     static let save = """
         INSERT INTO user_settings (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (user_id) DO UPDATE SET time_zone = excluded.time_zone, quiet_hours = excluded.quiet_hours,
@@ -21,24 +14,30 @@ private enum SQL {
             do_not_disturb_until = excluded.do_not_disturb_until, max_singles = excluded.max_singles
         """
     static let held = """
-        SELECT \(Delivery.columns), coalesce(m.priority, 3) FROM devices AS d
-        JOIN deliveries AS x ON x.device_id = d.id
+        SELECT \(Delivery.columns), coalesce(m.priority, 3), m.expires_at,
+            m.id IS NULL OR coalesce(m.deleted, 0) <> 0 OR t.id IS NULL OR coalesce(t.deleted, 0) <> 0
+                OR coalesce(s.push, 1) = 0
+        FROM devices AS d JOIN deliveries AS x ON x.device_id = d.id
         LEFT JOIN messages AS m ON m.id = x.message_id
+        LEFT JOIN topics AS t ON t.id = m.topic_id
+        LEFT JOIN memberships AS s ON s.topic_id = m.topic_id AND s.user_id = d.user_id
         WHERE d.user_id = $1 AND x.status IN ('waiting', 'sending') AND x.status = 'waiting'
             AND x.reason = '\(DeliveryReason.quietHours.rawValue)'
         ORDER BY 13 DESC, m.made_at DESC, x.message_id DESC, x.device_id LIMIT $2
         """
-    private static let whereHeld = """
-        WHERE message_id = $1 AND device_id = $2 AND status = 'waiting'
-            AND reason = '\(DeliveryReason.quietHours.rawValue)'
-        """
-    static let release = """
-        UPDATE deliveries SET reason = NULL, next_attempt_at = $3, updated_at = $4, redriven_at = $4 \(whereHeld)
-        """
+    static let release = "reason = NULL, next_attempt_at = $1, updated_at = $2, redriven_at = $2"
     static let settle = """
-        UPDATE deliveries SET status = 'accepted', reason = '\(DeliveryReason.inSummary.rawValue)', provider_id = $3,
-            next_attempt_at = NULL, updated_at = $4 \(whereHeld)
+        status = 'accepted', reason = '\(DeliveryReason.inSummary.rawValue)', provider_id = $1, next_attempt_at = NULL,
+            updated_at = $2
         """
+    static func change(_ set: String, _ messages: BoundList, _ devices: BoundList) -> String {
+        """
+        UPDATE deliveries SET \(set)
+        WHERE message_id IN (\(messages.placeholders)) AND device_id IN (\(devices.placeholders))
+            AND status = 'waiting' AND reason = '\(DeliveryReason.quietHours.rawValue)'
+        RETURNING message_id, device_id
+        """
+    }
     static let windows = """
         SELECT t.id, t.name, s.digest_number, t.last_number, t.first_number FROM memberships AS s
         JOIN topics AS t ON t.id = s.topic_id AND coalesce(t.deleted, 0) = 0
@@ -56,35 +55,25 @@ private enum SQL {
 
 extension SQLReading {
     func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings] {
-        try pushWishes(of: users, in: []).settings
-    }
-
-    func pushWishes(
-        of users: Set<UserID>,
-        in topics: Set<TopicID>
-    ) throws(StoreError) -> (settings: [UserID: UserSettings], memberships: [Membership]) {
-        var found: (settings: [UserID: UserSettings], memberships: [Membership]) = ([:], [])
-        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
+        var found: [UserID: UserSettings] = [:]
+        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            var statements = [(sql: SQL.ofUsers(list), bindings: list.bindings)]
-            for ids in topics.map(\.text).sorted().chunks(of: BoundList.maximumCount / 2) {
-                let ofTopics = BoundList(ids)
-                let ofUsers = BoundList(chunk, firstParameter: ofTopics.bindings.count + 1)
-                statements.append((SQL.memberships(ofTopics, ofUsers), ofTopics.bindings + ofUsers.bindings))
-            }
-            for wish in try connection.all(of: statements, Wish.init) {
-                switch wish {
-                case .settings(let settings): found.settings[settings.userID] = settings
-                case .membership(let membership): found.memberships.append(membership)
-                }
+            for settings in try connection.all(SQL.ofUsers(list), list.bindings, UserSettings.init(_:)) {
+                found[settings.userID] = settings
             }
         }
         return found
     }
 
     func heldDeliveries(of user: UserID, limit: Int) throws(StoreError) -> [HeldDelivery] {
-        try connection.all(SQL.held + lock("x"), [.text(user.text), .int(Int64(limit))]) { row in
-            Delivery(row).map { HeldDelivery(delivery: $0, priority: row.int(12)) }
+        try connection.all(SQL.held + lock("x"), [.text(user.text), .int(Int64(limit))]) { row -> HeldDelivery? in
+            guard let delivery = Delivery(row) else { return nil }
+            return HeldDelivery(
+                delivery: delivery,
+                priority: row.int(12),
+                isUnwanted: row.int(14) != 0,
+                expiresAt: row.optionalText(13).flatMap { Timestamp(awsDateTime: $0) }
+            )
         }
     }
 
@@ -121,6 +110,12 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    /// What they become is decided upon.
+    func userSettings(of users: Set<UserID>) throws(StoreError) -> [UserID: UserSettings] {
+        for user in users.map(\.text).sorted() { try lock(name: "settings of " + user) }
+        return try unlocked.userSettings(of: users)
+    }
+
     func save(_ settings: UserSettings) throws(StoreError) {
         try connection.run(
             SQL.save,
@@ -133,15 +128,15 @@ extension SQLWriter {
         )
     }
 
-    func release(_ delivery: Delivery, at moment: Timestamp, now: Timestamp) throws(StoreError) {
-        try change(delivery, by: SQL.release, [SQLValue(moment), SQLValue(now)]) {
+    func release(_ deliveries: [Delivery], at moment: Timestamp, now: Timestamp) throws(StoreError) {
+        try change(deliveries, SQL.release, [SQLValue(moment), SQLValue(now)]) {
             ($0.reason, $0.nextAttemptAt, $0.redrivenAt, $0.updatedAt) = (nil, moment, now, now)
         }
     }
 
-    func settle(_ delivery: Delivery, inSummary message: MessageID, now: Timestamp) throws(StoreError) {
+    func settle(_ deliveries: [Delivery], inSummary message: MessageID, now: Timestamp) throws(StoreError) {
         let id = "summary/" + message.text
-        try change(delivery, by: SQL.settle, [.text(id), SQLValue(now)]) {
+        try change(deliveries, SQL.settle, [.text(id), SQLValue(now)]) {
             ($0.status, $0.reason, $0.providerID) = (.accepted, .inSummary, id)
             ($0.nextAttemptAt, $0.updatedAt) = (nil, now)
         }
@@ -151,37 +146,43 @@ extension SQLWriter {
         try connection.run(SQL.setNumber, [.text(topic.text), .text(user.text), .int(number)])
     }
 
+    /// Changes those that are still held, in one statement for messages to the same devices.
     private func change(
-        _ delivery: Delivery,
-        by sql: String,
+        _ deliveries: [Delivery],
+        _ set: String,
         _ values: [SQLValue],
         _ body: (inout Delivery) -> Void
     ) throws(StoreError) {
-        let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
-        guard try connection.run(sql, key + values) > 0 else { return }
-        var changed = delivery
-        body(&changed)
-        note(.deliveryChanged(changed))
+        let devices = Dictionary(grouping: deliveries, by: \.messageID).mapValues { $0.map(\.deviceID.text).sorted() }
+        var changed: Set<[String]> = []
+        for (devices, messages) in Dictionary(grouping: devices.keys, by: { devices[$0] ?? [] }) {
+            for chunk in messages.map(\.text).sorted().chunks(of: BoundList.maximumCount) {
+                let ofMessages = BoundList(chunk, firstParameter: values.count + 1)
+                let ofDevices = BoundList(devices, firstParameter: values.count + ofMessages.bindings.count + 1)
+                let bindings = values + ofMessages.bindings + ofDevices.bindings
+                let keys = try connection.all(SQL.change(set, ofMessages, ofDevices), bindings) { row in
+                    [row.text(0), row.text(1)]
+                }
+                changed.formUnion(keys)
+            }
+        }
+        for delivery in deliveries where changed.contains([delivery.messageID.text, delivery.deviceID.text]) {
+            var written = delivery
+            body(&written)
+            note(.deliveryChanged(written))
+        }
     }
 }
 
-/// One row about what people want, of either statement.
-private enum Wish {
-    case settings(UserSettings)
-    case membership(Membership)
-
-    init?(statement: Int, row: any SQLRow) {
-        guard statement == 0 else {
-            self = .membership(Membership(withWishes: row))
-            return
-        }
-        var settings = UserSettings(userID: UserID(row.text(0)))
-        settings.timeZone = row.text(1)
-        settings.quietHours = row.text(2).split(separator: ";").compactMap { WeeklyHours(text: $0) }
-        settings.quietBreakThrough = row.int(3)
-        settings.quietMode = UserSettings.QuietMode(rawValue: row.text(4)) ?? .hold
-        settings.doNotDisturbUntil = row.optionalMoment(5)
-        settings.maxSingles = Int(row.int(6))
-        self = .settings(settings)
+extension UserSettings {
+    /// Reads the columns of a selection.
+    fileprivate init(_ row: any SQLRow) {
+        self.init(userID: UserID(row.text(0)))
+        timeZone = row.text(1)
+        quietHours = row.text(2).split(separator: ";").compactMap { WeeklyHours(text: $0) }
+        quietBreakThrough = row.int(3)
+        quietMode = QuietMode(rawValue: row.text(4)) ?? .hold
+        doNotDisturbUntil = row.optionalMoment(5)
+        maxSingles = Int(row.int(6))
     }
 }

@@ -78,6 +78,7 @@ struct QuietHoursTests {
         try await with { harness in
             try await hold(3, harness)
             let runner = runner(harness)
+            #expect(try await runner.fireDue() == 1, "the first look sets itself to the end")
             #expect(try await runner.fireDue() == 0)
             harness.time.advance(seconds: 8 * 3600 + 1)
             #expect(try await runner.fireDue() == 1)
@@ -131,6 +132,91 @@ struct QuietHoursTests {
                 try await harness.deliveries("m1") { $0.are(1, .accepted) }
             }
             #expect(harness.transport.sent.count == 1)
+        }
+    }
+
+    @Test("a push that nobody lets go at the end of the quiet goes by itself a minute later")
+    func forgotten() async throws {
+        try await with { harness in
+            try await hold(1, harness)
+            harness.time.advance(seconds: 9 * 3600)
+            try await harness.running { _ in
+                try await harness.deliveries("m1") { $0.are(1, .accepted) }
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
+    @Test("a held push whose message expires while it is quiet ends as expired, at that moment")
+    func expired() async throws {
+        try await with { harness in
+            let expiry = harness.time.now().adding(seconds: 3600)
+            try await harness.publish("m1", ["expiresAt": .text(expiry.iso8601)])
+            try await harness.running { _ in
+                let held = try await harness.deliveries(movingTime: false) { $0.are(1, .waiting) }
+                #expect(held.first?.nextAttemptAt.map { $0 <= expiry } == true)
+                harness.time.advance(seconds: 3601)
+                try await harness.deliveries { $0.are(1, .expired) }
+            }
+            #expect(harness.transport.sent.isEmpty)
+        }
+    }
+
+    @Test("a page that was judged before the quiet was ended is let go at once")
+    func endedMeanwhile() async throws {
+        try await with { harness in
+            try await hold(1, harness)
+            // As if the change had been written between the judging and the page.
+            try await harness.store.write { writer throws(StoreError) in
+                try writer.save(UserSettings(userID: UserID("ann")))
+            }
+            #expect(try await runner(harness).fireDue() == 1)
+            try await harness.running { _ in
+                try await harness.deliveries("m1", movingTime: false) { $0.are(1, .accepted) }
+            }
+        }
+    }
+
+    @Test("a summary tells of living messages alone, and those that expired meanwhile end as that")
+    func living() async throws {
+        try await with { harness in
+            let expiry = harness.time.now().adding(seconds: 8 * 3600 + 0.5)
+            try await harness.publish("brief", number: 9, ["expiresAt": .text(expiry.iso8601)])
+            try await hold(6, harness)
+            try await harness.running { _ in
+                try await harness.deliveries("brief", movingTime: false) { $0.are(1, .waiting) }
+            }
+            harness.transport.answer { _, _ in .ok }
+            harness.time.advance(seconds: 8 * 3600 + 1)
+            #expect(try await runner(harness).fireDue() == 1)
+            let id = try #require(try await harness.deliveries("m1").first?.providerID?.split(separator: "/").last)
+            let message = try await harness.store.read { reader throws(StoreError) in
+                try reader.records(harness.models.message, ids: [String(id)], where: .always).first
+            }
+            #expect(message?["title"].text == "6 messages while you were away")
+            try await harness.running { _ in
+                try await harness.deliveries("brief", movingTime: false) { $0.are(1, .expired) }
+            }
+        }
+    }
+
+    @Test("somebody who has switched pushes off meanwhile gets no summary, and each row says why")
+    func switchedOff() async throws {
+        try await with { harness in
+            try await hold(7, harness)
+            let now = harness.time.now()
+            try await harness.store.write { writer throws(StoreError) in
+                try writer.setMuted(true, of: UserID("ann"), now: now)
+            }
+            harness.time.advance(seconds: 8 * 3600 + 1)
+            #expect(try await runner(harness).fireDue() == 1)
+            try await harness.running { _ in
+                for number in 1...7 {
+                    let rows = try await harness.deliveries("m\(number)") { $0.are(1, .skipped) }
+                    #expect(rows.first?.reason == "NOTIFICATIONS_OFF")
+                }
+            }
+            #expect(harness.transport.sent.isEmpty)
         }
     }
 
