@@ -67,10 +67,10 @@ struct ScheduledMessageTests {
 
     @Test("an id that others could take, an end before the message, and the topic of direct pushes are refused")
     func wrongPlans() async throws {
-        let api = try await APIHarness()
+        let api = try await APIHarness(clientIDs: .uuid)
         let topic = try await api.makeTopic()
         let push = try await api.run(
-            "mutation { sendPush(userId: \"alice\", title: \"t\") { message { topicId } } }"
+            "mutation { sendPush(tokens: [\"nobodys\"], title: \"t\") { message { topicId } } }"
         )["data"]?["sendPush"]?["message"]?["topicId"]
         let ended: JSONValue =
             "{\"title\": \"t\", \"body\": \"\", \"type\": 0, \"expiresAt\": \"2020-01-01T00:00:00Z\"}"

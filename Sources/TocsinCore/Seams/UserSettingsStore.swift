@@ -23,9 +23,9 @@ package protocol UserSettingsReading {
 package protocol UserSettingsWriting {
     /// Inserts the settings or replaces those of their user.
     func save(_ settings: UserSettings) throws(StoreError)
-    /// Makes held deliveries due, with a new life time; those that are held no more stay as they are.
+    /// Makes held deliveries due, with a new life time; those held no more stay as they are.
     func release(_ deliveries: [Delivery], at moment: Timestamp, now: Timestamp) throws(StoreError)
-    /// Settles held deliveries as told of by a summary; those that are held no more stay as they are.
+    /// Settles held deliveries as told of by a summary; those held no more stay as they are.
     func settle(_ deliveries: [Delivery], inSummary message: MessageID, now: Timestamp) throws(StoreError)
     /// Notes up to which message a user's digests have told of a topic.
     func setDigestNumber(_ number: MessageNumber, of user: UserID, in topic: TopicID) throws(StoreError)
