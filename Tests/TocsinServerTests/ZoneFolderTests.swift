@@ -23,7 +23,8 @@ struct ZoneFolderTests {
                 base = int(d.datetime(year, month, 1, tzinfo=utc).timestamp())
                 moments += [base + random.randrange(0, 31 * 48) * 1800 for _ in range(20)]
         print(*moments)
-        for name in sorted(zoneinfo.available_timezones()):
+        # These say another thing on each machine, and are refused.
+        for name in sorted(zoneinfo.available_timezones() - {"localtime", "posixrules", "Factory"}):
             zone = zoneinfo.ZoneInfo(name)
             offsets, walls = [], []
             for m in moments:
