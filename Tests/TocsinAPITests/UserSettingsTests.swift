@@ -51,6 +51,11 @@ struct UserSettingsTests {
                 "setMySettings(input: {quietHours: [{days: [MO], from: \"22:00Z\", to: \"07:00\"}]}) { timeZone }",
                 "without an offset"
             ),
+            (
+                "setMySettings(input: {quietHours: [{days: [MO, TU, WE, TH, FR, SA, SU], from: \"00:00\", to: \"00:00\"}]}) "
+                    + "{ timeZone }",
+                "leave no time of the week"
+            ),
             ("doNotDisturb { timeZone }", "either minutes or until"),
             ("doNotDisturb(minutes: 100000) { timeZone }", "minutes must be 0 to"),
             ("doNotDisturb(until: \"2027-01-01T00:00:00Z\") { timeZone }", "30 days"),

@@ -43,12 +43,8 @@ package struct UserSettings: Sendable, Hashable {
         return end > now ? end : nil
     }
 
-    /// What becomes of a push of this priority now; nil: it is sent.
-    package func wish(about priority: Int64, at now: Timestamp, in zone: ZoneRules) -> PushWish? {
-        wish(about: priority, whileQuietUntil: quietEnd(at: now, in: zone))
-    }
-
-    /// The same where it is known when the quiet ends; nil: it is not quiet.
+    /// What becomes of a push of this priority while it is quiet until then, nil: while it is not;
+    /// nil: it is sent.
     package func wish(about priority: Int64, whileQuietUntil end: Timestamp?) -> PushWish? {
         guard priority < quietBreakThrough, let end else { return nil }
         return quietMode == .hold ? .hold(until: end) : .leaveOut(.quietHours)

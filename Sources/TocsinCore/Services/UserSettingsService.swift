@@ -79,6 +79,20 @@ package struct UserSettingsService: Sendable {
         guard (0...50).contains(settings.maxSingles) else {
             throw .badInput("maxSingles must be 0 to 50; it is \(settings.maxSingles).")
         }
-        return try environment.zones.zone(ofInput: settings.timeZone, field: "timeZone")
+        let zone = try environment.zones.zone(ofInput: settings.timeZone, field: "timeZone")
+        try checkGap(settings, in: zone)
+        return zone
+    }
+
+    /// What is held must go out some day.
+    private func checkGap(_ settings: UserSettings, in zone: ZoneRules) throws(ServiceError) {
+        guard settings.quietMode == .hold else { return }
+        var hours = settings
+        hours.doNotDisturbUntil = nil
+        let now = environment.time.now()
+        guard let end = hours.quietEnd(at: now, in: zone), end >= now.adding(seconds: 7 * 86_400) else { return }
+        throw .badInput(
+            "quietHours leave no time of the week at which pushes could go out. Leave a gap, or set quietMode to FEED."
+        )
     }
 }

@@ -57,13 +57,14 @@ struct UserSettingsTests {
         var settings = person(WeeklyHours(days: Set(0...6), from: 0, to: 12 * 60))
         let now = try #require(Timestamp(awsDateTime: "2026-11-28T10:00:00Z"))
         let noon = try #require(Timestamp(awsDateTime: "2026-11-28T12:00:00Z"))
-        #expect(settings.wish(about: 4, at: now, in: .utc) == .hold(until: noon))
-        #expect(settings.wish(about: 5, at: now, in: .utc) == nil)
+        let (quiet, over) = (settings.quietEnd(at: now, in: .utc), settings.quietEnd(at: noon, in: .utc))
+        #expect(settings.wish(about: 4, whileQuietUntil: quiet) == .hold(until: noon))
+        #expect(settings.wish(about: 5, whileQuietUntil: quiet) == nil)
         settings.quietBreakThrough = 4
         settings.quietMode = .feed
-        #expect(settings.wish(about: 4, at: now, in: .utc) == nil)
-        #expect(settings.wish(about: 3, at: now, in: .utc) == .leaveOut(.quietHours))
-        #expect(settings.wish(about: 3, at: noon, in: .utc) == nil)
+        #expect(settings.wish(about: 4, whileQuietUntil: quiet) == nil)
+        #expect(settings.wish(about: 3, whileQuietUntil: quiet) == .leaveOut(.quietHours))
+        #expect(settings.wish(about: 3, whileQuietUntil: over) == nil)
     }
 
     @Test("hours are kept as they were said")
