@@ -41,7 +41,7 @@ struct DailyJobTests {
             #expect(line.status == 0, "\(line.errors)")
             let id = String(line.output.prefix { $0 != "\t" })
             try await installation.killAndRestartServer { try await Self.makeAllDue(installation) }
-            try await eventually("three events and a message", withinSeconds: 20) {
+            try await eventually("three events and a message", withinSeconds: 60) {
                 let told = receiver.requests("/tasks").compactMap { Self.job($0) }
                 let message = try await client.query(
                     "query($id: ID!) { getScheduledMessage(id: $id) { lastMessageId } }",

@@ -20,7 +20,7 @@ struct QuietSummaryTests {
                 #expect(held.first?["reason"] == "QUIET_HOURS")
                 _ = try await scene.client.mutate("mutation { doNotDisturb(minutes: 0) { doNotDisturbUntil } }")
                 for id in ids { try await scene.untilStatuses(id, ["ACCEPTED": 1]) }
-                try await eventually("\(expected) pushes have come", withinSeconds: 30) {
+                try await eventually("\(expected) pushes have come", withinSeconds: 60) {
                     try await installation.simulator?.pushes().count == before + expected
                 }
             }

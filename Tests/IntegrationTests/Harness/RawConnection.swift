@@ -65,7 +65,7 @@ final class RawConnection {
 
     /// Waits until the peer has closed, and gives all that came.
     func untilEnd() async throws -> String {
-        try await eventually("the server closes the connection", withinSeconds: 20) {
+        try await eventually("the server closes the connection") {
             look()
             return isAtEnd
         }

@@ -40,7 +40,7 @@ final class RawSocket {
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                 + "Sec-WebSocket-Protocol: \(subprotocols)\r\n\r\n"
         )
-        let head = try await eventually("the server upgrades", withinSeconds: 20) { () -> String? in
+        let head = try await eventually("the server upgrades") { () -> String? in
             connection.look()
             let end: [UInt8] = [13, 10, 13, 10]
             guard let range = connection.received.firstRange(of: end) else {
@@ -68,7 +68,7 @@ final class RawSocket {
     }
 
     /// The next message or the close; control frames besides are passed over.
-    func next(withinSeconds seconds: Double = 20) async throws -> Event {
+    func next(withinSeconds seconds: Double = 60) async throws -> Event {
         try await eventually("the socket says something", withinSeconds: seconds) { try look() }
     }
 
@@ -89,7 +89,7 @@ final class RawSocket {
     }
 
     /// Reads until the close and gives its code; messages on the way are passed over.
-    func untilClosed(withinSeconds seconds: Double = 20) async throws -> Int {
+    func untilClosed(withinSeconds seconds: Double = 60) async throws -> Int {
         while true {
             switch try await next(withinSeconds: seconds) {
             case .message: continue
