@@ -89,11 +89,27 @@ package final class TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) -> OperationLookup {
+        operation(of: request, caller: caller, style: style, from: nil)
+    }
+
+    /// The same; what a mutation writes to the audit says where the request came from.
+    package func operation(
+        of request: GraphQLRequest,
+        caller: Identity,
+        style: ResponseStyle,
+        from source: RequestSource?
+    ) -> OperationLookup {
         do {
             let plan = try asked(request, caller).plan
             switch plan.operationKind {
             case .query: return .query { await self.run(plan, request, caller, style) }
-            case .mutation: return .mutation { await self.run(plan, request, caller, style) }
+            case .mutation:
+                guard let source else { return .mutation { await self.run(plan, request, caller, style) } }
+                return .mutation {
+                    await RequestOrigin.$current.withValue(RequestOrigin(source)) {
+                        await self.run(plan, request, caller, style)
+                    }
+                }
             case .subscription: return .subscription
             }
         } catch {
@@ -172,4 +188,11 @@ package final class TocsinGraphQL: GraphQLService {
     }
 
     static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
+}
+
+extension RequestOrigin {
+    /// What the audit may keep of where a request came from.
+    package init(_ source: RequestSource) {
+        self.init(address: source.remoteAddress, connection: source.connection, request: source.number)
+    }
 }

@@ -36,10 +36,13 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("scheduled_messages", by: "id"),
         MovedTable("user_settings", by: "user_id"),
         MovedTable("used_nonces", by: "nonce"),
+        MovedTable("audit_events", by: "at", "id"),
     ]
 
     /// Tables that speak of this database alone.
-    package static let staying: Set<String> = ["migrations", "imports", "duties", "nodes", "node_events"]
+    package static let staying: Set<String> = [
+        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention",
+    ]
 
     /// The table of this name.
     package static func named(_ name: String) -> MovedTable? { all.first { $0.name == name } }
