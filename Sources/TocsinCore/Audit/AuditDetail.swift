@@ -34,7 +34,9 @@ package struct AuditDetail: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The object's JSON. What finds no room is left out, and `"cut": true` says so.
+    /// The object's JSON.
+    ///
+    /// What finds no room is left out, and `"cut": true` says so.
     package var json: String {
         var json = "{"
         var isCut = false

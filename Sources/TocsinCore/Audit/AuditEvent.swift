@@ -118,7 +118,9 @@ package struct AuditSubject: Sendable, Hashable {
     package var kind: Kind
     /// Its id; a group's name.
     package var id: String
-    /// Whose it is: a user's id. A topic's owner is added by the store, as the text in its row.
+    /// Whose it is: a user's id.
+    ///
+    /// A topic's owner is added by the store, as the text in its row.
     package var owner: String?
 
     /// A subject of these parts.

@@ -240,10 +240,20 @@ package struct ModelService: Sendable {
                 return .success(record)
             case .success(.deleted(let record)):
                 try writer.update(record)
+                if model.name == "Topic" { try writer.record(deletion(of: record, by: caller)) }
                 writer.note(.deleted(record))
                 return .success(record)
             }
         }
+    }
+
+    private func deletion(of topic: Record, by caller: Identity) -> AuditEvent {
+        environment.audit(
+            action: "topic.delete",
+            by: caller,
+            on: .topic(TopicID(topic.id)),
+            detail: ["name": topic["name"].text.map { .text($0) }]
+        )
     }
 
     /// The condition of a write; one that searches texts is judged on the record as it is read now.

@@ -53,6 +53,14 @@ package struct TopicService: Sendable {
                     Membership(topicID: TopicID(id), userID: caller.userID, push: true, createdAt: now)
                 )
             }
+            try writer.record(
+                environment.audit(
+                    action: "topic.create",
+                    by: caller,
+                    on: .topic(TopicID(id)),
+                    detail: ["name": record["name"].text.map { .text($0) }]
+                )
+            )
             writer.note(.created(record))
             return .success(record)
         }

@@ -58,8 +58,7 @@ package final class DataTarget {
 
     /// The first table that has rows; nil when there is no data.
     package func firstFilledTable() throws(StoreError) -> String? {
-        // That a server was here once and left only the audit of its starts is no reason to refuse.
-        for table in MovedTable.all where table.name != "audit_events" {
+        for table in MovedTable.all where !table.maySpeakOfBefore {
             let row = try connection.first("SELECT 1 FROM \(table.name) LIMIT 1", [], { $0.int(0) })
             if row != nil { return table.name }
         }
