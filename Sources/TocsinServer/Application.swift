@@ -76,7 +76,10 @@ package final class Application: Sendable {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
         let (timers, audit) = (timers, audit)
         await withDiscardingTaskGroup { group in
-            group.addTask { await store.prepare() }
+            group.addTask {
+                await store.prepare()
+                await store.reportTopicNames()
+            }
             group.addTask { await access.revocations.run() }
             group.addTask { await access.userFacts.run() }
             group.addTask { await feed.run() }

@@ -15,7 +15,7 @@ package struct OfflineStore: Sendable {
     /// Who changed what.
     package let audit: AuditService
     let devices: DeviceService
-    private let store: SQLStore
+    let store: SQLStore
     private let serverKey: ServerKey
     private let topics: ModelType
 
@@ -147,6 +147,7 @@ package struct OfflineStore: Sendable {
         case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
         case .unauthorized: "This user may not do that."
+        case .nameTaken(let name, _): "There is a topic named \(name) already; use another name."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
         }
     }

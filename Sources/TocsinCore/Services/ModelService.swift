@@ -235,6 +235,11 @@ package struct ModelService: Sendable {
             switch decide(stored, condition) {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(let record)):
+                if model.name == "Topic" {
+                    let names = TopicNames(model)
+                    let taken = try names?.refusal(of: record, was: stored, caller: caller, writer)
+                    if let taken { return .failure(taken) }
+                }
                 try writer.update(record)
                 writer.note(.updated(record))
                 return .success(record)

@@ -62,6 +62,9 @@ struct StorePart: Sendable {
         if !isPrepared { await preparation.run() }
     }
 
+    /// Says in the log which names several topics of one owner have.
+    func reportTopicNames() async { await TopicNameReport.write(store, to: logger) }
+
     /// Measures what owners have stored, until it is cancelled.
     func measure() async {
         await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
