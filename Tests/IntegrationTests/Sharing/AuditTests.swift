@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Testing
+import TocsinClient
 
 @Suite("Who changed what", .timeLimit(.minutes(5)))
 struct AuditTests {
