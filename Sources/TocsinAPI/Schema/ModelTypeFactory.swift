@@ -125,10 +125,10 @@ struct ModelTypeFactory {
             + feedFields + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
     }
 
-    /// A message's position in its owner's feed, which only cursors show.
+    /// A message's position in its owner's feed, which only cursors show, and who published it.
     private var feedFields: [ModelField] {
-        guard columns[ModelType.feedPosition] != nil else { return [] }
-        return [field(ModelType.feedPosition, "Int", isRequired: false, .generated)]
+        [(ModelType.feedPosition, "Int"), (ModelType.author, "ID")].filter { columns[$0.0] != nil }
+            .map { field($0.0, $0.1, isRequired: false, .generated) }
     }
 
     /// The text that names a row where the key is not its `id` alone.

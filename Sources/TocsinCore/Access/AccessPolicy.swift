@@ -23,13 +23,13 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
-        let granted = granted(
+        let ruled = granted(
             model.rules,
             { $0.covers(operation) && mayUse($0, for: operation, caller) },
             in: model,
             to: caller
         )
-        guard let granted else {
+        guard let granted = joined(ruled, shared(operation, on: model, with: caller)) else {
             return .deny(
                 reason: model.rules.contains { $0.covers(operation) && mayUse($0, for: operation, caller) }
                     ? "No rule for \(model.name) allows this caller to \(operation.rawValue)."
@@ -45,6 +45,34 @@ package enum AccessPolicy {
             return pushDecision(operation, on: model, caller, granted: granted)
         case .full, .readOnly:
             return .allow(where: granted)
+        }
+    }
+
+    /// What grants add to the rules: those of topics that others share with the caller.
+    ///
+    /// They reach as far as an owner's rule does: what the file lets no owner do, nobody may do
+    /// by a grant.
+    private static func shared(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        with caller: Identity
+    ) -> Predicate? {
+        guard let sharing = model.sharing, let need = sharing.need(for: operation), caller.isPerson,
+            model.rules.contains(where: {
+                $0.owner != nil && $0.covers(operation) && mayUse($0, for: operation, caller)
+                    && caller.isFrom($0.provider)
+            })
+        else { return nil }
+        return .granted(sharing.field, need, GrantSubject.of(caller))
+    }
+
+    private static func joined(_ ruled: Predicate?, _ shared: Predicate?) -> Predicate? {
+        switch (ruled, shared) {
+        case (let ruled, nil): ruled
+        case (nil, let shared): shared
+        case (.always?, _): .always
+        case (.any(let parts)?, let shared?): .any(parts + [shared])
+        case (let ruled?, let shared?): .any([ruled, shared])
         }
     }
 

@@ -4,6 +4,8 @@ import TocsinCore
 struct PageStatement {
     private let query: ModelQuery
     private var translation: PredicateTranslation
+    /// What each row is asked about grants: columns behind those of the fields.
+    private var questions: [GrantQuestion] = []
     /// Forms of an owner that become branches.
     ///
     /// An index gives rows in order for one form of the owner, and not for all forms at once. So a
@@ -11,10 +13,15 @@ struct PageStatement {
     /// PostgreSQL would read and sort all rows of all branches, so each has a limit of its own.
     private static let maximumBranches = 4
 
-    static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {
+    static func make(
+        _ query: ModelQuery,
+        _ statements: ModelStatements,
+        asking questions: [GrantQuestion] = []
+    ) -> SQLBuilder {
         var statement = PageStatement(
             query: query,
-            translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
+            translation: PredicateTranslation(statements: statements, builder: SQLBuilder()),
+            questions: questions
         )
         return statement.build()
     }
@@ -41,25 +48,53 @@ struct PageStatement {
     }
 
     private mutating func branch(_ predicates: [Predicate]) -> String {
+        let answers = questions.map { question in
+            "CASE WHEN \(translation.granted(question, ofTopic: topic(of: question))) THEN 1 ELSE 0 END"
+        }
         var conditions: [String] = []
         if let condition = translation.statements.discriminatorCondition { conditions.append(condition) }
         for predicate in predicates where predicate != .always {
             conditions.append(translation.condition(predicate))
         }
         if let after = query.after { conditions.append(position(after: after)) }
-        let selection = translation.statements.selection
+        let selection = translation.statements.selection(with: answers)
         return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
+    }
+
+    /// The topic that all rows are of, as the query says.
+    private func topic(of question: GrantQuestion) -> String? {
+        for case .field(question.field, .equal(.text(let topic))) in query.predicate.conjuncts { return topic }
+        return nil
+    }
+
+    /// What is the caller's own and what is shared with them: no index serves both at once, so each
+    /// is a branch, and no row is in two.
+    private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
+        let isShared = { (part: Predicate) in if case .granted = part { true } else { false } }
+        for (index, predicate) in conjuncts.enumerated() where !isNarrow(conjuncts) {
+            guard case .any(let parts) = predicate, parts.contains(where: isShared) else { continue }
+            let own = parts.filter { !isShared($0) }
+            guard !own.isEmpty else { continue }
+            let rest = conjuncts.enumerated().filter { $0.offset != index }.map(\.element)
+            let others = parts.filter(isShared) + own.map { .not($0) }
+            return own.flatMap { ownerBranches(of: rest + [$0]) } + [rest + others]
+        }
+        return ownerBranches(of: conjuncts)
+    }
+
+    /// Whether the query names the rows by what an index begins with, in place of their owner.
+    private func isNarrow(_ conjuncts: [Predicate]) -> Bool {
+        let partitions = Set(query.model.indexes.compactMap { query.model.position(of: $0.partitionField) })
+        return conjuncts.contains { predicate in
+            if case .field(let position, .equal) = predicate { partitions.contains(position) } else { false }
+        }
     }
 
     /// The predicates of each branch: one branch, unless an index by owner must be
     /// walked for several owners.
-    private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
+    private func ownerBranches(of conjuncts: [Predicate]) -> [[Predicate]] {
         let model = query.model
-        let partitions = Set(model.indexes.compactMap { model.position(of: $0.partitionField) })
-        let isNarrow = conjuncts.contains { predicate in
-            if case .field(let position, .equal) = predicate { partitions.contains(position) } else { false }
-        }
-        guard !isNarrow, let owner = model.position(of: "owner") else { return [conjuncts] }
+        guard !isNarrow(conjuncts), let owner = model.position(of: "owner") else { return [conjuncts] }
         for (index, predicate) in conjuncts.enumerated() {
             guard case .field(owner, .isOneOf(let values)) = predicate else { continue }
             let distinct = values.reduce(into: [FieldValue]()) { distinct, value in

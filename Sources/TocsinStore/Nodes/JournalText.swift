@@ -13,12 +13,14 @@ enum JournalEntry: Hashable, Sendable {
     case deviceEnded(DeviceID, reason: DeliveryReason)
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
+    case grantsChanged(GrantSubject, TopicID)
     case deliveries(MessageID, [DeviceID])
 
     var isOfRecords: Bool {
         switch self {
         case .records, .values: true
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: false
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged, .deliveries:
+            false
         }
     }
 }
@@ -53,6 +55,7 @@ struct JournalText {
         case .deviceEnded(let device, let reason): addLine("e", [device.text, reason.rawValue])
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
+        case .grantsChanged(let subject, let topic): addLine("g", [subject.text, topic.text])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
             let head = Head.deliveries(delivery.messageID)
@@ -154,6 +157,8 @@ extension JournalText {
             let topic = fields[2].map { TopicID($0) }
             return .pushesUnwanted(UserID(texts[0]), topic, DeliveryReason(rawValue: texts[2]))
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
+        case ("g", 2):
+            return GrantSubject(text: texts[0]).map { .grantsChanged($0, TopicID(texts[1])) }
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break
         default: return nil

@@ -1,0 +1,33 @@
+/// What a read may ask about grants.
+package protocol GrantReading {
+    /// A grant by its id, whether it has ended or not.
+    func grant(_ id: GrantID) throws(StoreError) -> TopicGrant?
+    /// The grant of a subject in a topic, whether it has ended or not.
+    func grant(of subject: GrantSubject, in topic: TopicID) throws(StoreError) -> TopicGrant?
+    /// The grants of a topic behind an id, by id, those that have ended included.
+    func grants(of topic: TopicID, after id: String, limit: Int) throws(StoreError) -> [TopicGrant]
+    /// How many grants a topic has.
+    func grantCount(of topic: TopicID) throws(StoreError) -> Int
+    /// All grants of a subject that are in force or will end later than now, by topic.
+    func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
+    /// What these subjects have in these topics at this moment, by the database's time.
+    func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles
+    /// The people of a local group behind a user, by id; nobody while there are no local groups.
+    func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID]
+    /// Whether somebody has left a topic and not come back.
+    func hasLeft(_ user: UserID, _ topic: TopicID) throws(StoreError) -> Bool
+}
+
+/// How grants are written; the writer holds the topic's row.
+package protocol GrantWriting {
+    /// Inserts the grant or replaces the one of its subject and topic, which is shared then.
+    ///
+    /// Where `old` could be read by and this one cannot, the end of reading is noted.
+    func save(_ grant: TopicGrant, replacing old: TopicGrant?) throws(StoreError)
+    /// Removes a grant, notes that it ended, and that the topic is not shared when it was the last.
+    func remove(_ grant: TopicGrant, at moment: Timestamp) throws(StoreError)
+    /// Notes that somebody has left a topic, or has come back.
+    func setHasLeft(_ hasLeft: Bool, _ user: UserID, _ topic: TopicID) throws(StoreError)
+    /// Forgets at most so many grants that ended before a moment; answers how many.
+    func removeEndedGrants(before moment: Timestamp, limit: Int) throws(StoreError) -> Int
+}
