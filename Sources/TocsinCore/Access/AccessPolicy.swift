@@ -23,6 +23,7 @@ package enum AccessPolicy {
         on model: ModelType,
         for caller: Identity
     ) -> AccessDecision {
+        if let topic = caller.readTopic { return readersDecision(operation, on: model, of: topic) }
         let ruled = granted(
             model.rules,
             { $0.covers(operation) && mayUse($0, for: operation, caller) },
@@ -46,6 +47,18 @@ package enum AccessPolicy {
         case .full, .readOnly:
             return .allow(where: granted)
         }
+    }
+
+    /// What all readers of a topic may see of it and its messages.
+    private static func readersDecision(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        of topic: TopicID
+    ) -> AccessDecision {
+        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation) else {
+            return .deny(reason: "Readers of a topic may only read it.")
+        }
+        return .allow(where: .field(sharing.field, .equal(.text(topic.text))))
     }
 
     /// What grants add to the rules: those of topics that others share with the caller.

@@ -17,7 +17,7 @@ package enum DomainEvent: Sendable, Hashable {
     /// remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
     /// What a subject may do with a topic was given, changed or taken back.
-    case grantsChanged(GrantSubject, TopicID)
+    case grantsChanged(GrantChange)
 }
 
 /// Which kinds of events there are in a commit, or a listener wants.

@@ -10,6 +10,8 @@ package protocol GrantReading {
     func grantCount(of topic: TopicID) throws(StoreError) -> Int
     /// All grants of a subject that are in force or will end later than now, by topic.
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
+    /// What these subjects have been granted, with the owners of the topics, but for what has ended.
+    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange]
     /// What these subjects have in these topics at this moment, by the database's time.
     func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles
     /// The people of a local group behind a user, by id; nobody while there are no local groups.

@@ -137,8 +137,13 @@ package struct MembershipService: Sendable {
 
 extension StoreWriter {
     /// Ends a membership with the pushes that wait, and those that are on their way.
-    func endMembership(of user: UserID, in topic: TopicID, now: Timestamp) throws(StoreError) {
-        try removeMembership(of: user, in: topic)
-        try settleDeliveries(to: user, of: topic, as: .ended, reason: .leftTopic, now: now)
+    func endMembership(
+        of user: UserID,
+        in topic: TopicID,
+        reason: DeliveryReason = .leftTopic,
+        now: Timestamp
+    ) throws(StoreError) {
+        try removeMembership(of: user, in: topic, reason: reason)
+        try settleDeliveries(to: user, of: topic, as: .ended, reason: reason, now: now)
     }
 }

@@ -23,6 +23,22 @@ extension Predicate {
         .granted(GrantQuestion(field: field, need: need, subjects: subjects))
     }
 
+    /// The same where every question about grants is answered alike.
+    package func settled(granted answer: Bool) -> Predicate {
+        switch self {
+        case .always, .never, .field: self
+        case .not(let part): .not(part.settled(granted: answer))
+        case .granted: answer ? .always : .never
+        case .all(let parts): parts.reduce(.always) { $0.and($1.settled(granted: answer)) }
+        case .any(let parts): Self.either(parts.map { $0.settled(granted: answer) }.filter { $0 != .never })
+        }
+    }
+
+    private static func either(_ parts: [Predicate]) -> Predicate {
+        if parts.contains(.always) { return .always }
+        return parts.count == 1 ? parts[0] : parts.isEmpty ? .never : .any(parts)
+    }
+
     /// All that it asks of grants, each once.
     package var grantQuestions: [GrantQuestion] {
         switch self {

@@ -16,6 +16,14 @@ private enum SQL {
             AND (expires_at IS NULL OR expires_at > \(dialect.moment))
         """
     }
+    static func topics(_ subjects: BoundList, _ dialect: Dialect) -> String {
+        """
+        SELECT g.subject, g.topic_id, t.owner, g.roles, g.expires_at FROM topic_grants AS g
+        JOIN topics AS t ON t.id = g.topic_id
+        WHERE g.subject IN (\(subjects.placeholders)) AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment))
+        LIMIT $\(subjects.bindings.count + 1)
+        """
+    }
     static let save = """
         INSERT INTO topic_grants (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ON CONFLICT (topic_id, subject) DO UPDATE SET roles = excluded.roles, push = excluded.push,
@@ -62,6 +70,16 @@ extension SQLReading {
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant] {
         let bindings = [SQLValue.text(subject.text), .int(Int64(limit))]
         return try connection.all(SQL.ofSubject(session.dialect), bindings, TopicGrant.init)
+    }
+
+    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange] {
+        var found: [GrantChange] = []
+        for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            let bindings = list.bindings + [.int(Int64(max(0, limit - found.count)))]
+            found += try connection.all(SQL.topics(list, session.dialect), bindings, GrantChange.init)
+        }
+        return found
     }
 
     func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles {
@@ -118,6 +136,14 @@ extension SQLWriter {
         let old = try connection.all(SQL.oldEnds, [SQLValue(moment), .int(Int64(limit))]) { ($0.text(0), $0.text(1)) }
         for (topic, subject) in old { try connection.run(SQL.forgetEnd, [.text(topic), .text(subject)]) }
         return old.count
+    }
+}
+
+extension GrantChange {
+    fileprivate init?(_ row: any SQLRow) {
+        guard let subject = GrantSubject(text: row.text(0)) else { return nil }
+        let roles = TopicRole(rawValue: row.int(3))
+        self.init(subject, TopicID(row.text(1)), row.optionalText(2) ?? "", roles, row.optionalMoment(4))
     }
 }
 
