@@ -58,7 +58,7 @@ package struct FeedService: Sendable {
         guard let owner = messages.feedOwner(of: caller), let position = messages.position(of: "owner"),
             let claim = messages.feedClaim,
             case .allow(let visible) = AccessPolicy.decision(.listen, on: messages, for: caller),
-            visible == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
+            visible.withoutGrants == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
         else { return nil }
         return .owner(owner)
     }

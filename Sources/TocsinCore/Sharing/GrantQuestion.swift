@@ -37,6 +37,22 @@ extension Predicate {
     }
 }
 
+extension Predicate {
+    /// The same for somebody to whom nothing is granted.
+    package var withoutGrants: Predicate {
+        guard !grantQuestions.isEmpty else { return self }
+        switch self {
+        case .granted: return .never
+        case .all(let parts): return .all(parts.map(\.withoutGrants))
+        case .any(let parts):
+            let others = parts.map(\.withoutGrants).filter { $0 != .never }
+            return others.count == 1 ? others[0] : others.isEmpty ? .never : .any(others)
+        case .not(let part): return .not(part.withoutGrants)
+        case .always, .never, .field: return self
+        }
+    }
+}
+
 /// Roles in topics, as grants gave them at one moment: what a predicate is matched with where the
 /// record is already in memory.
 package struct GrantedRoles: Sendable, Hashable {
@@ -48,6 +64,13 @@ package struct GrantedRoles: Sendable, Hashable {
     /// Adds what one grant gives, which was in force.
     package mutating func add(_ roles: TopicRole, to subject: GrantSubject, in topic: TopicID) {
         self.roles[topic, default: [:]][subject, default: []].formUnion(roles)
+    }
+
+    /// Adds all that others gave.
+    package mutating func formUnion(_ other: GrantedRoles) {
+        for (topic, granted) in other.roles {
+            for (subject, roles) in granted { add(roles, to: subject, in: topic) }
+        }
     }
 
     /// All roles that these subjects have in a topic together.

@@ -33,10 +33,11 @@ private enum SQL {
         """
     static let forgetEnd = "DELETE FROM ended_grants WHERE topic_id = $1 AND subject = $2"
     static let oldEnds = "SELECT topic_id, subject FROM ended_grants WHERE ended_at < $1 ORDER BY ended_at LIMIT $2"
-    static let hasLeft = "SELECT 1 FROM left_topics WHERE topic_id = $1 AND user_id = $2"
+    static let hasLeft = "SELECT 1 FROM left_topics WHERE topic_id = $1 AND user_id = $2 AND left_at >= $3"
+    static let usersNamed = "SELECT user_id FROM user_facts WHERE username = $1 ORDER BY user_id LIMIT $2"
     static let leave = """
-        INSERT INTO left_topics (topic_id, user_id) SELECT t.id, $2 FROM topics AS t WHERE t.id = $1
-        ON CONFLICT (topic_id, user_id) DO NOTHING
+        INSERT INTO left_topics (topic_id, user_id, left_at) SELECT t.id, $2, $3 FROM topics AS t WHERE t.id = $1
+        ON CONFLICT (topic_id, user_id) DO UPDATE SET left_at = excluded.left_at
         """
     static let comeBack = "DELETE FROM left_topics WHERE topic_id = $1 AND user_id = $2"
 }
@@ -82,8 +83,13 @@ extension SQLReading {
 
     func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID] { [] }
 
-    func hasLeft(_ user: UserID, _ topic: TopicID) throws(StoreError) -> Bool {
-        try connection.first(SQL.hasLeft, [.text(topic.text), .text(user.text)]) { _ in true } ?? false
+    func hasLeft(_ user: UserID, _ topic: TopicID, since moment: Timestamp) throws(StoreError) -> Bool {
+        let bindings = [.text(topic.text), .text(user.text), SQLValue(moment)]
+        return try connection.first(SQL.hasLeft, bindings) { _ in true } ?? false
+    }
+
+    func users(named name: String, limit: Int) throws(StoreError) -> [UserID] {
+        try connection.all(SQL.usersNamed, [.text(name), .int(Int64(limit))]) { UserID($0.text(0)) }
     }
 }
 
@@ -110,8 +116,13 @@ extension SQLWriter {
         try connection.run(SQL.noteEnd, bindings)
     }
 
-    func setHasLeft(_ hasLeft: Bool, _ user: UserID, _ topic: TopicID) throws(StoreError) {
-        try connection.run(hasLeft ? SQL.leave : SQL.comeBack, [.text(topic.text), .text(user.text)])
+    func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError) {
+        let names: [SQLValue] = [.text(topic.text), .text(user.text)]
+        guard let moment else {
+            try connection.run(SQL.comeBack, names)
+            return
+        }
+        try connection.run(SQL.leave, names + [SQLValue(moment)])
     }
 
     func removeEndedGrants(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
