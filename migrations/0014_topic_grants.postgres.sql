@@ -27,12 +27,15 @@ CREATE TABLE ended_grants (
 CREATE INDEX ended_grants_by_subject ON ended_grants (subject, ended_at);
 CREATE INDEX ended_grants_by_age ON ended_grants (ended_at);
 
--- Who left a topic: a grant with pushes makes them no member again.
+-- Who left a topic: a grant that was made before makes them no member again.
 CREATE TABLE left_topics (
     topic_id TEXT COLLATE "C" NOT NULL REFERENCES topics (id) ON DELETE CASCADE,
     user_id TEXT COLLATE "C" NOT NULL,
+    left_at BIGINT NOT NULL,
     PRIMARY KEY (topic_id, user_id)
 );
+
+CREATE INDEX user_facts_by_name ON user_facts (username);
 
 ALTER TABLE topics ADD COLUMN shared BIGINT;
 -- Who published, where that is not the owner.

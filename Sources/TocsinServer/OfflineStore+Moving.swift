@@ -152,7 +152,7 @@ extension OfflineStore {
 
     /// Tells whether two servers read rows alike: a digest of what their model schemas say.
     private static func modelDigest(_ settings: Settings) throws(StartError) -> String {
-        let models = try SchemaLoading.load(path: settings.server.schemaPath).models
+        let models = try SchemaLoading.load(settings.server).models
         var lines: [String] = []
         for model in models {
             for field in model.fields {

@@ -49,7 +49,7 @@ package struct OfflineStore: Sendable {
             journal: journal
         )
         serverKey = try data.serverKey()
-        topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
+        topics = try SchemaLoading.load(settings.server).topics
         let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)

@@ -34,6 +34,8 @@ package enum APIObject: Sendable {
     indirect case settings(UserSettings)
     indirect case hours(WeeklyHours)
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
+    indirect case grant(TopicGrant)
+    indirect case grantPage([TopicGrant], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -93,6 +95,8 @@ package final class Services: Sendable {
     package let devices: DeviceService
     /// Joins and leaves topics.
     package let memberships: MembershipService
+    /// Shares topics with others.
+    package let sharing: SharingService
     /// Tells what became of pushes.
     package let deliveries: DeliveryService
     /// Pushes to users and devices without a topic of theirs.
@@ -137,6 +141,7 @@ package final class Services: Sendable {
         )
         devices = DeviceService(environment: environment, notedClaims: rights.claims)
         memberships = MembershipService(environment: environment, rights: rights)
+        sharing = SharingService(environment: environment, rights: rights)
         deliveries = DeliveryService(
             environment: environment,
             messages: schema.messages,

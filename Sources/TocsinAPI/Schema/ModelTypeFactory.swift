@@ -55,11 +55,14 @@ struct ModelTypeFactory {
     private let declaration: ModelDeclaration
     private let own: OwnFields
     private let timestamps: ModelType.Timestamps
+    /// Whether grants count at all.
+    private let isSharingAllowed: Bool
     /// The columns that the model's table has of its own, by field.
     private let columns: [String: String]
 
-    init(declaration: ModelDeclaration, own: OwnFields) {
+    init(declaration: ModelDeclaration, own: OwnFields, isSharingAllowed: Bool = true) {
         self.declaration = declaration
+        self.isSharingAllowed = isSharingAllowed
         self.own = own
         timestamps = ModelType.Timestamps(
             created: declaration.operations.createdAt ?? "createdAt",
@@ -87,7 +90,8 @@ struct ModelTypeFactory {
             fieldRules: Dictionary(ruled, uniquingKeysWith: { first, _ in first }),
             keyFields: declaration.keyFields,
             timestamps: timestamps,
-            typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped
+            typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped,
+            isSharingAllowed: isSharingAllowed
         )
     }
 

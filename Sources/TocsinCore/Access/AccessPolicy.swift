@@ -18,10 +18,22 @@ package enum AccessPolicy {
         caller.decisions.decision(operation, on: model) { decided(operation, on: model, for: caller) }
     }
 
+    /// The same where grants must give one of these roles, in place of those that the operation
+    /// asks for.
+    package static func decision(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        for caller: Identity,
+        granting need: TopicRole
+    ) -> AccessDecision {
+        decided(operation, on: model, for: caller, granting: need)
+    }
+
     private static func decided(
         _ operation: AccessRule.Operation,
         on model: ModelType,
-        for caller: Identity
+        for caller: Identity,
+        granting need: TopicRole? = nil
     ) -> AccessDecision {
         if let topic = caller.readTopic { return readersDecision(operation, on: model, of: topic) }
         let ruled = granted(
@@ -30,7 +42,7 @@ package enum AccessPolicy {
             in: model,
             to: caller
         )
-        guard let granted = joined(ruled, shared(operation, on: model, with: caller)) else {
+        guard let granted = joined(ruled, shared(operation, on: model, with: caller, need)) else {
             return .deny(
                 reason: model.rules.contains { $0.covers(operation) && mayUse($0, for: operation, caller) }
                     ? "No rule for \(model.name) allows this caller to \(operation.rawValue)."
@@ -68,9 +80,10 @@ package enum AccessPolicy {
     private static func shared(
         _ operation: AccessRule.Operation,
         on model: ModelType,
-        with caller: Identity
+        with caller: Identity,
+        _ need: TopicRole?
     ) -> Predicate? {
-        guard let sharing = model.sharing, let need = sharing.need(for: operation), caller.isPerson,
+        guard let sharing = model.sharing, let need = need ?? sharing.need(for: operation), caller.isPerson,
             model.rules.contains(where: {
                 $0.owner != nil && $0.covers(operation) && mayUse($0, for: operation, caller)
                     && caller.isFrom($0.provider)

@@ -100,12 +100,9 @@ package struct PushRights: Sendable {
         DirectPushService.isTopic(topic.id) ? receiver != .nobody : mayRead(receiver, message, in: topic, roles)
     }
 
-    /// Whether somebody may still be a member of a topic.
-    ///
-    /// Who gets no pushes for another reason, or is not known, stays what they are.
-    package func mayBeMember(_ receiver: Receiver, of topic: Record, _ roles: GrantedRoles) -> Bool {
-        guard case .person(let identity) = receiver else { return true }
-        return Self.may([.read], topic, identity, roles)
+    /// Whether somebody may read a topic, as every member may.
+    func mayRead(_ person: Identity, _ topic: Record, _ roles: GrantedRoles) -> Bool {
+        Self.may([.read], topic, person, roles)
     }
 
     /// Whether a receiver may read the message with all that its push shows.

@@ -131,7 +131,8 @@ package final class ModelType: Sendable {
         self.typeNames = typeNames
         let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
-        sharing = isSharingAllowed ? ModelSharing(of: name, table, rules, at: { positions[$0] }) : nil
+        let isShareable = isSharingAllowed && (name != "Topic" || keyFields == ["id"])
+        sharing = isShareable ? ModelSharing(of: name, table, rules, at: { positions[$0] }) : nil
         inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
         textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(

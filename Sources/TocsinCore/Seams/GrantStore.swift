@@ -12,12 +12,16 @@ package protocol GrantReading {
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects have been granted, with the owners of the topics, but for what has ended.
     func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange]
+    /// Grants that have ended by their time, the first ones first.
+    func endedGrants(limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects have in these topics at this moment, by the database's time.
     func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles
     /// The people of a local group behind a user, by id; nobody while there are no local groups.
     func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID]
-    /// Whether somebody has left a topic and not come back.
-    func hasLeft(_ user: UserID, _ topic: TopicID) throws(StoreError) -> Bool
+    /// Whether somebody has left a topic at a moment or later, and not come back.
+    func hasLeft(_ user: UserID, _ topic: TopicID, since moment: Timestamp) throws(StoreError) -> Bool
+    /// People of a sign-in provider of whom something is known under this name, at most so many.
+    func users(named name: String, limit: Int) throws(StoreError) -> [UserID]
 }
 
 /// How grants are written; the writer holds the topic's row.
@@ -28,8 +32,8 @@ package protocol GrantWriting {
     func save(_ grant: TopicGrant, replacing old: TopicGrant?) throws(StoreError)
     /// Removes a grant, notes that it ended, and that the topic is not shared when it was the last.
     func remove(_ grant: TopicGrant, at moment: Timestamp) throws(StoreError)
-    /// Notes that somebody has left a topic, or has come back.
-    func setHasLeft(_ hasLeft: Bool, _ user: UserID, _ topic: TopicID) throws(StoreError)
+    /// Notes when somebody has left a topic; nil: they have come back.
+    func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError)
     /// Forgets at most so many grants that ended before a moment; answers how many.
     func removeEndedGrants(before moment: Timestamp, limit: Int) throws(StoreError) -> Int
 }

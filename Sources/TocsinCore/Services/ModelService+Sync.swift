@@ -57,7 +57,8 @@ extension ModelService {
     /// A page of all records that the caller may read, tombstones included, or of those
     /// changed since the last sync.
     package func sync(_ request: SyncRequest, caller: Identity) async throws(ServiceError) -> SyncPage {
-        guard case .allow(let visible) = AccessPolicy.decision(.sync, on: request.model, for: caller) else {
+        let decision = seen(.sync, of: request.model, asking: [request.filter], caller)
+        guard case .allow(let visible) = decision else {
             throw .unauthorized
         }
         var start: SyncPosition
@@ -66,7 +67,9 @@ extension ModelService {
         let (position, limits) = (start, environment.limits.examination)
         let runs = SyncRuns(model: request.model, visible: visible, filter: request.filter, limit: request.limit)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try runs.page(from: position, limits, reader)
+            var page = try runs.page(from: position, limits, reader)
+            page.records = try reader.shown(page.records, to: caller, by: .sync)
+            return page
         }
     }
 

@@ -53,6 +53,11 @@ extension Predicate {
     }
 }
 
+extension Predicate {
+    /// The same for somebody to whom nothing is granted.
+    package var withoutGrants: Predicate { settled(granted: false) }
+}
+
 /// Roles in topics, as grants gave them at one moment: what a predicate is matched with where the
 /// record is already in memory.
 package struct GrantedRoles: Sendable, Hashable {
@@ -64,6 +69,13 @@ package struct GrantedRoles: Sendable, Hashable {
     /// Adds what one grant gives, which was in force.
     package mutating func add(_ roles: TopicRole, to subject: GrantSubject, in topic: TopicID) {
         self.roles[topic, default: [:]][subject, default: []].formUnion(roles)
+    }
+
+    /// Adds all that others gave.
+    package mutating func formUnion(_ other: GrantedRoles) {
+        for (topic, granted) in other.roles {
+            for (subject, roles) in granted { add(roles, to: subject, in: topic) }
+        }
     }
 
     /// All roles that these subjects have in a topic together.

@@ -2,7 +2,7 @@
 package struct ModelSharing: Sendable, Hashable {
     /// Position of the field that holds the topic's id.
     package let field: Int
-    private let isTopic: Bool
+    let isTopic: Bool
 
     /// The sharing of a model; nil for models that are not shared, and where no rule speaks of
     /// owners.

@@ -28,6 +28,7 @@ struct PageStatement {
 
     private mutating func build() -> SQLBuilder {
         let conjuncts = query.predicate.conjuncts
+        for case .field(let field, .equal(.text(let text))) in conjuncts { translation.topics[field] = text }
         let branches = branches(of: conjuncts)
         let isLimited = branches.count > 1 && !translation.statements.dialect.mergesBranches
         let texts = branches.map { isLimited ? limited(branch($0)) : branch($0) }
@@ -49,7 +50,7 @@ struct PageStatement {
 
     private mutating func branch(_ predicates: [Predicate]) -> String {
         let answers = questions.map { question in
-            "CASE WHEN \(translation.granted(question, ofTopic: topic(of: question))) THEN 1 ELSE 0 END"
+            "CASE WHEN \(translation.granted(question)) THEN 1 ELSE 0 END"
         }
         var conditions: [String] = []
         if let condition = translation.statements.discriminatorCondition { conditions.append(condition) }
@@ -61,17 +62,12 @@ struct PageStatement {
         return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
     }
 
-    /// The topic that all rows are of, as the query says.
-    private func topic(of question: GrantQuestion) -> String? {
-        for case .field(question.field, .equal(.text(let topic))) in query.predicate.conjuncts { return topic }
-        return nil
-    }
-
     /// What is the caller's own and what is shared with them: no index serves both at once, so each
-    /// is a branch, and no row is in two.
+    /// is a branch, and no row is in two. The messages of one topic need none.
     private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
         let isShared = { (part: Predicate) in if case .granted = part { true } else { false } }
-        for (index, predicate) in conjuncts.enumerated() where !isNarrow(conjuncts) {
+        let ofOneTopic = { (question: GrantQuestion) in translation.topics[question.field] != nil }
+        for (index, predicate) in conjuncts.enumerated() where !predicate.grantQuestions.contains(where: ofOneTopic) {
             guard case .any(let parts) = predicate, parts.contains(where: isShared) else { continue }
             let own = parts.filter { !isShared($0) }
             guard !own.isEmpty else { continue }

@@ -24,6 +24,9 @@ private enum SQL {
         LIMIT $\(subjects.bindings.count + 1)
         """
     }
+    static func ended(_ dialect: Dialect) -> String {
+        "\(select) WHERE expires_at <= \(dialect.moment) ORDER BY expires_at LIMIT $1"
+    }
     static let save = """
         INSERT INTO topic_grants (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ON CONFLICT (topic_id, subject) DO UPDATE SET roles = excluded.roles, push = excluded.push,
@@ -41,10 +44,11 @@ private enum SQL {
         """
     static let forgetEnd = "DELETE FROM ended_grants WHERE topic_id = $1 AND subject = $2"
     static let oldEnds = "SELECT topic_id, subject FROM ended_grants WHERE ended_at < $1 ORDER BY ended_at LIMIT $2"
-    static let hasLeft = "SELECT 1 FROM left_topics WHERE topic_id = $1 AND user_id = $2"
+    static let hasLeft = "SELECT 1 FROM left_topics WHERE topic_id = $1 AND user_id = $2 AND left_at >= $3"
+    static let usersNamed = "SELECT user_id FROM user_facts WHERE username = $1 ORDER BY user_id LIMIT $2"
     static let leave = """
-        INSERT INTO left_topics (topic_id, user_id) SELECT t.id, $2 FROM topics AS t WHERE t.id = $1
-        ON CONFLICT (topic_id, user_id) DO NOTHING
+        INSERT INTO left_topics (topic_id, user_id, left_at) SELECT t.id, $2, $3 FROM topics AS t WHERE t.id = $1
+        ON CONFLICT (topic_id, user_id) DO UPDATE SET left_at = excluded.left_at
         """
     static let comeBack = "DELETE FROM left_topics WHERE topic_id = $1 AND user_id = $2"
 }
@@ -82,6 +86,10 @@ extension SQLReading {
         return found
     }
 
+    func endedGrants(limit: Int) throws(StoreError) -> [TopicGrant] {
+        try connection.all(SQL.ended(session.dialect), [.int(Int64(limit))], TopicGrant.init)
+    }
+
     func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles {
         var granted = GrantedRoles()
         for topics in topics.map(\.text).chunks(of: BoundList.maximumCount) {
@@ -100,8 +108,13 @@ extension SQLReading {
 
     func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID] { [] }
 
-    func hasLeft(_ user: UserID, _ topic: TopicID) throws(StoreError) -> Bool {
-        try connection.first(SQL.hasLeft, [.text(topic.text), .text(user.text)]) { _ in true } ?? false
+    func hasLeft(_ user: UserID, _ topic: TopicID, since moment: Timestamp) throws(StoreError) -> Bool {
+        let bindings = [.text(topic.text), .text(user.text), SQLValue(moment)]
+        return try connection.first(SQL.hasLeft, bindings) { _ in true } ?? false
+    }
+
+    func users(named name: String, limit: Int) throws(StoreError) -> [UserID] {
+        try connection.all(SQL.usersNamed, [.text(name), .int(Int64(limit))]) { UserID($0.text(0)) }
     }
 }
 
@@ -128,8 +141,13 @@ extension SQLWriter {
         try connection.run(SQL.noteEnd, bindings)
     }
 
-    func setHasLeft(_ hasLeft: Bool, _ user: UserID, _ topic: TopicID) throws(StoreError) {
-        try connection.run(hasLeft ? SQL.leave : SQL.comeBack, [.text(topic.text), .text(user.text)])
+    func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError) {
+        let names: [SQLValue] = [.text(topic.text), .text(user.text)]
+        guard let moment else {
+            try connection.run(SQL.comeBack, names)
+            return
+        }
+        try connection.run(SQL.leave, names + [SQLValue(moment)])
     }
 
     func removeEndedGrants(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
