@@ -12,6 +12,16 @@ package protocol GrantReading {
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects have been granted, with the owners of the topics, but for what has ended.
     func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange]
+    /// Topics in which one of these subjects was given one of the roles, or had them changed, at a
+    /// moment or later, by id.
+    func gainedTopics(
+        _ subjects: [GrantSubject],
+        _ need: TopicRole,
+        since moment: Timestamp
+    ) throws(StoreError) -> [TopicID]
+    /// Topics of which a grant of one of these subjects has ended at a moment or later, with the
+    /// latest end.
+    func lostTopics(_ subjects: [GrantSubject], since moment: Timestamp) throws(StoreError) -> [TopicID: Timestamp]
     /// Grants that have ended by their time, the first ones first.
     func endedGrants(limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects have in these topics at this moment, by the database's time.

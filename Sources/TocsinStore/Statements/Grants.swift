@@ -24,6 +24,24 @@ private enum SQL {
         LIMIT $\(subjects.bindings.count + 1)
         """
     }
+    static func gained(_ subjects: BoundList, _ dialect: Dialect) -> String {
+        let next = subjects.bindings.count + 1
+        return """
+            SELECT DISTINCT topic_id FROM topic_grants WHERE subject IN (\(subjects.placeholders))
+                AND changed_at >= $\(next) AND roles & $\(next + 1) <> 0
+                AND (expires_at IS NULL OR expires_at > \(dialect.moment))
+            ORDER BY topic_id
+            """
+    }
+    static func lost(_ subjects: BoundList, _ dialect: Dialect) -> String {
+        let next = subjects.bindings.count + 1
+        return """
+            SELECT topic_id, ended_at FROM ended_grants WHERE subject IN (\(subjects.placeholders)) AND ended_at >= $\(next)
+            UNION ALL
+            SELECT topic_id, expires_at FROM topic_grants WHERE subject IN (\(subjects.placeholders))
+                AND expires_at >= $\(next) AND expires_at <= \(dialect.moment)
+            """
+    }
     static func ended(_ dialect: Dialect) -> String {
         "\(select) WHERE expires_at <= \(dialect.moment) ORDER BY expires_at LIMIT $1"
     }
@@ -82,6 +100,31 @@ extension SQLReading {
             let list = BoundList(chunk)
             let bindings = list.bindings + [.int(Int64(max(0, limit - found.count)))]
             found += try connection.all(SQL.topics(list, session.dialect), bindings, GrantChange.init)
+        }
+        return found
+    }
+
+    func gainedTopics(
+        _ subjects: [GrantSubject],
+        _ need: TopicRole,
+        since moment: Timestamp
+    ) throws(StoreError) -> [TopicID] {
+        var found: Set<String> = []
+        for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            let bindings = list.bindings + [SQLValue(moment), .int(need.rawValue)]
+            found.formUnion(try connection.all(SQL.gained(list, session.dialect), bindings) { $0.text(0) })
+        }
+        return found.sorted().map { TopicID($0) }
+    }
+
+    func lostTopics(_ subjects: [GrantSubject], since moment: Timestamp) throws(StoreError) -> [TopicID: Timestamp] {
+        var found: [TopicID: Timestamp] = [:]
+        for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            let bindings = list.bindings + [SQLValue(moment)]
+            let rows = try connection.all(SQL.lost(list, session.dialect), bindings) { ($0.text(0), $0.moment(1)) }
+            for (topic, end) in rows { found[TopicID(topic)] = max(end, found[TopicID(topic)] ?? end) }
         }
         return found
     }
