@@ -43,6 +43,7 @@ package final class ResponseExecutor: Sendable {
         DeviceResolvers.register(in: &map)
         ProofResolvers.register(in: &map)
         MemberResolvers.register(in: &map)
+        SharingResolvers.register(in: &map)
         DeliveryResolvers.register(in: &map)
         CategoryResolvers.register(in: &map)
         ServerInfoResolvers.register(in: &map)

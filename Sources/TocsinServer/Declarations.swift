@@ -20,7 +20,7 @@ struct Declarations {
     ///
     /// The sealer is for page tokens and cursors; `ownDocuments` are trusted anyway.
     init(_ settings: Settings, sealer: any Sealer, ownDocuments: [String] = []) throws(StartError) {
-        schema = try SchemaLoading.load(path: settings.server.schemaPath)
+        schema = try SchemaLoading.load(settings.server)
         executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)
         var problems: [String] = []
         var loading: RouteLoading?
@@ -130,11 +130,12 @@ struct Declarations {
 
 /// Reads the model file, or takes the one in the binary.
 package enum SchemaLoading {
-    /// The API of the model at this path; nil: the model that ships.
-    package static func load(path: String?) throws(StartError) -> APISchema {
+    /// The API of the model that the settings name, or of the one that ships.
+    package static func load(_ settings: Settings.Server) throws(StartError) -> APISchema {
+        let isSharing = settings.sharesTopics
         do throws(SchemaProblems) {
-            guard let path else { return try APISchema() }
-            return try APISchema(modelText: try text(of: path), modelFile: path)
+            guard let path = settings.schemaPath else { return try APISchema(isSharingAllowed: isSharing) }
+            return try APISchema(modelText: try text(of: path), modelFile: path, isSharingAllowed: isSharing)
         } catch {
             throw StartError(error.description)
         }

@@ -152,6 +152,6 @@ extension OfflineStore {
 
     /// Tells whether two servers read rows alike: a digest of what their model schemas say.
     private static func modelDigest(_ settings: Settings) throws(StartError) -> String {
-        try SchemaLoading.load(path: settings.server.schemaPath).modelDigest
+        try SchemaLoading.load(settings.server).modelDigest
     }
 }

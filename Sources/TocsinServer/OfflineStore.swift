@@ -56,7 +56,7 @@ package struct OfflineStore: Sendable {
             )
         )
         serverKey = try data.serverKey()
-        topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
+        topics = try SchemaLoading.load(settings.server).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
         accounts = AccountService(environment: environment)

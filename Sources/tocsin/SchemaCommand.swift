@@ -20,7 +20,7 @@ struct SchemaCommand: AsyncParsableCommand {
         func run() async throws {
             let settings = try SettingsLoading.load(flags: try options.flags()).settings
             do {
-                print(try SchemaLoading.load(path: settings.server.schemaPath).sdl)
+                print(try SchemaLoading.load(settings.server).sdl)
             } catch {
                 throw CommandFailure("\(error)")
             }

@@ -41,6 +41,7 @@ final class APIHarness: Sendable {
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         judging: LiveJudging.Bound = LiveJudging.Bound(),
         restTime: Duration = .milliseconds(1),
+        book: GrantBook = GrantBook(),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -95,6 +96,8 @@ final class APIHarness: Sendable {
             executor: executor,
             sealer: sealer,
             hub: hub,
+            time: time,
+            book: book,
             listeners: listeners,
             unsorted: unsorted ?? LiveFeed.CommitBound(),
             waiting: waiting,

@@ -15,12 +15,19 @@ final class DeliveryFeed: Sendable {
     private static let maximumWaitingCommits = 4096
     private let executor: ResponseExecutor
     private let listeners: DeliveryListeners
+    private let isGranted: @Sendable (GrantQuestion, Record) -> Bool
     private let changes: AsyncStream<[Delivery]>
     private let feeder: AsyncStream<[Delivery]>.Continuation
     private let state = Mutex(State())
 
-    init(executor: ResponseExecutor, listeners: DeliveryListeners, hub: EventHub) {
+    init(
+        executor: ResponseExecutor,
+        listeners: DeliveryListeners,
+        hub: EventHub,
+        isGranted: @escaping @Sendable (GrantQuestion, Record) -> Bool
+    ) {
         self.executor = executor
+        self.isGranted = isGranted
         self.listeners = listeners
         (changes, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
         let feeder = feeder
@@ -52,8 +59,13 @@ final class DeliveryFeed: Sendable {
     }
 
     /// Registers a subscriber; when it returns, no later change is missed.
-    func join(_ group: DeliveryGroup, sink: any ResponseSink, caller: Identity) async -> DeliveryMember? {
-        let member = DeliveryMember(caller: caller, sink: sink)
+    func join(
+        _ group: DeliveryGroup,
+        sink: any ResponseSink,
+        caller: Identity,
+        hold: GrantHold?
+    ) async -> DeliveryMember? {
+        let member = DeliveryMember(caller: caller, sink: sink, hold: hold)
         let joined = state.withLock { state -> DeliveryGroup? in
             guard !state.isStopped else { return nil }
             let target = state.groups[group.key] ?? group
@@ -92,7 +104,7 @@ final class DeliveryFeed: Sendable {
         }
         for (entry, message) in entries {
             let key = DeliveryMember.Key(message: entry.delivery.messageID, device: entry.delivery.deviceID)
-            for group in groups where group.includes(message) {
+            for group in groups where group.includes(message, isGranted) {
                 let response = SharedResponse(body: await executor.execute(delivery: entry, in: group))
                 for member in group.snapshot where !member.offer(response, for: key) { member.end(Self.overflow) }
             }

@@ -30,8 +30,9 @@ final class DeliveryGroup: Sendable {
     }
 
     /// Whether the group is to hear of a delivery of this message.
-    func includes(_ message: Record) -> Bool {
-        (messageID == nil || messageID?.text == message.id) && inspectable.matches(message)
+    func includes(_ message: Record, _ isGranted: (GrantQuestion, Record) -> Bool) -> Bool {
+        (messageID == nil || messageID?.text == message.id)
+            && inspectable.matches(message) { isGranted($0, message) }
     }
 
     func add(_ member: DeliveryMember) {

@@ -27,10 +27,13 @@ final class DeliveryMember: RenewableListener, Sendable {
     private static let handedOver = 64
     private let identity: Mutex<Identity>
     private let sink: any ResponseSink
+    /// Keeps what is known of the member's grants.
+    private let hold: GrantHold?
     private let state = Mutex(State())
 
-    init(caller: Identity, sink: any ResponseSink) {
+    init(caller: Identity, sink: any ResponseSink, hold: GrantHold?) {
         identity = Mutex(caller)
+        self.hold = hold
         self.sink = sink
     }
 
@@ -104,6 +107,7 @@ final class DeliveryMember: RenewableListener, Sendable {
         }
         old.pump?.cancel()
         old.leave?()
+        hold?.release()
         return !old.hasEnded
     }
 }

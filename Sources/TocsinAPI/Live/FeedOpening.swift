@@ -9,6 +9,8 @@ struct FeedStart: Sendable {
     var mark: MessageMark?
     /// Whether there may be stored ones among them.
     var replays: Bool
+    /// Whether the caller may read the topic by a grant alone.
+    var isByGrant = false
 }
 
 /// Finds where a subscription to new messages begins, or why it cannot begin there.
@@ -34,8 +36,11 @@ struct FeedOpening {
             throw .cursorExpired(Self.topicIsGone, oldest: nil)
         }
         let (bounds, mark) = (stand.bounds, stand.message.map(MessageMark.init))
-        guard let text else { return FeedStart(scope: scope, after: bounds.last, mark: mark, replays: false) }
-        if text.isEmpty { return FeedStart(scope: scope, after: bounds.first - 1, replays: true) }
+        var start = FeedStart(scope: scope, after: bounds.last, mark: mark, replays: text != nil)
+        start.isByGrant = stand.isByGrant
+        guard let text else { return start }
+        (start.after, start.mark) = (bounds.first - 1, nil)
+        if text.isEmpty { return start }
         let oldest = MessageCursor(scope, at: bounds.first - 1).text(sealer: services.sealer)
         guard let cursor else { throw .badCursor(Self.changed, oldest: oldest) }
         guard let offset = cursor.offset(in: scope) else {
@@ -45,7 +50,8 @@ struct FeedOpening {
         guard offset >= bounds.first - 1 else { throw .cursorExpired(Self.pruned, oldest: oldest) }
         // Numbers are given again after a restore: then another message stands at the offset.
         if let mark, let old = cursor.mark, old != mark { throw .badCursor(Self.notYet, oldest: oldest) }
-        return FeedStart(scope: scope, after: offset, mark: cursor.mark, replays: true)
+        (start.after, start.mark) = (offset, cursor.mark)
+        return start
     }
 
     /// Whether the caller was given the cursor with a message of theirs: then they may know

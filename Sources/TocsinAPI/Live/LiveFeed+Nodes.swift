@@ -10,6 +10,8 @@ extension LiveFeed {
     /// Topics are always wanted: whoever may no longer read one is to lose its feed.
     package func wants(model: String, owner: String?) -> Bool {
         if model == "Topic" { return true }
+        // Those with whom a topic of this owner's is shared may want it.
+        if model == "Message", let owner, book.hasTopics(of: owner) { return true }
         return state.withLock { state in
             RecordChange.allCases.contains { change in
                 state.index.hasListeners(InterestKey(model: model, change: change, owner: owner))
@@ -20,9 +22,12 @@ extension LiveFeed {
 
     /// Ends all subscriptions, to resume by their cursors: what other nodes
     /// committed may have been missed.
-    package func loseTrack() { failAll(Self.lostTrack) }
+    package func loseTrack() {
+        book.loseTrack()
+        failAll(Self.lostTrack)
+    }
 
-    private static let lostTrack = GraphQLError(
+    static let lostTrack = GraphQLError(
         .unavailable,
         "This node was cut off for a while from what others wrote. Subscribe again with extensions.cursor."
     )

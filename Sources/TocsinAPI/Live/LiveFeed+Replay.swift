@@ -11,7 +11,7 @@ extension LiveFeed {
         // A page is read in the turn in which it is sent, so that one is kept for a connection,
         // however many replays it has.
         while await member.sink.turn({
-            await replays.turn(of: group.owner) {
+            await replays.turn(of: member.caller.owner) {
                 let goesOn = await sendPage(&progress, of: start.scope, to: member, in: group)
                 // Nothing more is read for a peer that does not read.
                 await member.sink.allTaken()

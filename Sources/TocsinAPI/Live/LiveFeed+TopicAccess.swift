@@ -13,19 +13,14 @@ extension LiveFeed {
     func endWithoutAccess(_ change: RecordChange, of topic: Record, _ commit: Int) {
         let groups = groups(following: TopicID(topic.id))
         guard change == .deleted else {
-            for group in groups where !Self.mayRead(topic, group.context.caller) {
+            for group in groups where !mayRead(topic, group.context.caller) {
                 for member in group.snapshot { failWithoutAccess(member, in: group) }
             }
             return
         }
         let full = state.withLock { state in
-            let end = LiveEvent(
-                commit: commit,
-                number: state.nextEvent(),
-                change: change,
-                record: topic,
-                endsAccess: true
-            )
+            var end = LiveEvent(commit: commit, number: state.nextEvent(), change: change, record: topic)
+            end.ending = .deletion
             return Set(groups.map(\.owner)).filter { !state.backlog.add(end, forOwner: $0) }
         }
         for owner in full { endGroups(of: owner) }
@@ -40,10 +35,9 @@ extension LiveFeed {
         fail(member, in: group.interest.feed, error, style: group.key.isAppSync ? .appSync : .standard)
     }
 
-    private static func mayRead(_ topic: Record, _ caller: Identity) -> Bool {
-        switch AccessPolicy.decision(.read, on: topic.model, for: caller) {
-        case .allow(let visible): visible.matches(topic)
-        case .deny: false
-        }
+    private func mayRead(_ topic: Record, _ caller: Identity) -> Bool {
+        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topic.model, for: caller) else { return false }
+        let (grants, now) = (book.grants(on: TopicID(topic.id)), time.now())
+        return visible.matches(topic) { grants?.give($0.need, to: $0.subjects, at: now) ?? false }
     }
 }

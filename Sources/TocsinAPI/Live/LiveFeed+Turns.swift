@@ -25,15 +25,19 @@ extension LiveFeed {
             deliveries.end(where: hasLost)
             return
         }
+        if case .grantsChanged(let change) = event { return noteGrant(change, ofCommit: commit) }
         guard let change = RecordChange(event), let record = event.record else { return }
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         let mark = record.number == nil ? nil : MessageMark(record)
+        var told = LiveEvent(commit: commit, number: 0, change: change, record: record, mark: mark)
+        if book.isInUse, let topic = record.sharedTopic, let grants = book.grants(on: topic) {
+            (told.grants, told.sortedAt) = (grants, time.now())
+        }
         let full = state.withLock { state -> [String] in
-            let owners = state.index.owners(change, of: record)
+            let owners = state.index.owners(of: told)
             if owners.isEmpty { return [] }
-            let number = state.nextEvent()
-            let event = LiveEvent(commit: commit, number: number, change: change, record: record, mark: mark)
-            return owners.filter { !state.backlog.add(event, forOwner: $0) }
+            told.number = state.nextEvent()
+            return owners.filter { !state.backlog.add(told, forOwner: $0) }
         }
         for owner in full { endGroups(of: owner) }
     }
@@ -117,15 +121,23 @@ extension LiveFeed {
             $0.backlog.take(LiveRoster.maximumEvents, bytes: Self.turnRecordBytes, for: group)
         }
         var rest = events[...]
-        while let end = rest.firstIndex(where: \.endsAccess) {
+        while let end = rest.firstIndex(where: { $0.ending != nil }) {
             await hand(rest[..<end], to: group)
-            for member in group.snapshot where member.joinedAfter < events[end].commit {
-                failWithoutAccess(member, in: group)
-            }
+            finish(events[end], group)
             rest = rest[(end + 1)...]
         }
         await hand(rest, to: group)
         goOn(with: group)
+    }
+
+    /// Ends the members who have lost their topic.
+    private func finish(_ event: LiveEvent, _ group: LiveGroup) {
+        switch event.ending {
+        case nil: break
+        case .grant(let loss, let topic)?: end(loss, of: topic, in: group)
+        case .deletion?:
+            for member in group.snapshot where member.joinedAfter < event.commit { failWithoutAccess(member, in: group) }
+        }
     }
 
     private func hand(_ events: ArraySlice<LiveEvent>, to group: LiveGroup) async {
@@ -167,8 +179,13 @@ extension LiveFeed {
 extension LiveFeed.State {
     /// The owner's groups that an event may concern.
     fileprivate func candidates(of owner: String, for event: LiveEvent) -> [LiveJudging.Candidate] {
-        guard event.endsAccess else { return index.candidates(of: owner, event.change, of: event.record) }
-        let following = (byTopic[TopicID(event.record.id)] ?? []).filter { $0.owner == owner }
+        let topic: TopicID
+        switch event.ending {
+        case nil: return index.candidates(of: owner, for: event)
+        case .deletion?: topic = TopicID(event.record.id)
+        case .grant(_, let lost)?: topic = lost
+        }
+        let following = (byTopic[topic] ?? []).filter { $0.owner == owner }
         return [LiveJudging.Candidate(visible: .always, filter: .always, groups: following)]
     }
 }

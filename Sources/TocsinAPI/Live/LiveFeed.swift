@@ -59,6 +59,9 @@ package final class LiveFeed: Sendable {
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
+    /// What those who listen have been granted.
+    let book: GrantBook
+    let time: any TimeSource
     private let events: AsyncStream<Commit>
     private let feeder: AsyncStream<Commit>.Continuation
     private let unsorted: CommitBound
@@ -73,6 +76,8 @@ package final class LiveFeed: Sendable {
     /// Whether there are groups: read without the lock, for while there are none a
     /// commit is nothing to wait for.
     private let listening = Atomic(false)
+    /// The last commit that has been sorted.
+    let sortedCommits = Atomic(0)
 
     /// A feed of what the hub tells.
     ///
@@ -84,6 +89,8 @@ package final class LiveFeed: Sendable {
         executor: ResponseExecutor,
         sealer: any Sealer,
         hub: EventHub,
+        time: any TimeSource,
+        book: GrantBook = GrantBook(),
         listeners: DeliveryListeners = DeliveryListeners(),
         unsorted: CommitBound = CommitBound(),
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
@@ -92,18 +99,22 @@ package final class LiveFeed: Sendable {
     ) {
         self.judging = judging
         self.restTime = restTime
-        deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub)
+        deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub) { question, record in
+            let grants = record.sharedTopic.flatMap { book.grants(on: $0) }
+            return grants?.give(question.need, to: question.subjects, at: time.now()) ?? false
+        }
         self.executor = executor
         cursors = sealer
+        (self.time, self.book) = (time, book)
         state = Mutex(State(backlog: LiveBacklog(waiting)))
         (turns, turnSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
         self.unsorted = unsorted
-        hub.add(hearing: [.records, .accessEnded]) { [weak self] events in self?.take(events) }
+        hub.add(hearing: [.records, .accessEnded, .grantsChanged]) { [weak self] events in self?.take(events) }
     }
 
     /// Whether anybody listens to records.
-    package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+    package var isListenedTo: Bool { listening.load(ordering: .acquiring) || book.isInUse }
 
     /// Calls the closure each time that somebody listens and nobody did
     /// before, once events reach them.
@@ -121,9 +132,15 @@ package final class LiveFeed: Sendable {
             state.unsortedBytes += bytes
             return Commit(number: state.commits, events: events, bytes: bytes)
         }
-        guard let commit else { return failAll(Self.overflow) }
+        guard let commit else { return missCommit() }
         guard case .dropped = feeder.yield(commit) else { return }
         state.withLock { $0.unsortedBytes -= bytes }
+        missCommit()
+    }
+
+    /// Ends all who would miss a commit.
+    private func missCommit() {
+        book.loseTrack()
         failAll(Self.overflow)
     }
 
@@ -131,8 +148,10 @@ package final class LiveFeed: Sendable {
     package func run() async {
         async let deliveries: Void = deliveries.run()
         async let turns: Void = takeTurns()
+        async let _: Void = endInTime()
         for await commit in events {
             for event in commit.events { sort(event, ofCommit: commit.number) }
+            sortedCommits.store(commit.number, ordering: .releasing)
             let isAnybodyNext = state.withLock { state in
                 state.unsortedBytes -= commit.bytes
                 return state.backlog.isAnybodyNext
@@ -153,19 +172,13 @@ package final class LiveFeed: Sendable {
     }
 
     /// Registers a subscriber; when it returns, no later event is missed.
-    func join(_ group: LiveGroup, sink: any ResponseSink, caller: Identity, start: FeedStart?) -> LiveMember? {
+    func join(_ group: LiveGroup, _ who: LiveMember.Joining) -> LiveMember? {
         let joining = state.withLock { state -> (LiveMember, LiveGroup, (@Sendable () -> Void)?)? in
             guard !state.isStopped else { return nil }
             let onFirst = state.groups.isEmpty ? state.onFirst : nil
             listening.store(true, ordering: .releasing)
             let target = state.groups[group.key] ?? group
-            let member = LiveMember(
-                caller: caller,
-                sink: sink,
-                joinedAfter: state.commits,
-                start: start,
-                order: target.order
-            )
+            let member = LiveMember(who, joinedAfter: state.commits, order: target.order)
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
@@ -178,13 +191,13 @@ package final class LiveFeed: Sendable {
         onFirst?()
         if let topic = joined.interest.topicID { joined.context.services.watchers.enter(topic) }
         member.attach { [weak self, unowned member] in self?.leave(joined, member) }
-        if let start, start.replays {
+        if let start = who.start, start.replays {
             member.startReplay { [weak self, weak member] in
                 guard let self, let member else { return }
                 await self.replay(start, to: member, in: joined)
             }
         } else {
-            sink.caughtUp()
+            who.sink.caughtUp()
         }
         return member
     }

@@ -22,8 +22,10 @@ struct LiveIndex {
             isVisibilityCheap = visible.searchedFields.isEmpty
         }
 
-        /// Whether a record may be theirs to hear, as far as that takes no time.
-        func mayHear(_ record: Record) -> Bool { !isVisibilityCheap || visible.matches(record) }
+        /// Whether an event may be theirs to hear, as far as that takes no time.
+        func mayHear(_ event: LiveEvent) -> Bool {
+            !isVisibilityCheap || visible.matches(event.record, isGranted: event.isGranted)
+        }
 
         mutating func add(_ group: LiveGroup) {
             let listeners = Listeners(filter: group.interest.filter, groups: [:])
@@ -70,21 +72,24 @@ struct LiveIndex {
     func hasListeners(_ key: InterestKey) -> Bool { crowds[key] != nil }
 
     /// Whose groups may want to hear of a change.
-    func owners(_ change: RecordChange, of record: Record) -> Set<String> {
+    func owners(of event: LiveEvent) -> Set<String> {
         var owners: Set<String> = []
-        for crowd in crowds(change, of: record) {
+        for crowd in crowds(event) {
             for (owner, audiences) in crowd where !owners.contains(owner) {
-                if audiences.values.contains(where: { $0.mayHear(record) }) { owners.insert(owner) }
+                if audiences.values.contains(where: { $0.mayHear(event) }) { owners.insert(owner) }
             }
         }
         return owners
     }
 
     /// The owner's groups that may want to hear of a change: those with one filter together.
-    func candidates(of owner: String, _ change: RecordChange, of record: Record) -> [LiveJudging.Candidate] {
+    func candidates(of owner: String, for event: LiveEvent) -> [LiveJudging.Candidate] {
         var candidates: [LiveJudging.Candidate] = []
-        for crowd in crowds(change, of: record) {
-            for audience in crowd[owner, default: [:]].values where audience.mayHear(record) {
+        // Who has rights by rules and by grants, or by several grants, hears of it once.
+        var seen: Set<CallerRights>? = event.grants == nil ? nil : []
+        for crowd in crowds(event) {
+            for (rights, audience) in crowd[owner, default: [:]] where audience.mayHear(event) {
+                if seen?.insert(rights).inserted == false { continue }
                 for listeners in audience.listeners.values {
                     candidates.append(
                         LiveJudging.Candidate(
@@ -99,16 +104,32 @@ struct LiveIndex {
         return candidates
     }
 
-    private func crowds(_ change: RecordChange, of record: Record) -> [Crowd] {
+    private func crowds(_ event: LiveEvent) -> [Crowd] {
+        let (change, record) = (event.change, event.record)
         let anybodys = InterestKey(model: record.model.name, change: change, owner: nil)
         var keys = [anybodys]
         if let owner = record.owner { keys.append(InterestKey(model: record.model.name, change: change, owner: owner)) }
         var topics: [TopicID?] = [nil]
         if let topic = record["topicId"].text { topics.append(TopicID(topic)) }
-        return keys.flatMap { key -> [Crowd] in
+        let found = keys.flatMap { key -> [Crowd] in
             guard let crowds = crowds[key] else { return [] }
             return topics.compactMap { crowds[$0] }
         }
+        guard let grants = event.grants else { return found }
+        return found + sharing(event, grants)
+    }
+
+    /// Those who hear of a change in a topic because it is shared with them.
+    private func sharing(_ event: LiveEvent, _ grants: TopicGrants) -> [Crowd] {
+        guard let topic = event.record.sharedTopic else { return [] }
+        var key = InterestKey(model: event.record.model.name, change: event.change, owner: nil)
+        key.sharing = .topic(topic)
+        var found = [crowds[key]?[topic]].compactMap(\.self)
+        for subject in grants.subjects {
+            key.sharing = .subject(subject)
+            if let crowd = crowds[key]?[nil] { found.append(crowd) }
+        }
+        return found
     }
 }
 
@@ -119,11 +140,22 @@ extension LiveGroup {
     /// people other than the owner may listen, the key is every row of the model.
     fileprivate var interestKeys: [InterestKey] {
         let model = interest.model
+        var key = InterestKey(model: model.name, change: interest.change, owner: nil)
+        if let topic = interest.topicID, interest.needsGrant {
+            key.sharing = .topic(topic)
+            return [key]
+        }
         let rules = model.rules.filter { $0.covers(.listen) }
         let isList = model.position(of: "owner").map { model.fields[$0].isList } ?? true
         let isByOwner = !isList && rules.allSatisfy { $0.owner?.field == "owner" }
         let forms = rules.compactMap(\.owner).flatMap { context.caller.ownerForms(of: $0.claim) }
         let owners: Set<String?> = isByOwner ? Set(forms) : [nil]
-        return owners.map { InterestKey(model: model.name, change: interest.change, owner: $0) }
+        let byRules = owners.map { InterestKey(model: model.name, change: interest.change, owner: $0) }
+        guard let question = interest.grantQuestion, interest.topicID == nil else { return byRules }
+        return byRules
+            + question.subjects.map { subject in
+                key.sharing = .subject(subject)
+                return key
+            }
     }
 }

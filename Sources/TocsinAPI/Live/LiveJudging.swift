@@ -64,7 +64,8 @@ package struct LiveJudging {
             }
             searchedBytes += bytes
             effort -= bytes + Self.effortOfCandidate * max(1, candidate.groups.count)
-            if event.endsAccess || candidate.visible.matches(event.record) && candidate.filter.matches(shown) {
+            if event.ending != nil || candidate.visible.matches(event.record, isGranted: event.isGranted)
+                && candidate.filter.matches(shown) {
                 outcome.wanting += candidate.groups
             }
         } while effort > 0

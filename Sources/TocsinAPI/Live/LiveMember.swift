@@ -21,6 +21,16 @@ final class LiveMember: RenewableListener, Sendable {
         case ended
     }
 
+    /// Who joins, and from where on.
+    struct Joining {
+        var caller: Identity
+        var sink: any ResponseSink
+        var start: FeedStart?
+        /// Given where the member lasts as long as a grant.
+        var grantQuestion: GrantQuestion?
+        var hold: GrantHold?
+    }
+
     private struct State {
         var stage: Stage
         /// The offset of what was handed over last, or behind which the member began; no meaning
@@ -36,13 +46,20 @@ final class LiveMember: RenewableListener, Sendable {
     let sink: any ResponseSink
     /// The last commit that was handed to the feed before this member joined.
     let joinedAfter: Int
+    /// What is asked of grants, where the member lasts as long as one.
+    let grantQuestion: GrantQuestion?
+    /// Keeps what is known of the member's grants.
+    private let hold: GrantHold?
     private let isInFeed: Bool
     private let order: LiveOrder
     private let state: Mutex<State>
 
-    init(caller: Identity, sink: any ResponseSink, joinedAfter: Int, start: FeedStart?, order: LiveOrder) {
-        identity = Mutex(caller)
-        self.sink = sink
+    init(_ joining: Joining, joinedAfter: Int, order: LiveOrder) {
+        let start = joining.start
+        identity = Mutex(joining.caller)
+        sink = joining.sink
+        grantQuestion = joining.grantQuestion
+        hold = joining.hold
         self.joinedAfter = joinedAfter
         isInFeed = start != nil
         self.order = order
@@ -151,9 +168,10 @@ final class LiveMember: RenewableListener, Sendable {
             return old
         }
         guard let old else { return nil }
-        return {
+        return { [hold] in
             old.replay?.cancel()
             old.leave?()
+            hold?.release()
         }
     }
 }

@@ -1,22 +1,6 @@
 import GraphQLTransport
 import TocsinCore
 
-/// An event on its way to a group.
-struct LiveEvent: Sendable {
-    /// The commit that brought it, as the feed counts them.
-    var commit: Int
-    /// Which of all events it is: the same for every group that is to hear it.
-    var number: Int
-    var change: RecordChange
-    var record: Record
-    /// Where it stands in the group's feed, once it is known which group's.
-    var offset: Int64?
-    /// The mark of the record, where it is a message.
-    var mark: MessageMark?
-    /// The group's topic was deleted: what came before is still told, nothing after it.
-    var endsAccess = false
-}
-
 /// Members of one group who are reached together.
 struct LiveRoster: Sendable {
     /// Who reaches them; nil: each is told by itself.

@@ -29,7 +29,12 @@ extension TocsinGraphQL {
         interest.filterBytes = field.arguments["filter"]?.serialized() ?? []
         for rule in model.rules.filter({ $0.covers(.listen) }).compactMap(\.owner) {
             let owner = field.arguments[rule.field]?.stringValue ?? ""
-            guard !owner.isEmpty, !caller.isMeant(by: owner, claim: rule.claim) else { continue }
+            guard !owner.isEmpty else { continue }
+            if caller.isMeant(by: owner, claim: rule.claim) {
+                // Who names themselves wants their own records, and none that are shared with them.
+                interest.predicate = interest.predicate.settled(granted: false)
+                continue
+            }
             // Who may hear of everybody's records may choose whose; others
             // name nobody but themselves.
             guard visible == .always, let position = model.position(of: rule.field) else { throw .unauthorized }
@@ -37,6 +42,7 @@ extension TocsinGraphQL {
             interest.filter = interest.filter.and(.field(position, isOwner))
             interest.filterBytes += Array("\(position)=\(owner)\0".utf8)
         }
+        interest.grantQuestion = interest.predicate.grantQuestions.first
         let start = try await restrictToFeed(&interest, field, caller, resumeAfter)
         return (interest, start)
     }
@@ -57,14 +63,18 @@ extension TocsinGraphQL {
         else { return nil }
         let topic = field.arguments["topicId"]?.stringValue.map { TopicID($0) }
         let after = field.arguments["after"]?.stringValue
-        if let topic {
-            interest.predicate = interest.predicate.and(.field(position, .equal(.text(topic.text))))
-            interest.topicID = topic
-        }
         let lastSeen = resumeAfter.flatMap { $0.isEmpty ? nil : $0 }
         let opening = FeedOpening(services: services, caller: caller)
         let start = try await opening.start(topic: topic, cursor: lastSeen ?? after)
         interest.feed = start?.scope
+        guard let topic else { return start }
+        // Whether a grant still holds is not asked at each message: the subscription ends with it.
+        let isByGrant = start?.isByGrant == true
+        interest.predicate = interest.predicate.settled(granted: isByGrant)
+            .and(.field(position, .equal(.text(topic.text))))
+        interest.topicID = topic
+        interest.needsGrant = isByGrant
+        if !isByGrant { interest.grantQuestion = nil }
         return start
     }
 }

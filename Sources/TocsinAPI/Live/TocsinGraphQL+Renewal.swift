@@ -30,7 +30,11 @@ extension TocsinGraphQL {
         // Relations lead to other models, whose rules ask the caller too. A claim such as a
         // session's id makes no group.
         let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
-        return CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
+        var rights = CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
+        if case .allow(let visible) = AccessPolicy.decision(.listen, on: schema.messages, for: caller) {
+            rights.subjects = visible.grantQuestions.first?.subjects ?? []
+        }
+        return rights
     }
 
     private static let otherRights = GraphQLError(
@@ -47,6 +51,17 @@ struct CallerRights: Hashable, Sendable {
     /// says makes no difference.
     var claims: [String: [String]]
     var provider: Identity.Provider
+    /// What the caller is to whom topics may be shared; none where grants make no difference.
+    var subjects: [GrantSubject] = []
+}
+
+extension CallerRights {
+    /// The rights of all who may read a topic, where it looks alike to all of them.
+    ///
+    /// No caller has such an owner text.
+    init(readersOf topic: TopicID) {
+        self.init(owner: "\u{0}topic:" + topic.text, scope: .readOnly, claims: [:], provider: .userPools)
+    }
 }
 
 /// A subscriber whose token may be followed by a newer one.

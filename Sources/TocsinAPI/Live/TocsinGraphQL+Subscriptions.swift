@@ -54,28 +54,70 @@ extension TocsinGraphQL {
             return outcome
         }
         await settle?()
-        let (interest, start): (LiveInterest, FeedStart?)
         do {
-            (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
+            let (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
+            let who = try await joining(interest, caller, sink, start)
+            let group = liveGroup(plan, field, request, caller, style, interest)
+            guard let member = feed.join(group, who) else {
+                let stopping = GraphQLError(.unavailable, "The server is stopping.")
+                return .refused(errors: executor.errorList([stopping], style: style))
+            }
+            feed.check(member, who, in: group)
+            return .stream(member)
         } catch {
             let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
             let refusal = GraphQLError(error, at: coordinate, report: services.report)
             return .refused(errors: executor.errorList([refusal], style: style))
         }
-        let group = LiveGroup(
-            key: groupKey(request, field, caller, style),
+    }
+
+    /// Who joins, with what is known of their grants.
+    private func joining(
+        _ interest: LiveInterest,
+        _ caller: Identity,
+        _ sink: any ResponseSink,
+        _ start: FeedStart?
+    ) async throws(ServiceError) -> LiveMember.Joining {
+        var who = LiveMember.Joining(caller: caller, sink: sink, start: start)
+        guard let question = interest.grantQuestion else { return who }
+        guard let hold = try await feed.hold(question.subjects, services.feeds, caller: caller) else {
+            throw .limit(Self.tooManyGrants)
+        }
+        who.hold = hold
+        guard interest.needsGrant, let topic = interest.topicID else { return who }
+        who.grantQuestion = question
+        guard await feed.sorted() else { throw .unavailable(Self.behind) }
+        guard feed.mayHear(of: topic, question) else { throw .unauthorized }
+        return who
+    }
+
+    private static let tooManyGrants =
+        "This server keeps no more grants in mind for live subscriptions just now. Try again later, or name a topicId of your own."
+
+    private static let behind = "the live feed is behind what was committed"
+
+    private func liveGroup(
+        _ plan: ExecutionPlan,
+        _ field: SubscriptionSource,
+        _ request: GraphQLRequest,
+        _ caller: Identity,
+        _ style: ResponseStyle,
+        _ interest: LiveInterest
+    ) -> LiveGroup {
+        var key = groupKey(request, field, caller, style)
+        key.rights.subjects = interest.grantQuestion?.subjects ?? []
+        var reader = caller
+        if let topic = interest.topicID, interest.needsGrant, looksAlikeToReaders(field.selection, interest) {
+            (reader, key.rights) = (Identity(readerOf: topic), CallerRights(readersOf: topic))
+        }
+        return LiveGroup(
+            key: key,
             interest: interest,
             plan: plan,
             variables: request.variables,
-            context: RequestContext(caller: caller, services: services),
+            context: RequestContext(caller: reader, services: services),
             fieldName: field.fieldName
         )
-        guard let member = feed.join(group, sink: sink, caller: caller, start: start) else {
-            return .refused(
-                errors: executor.errorList([GraphQLError(.unavailable, "The server is stopping.")], style: style)
-            )
-        }
-        return .stream(member)
     }
 
     /// A variable that the document uses as `after` alone does not matter to

@@ -36,6 +36,8 @@ package enum APIObject: Sendable {
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
     indirect case auditEvent(StoredAuditEvent)
     indirect case auditPage([StoredAuditEvent], nextToken: String?)
+    indirect case grant(TopicGrant)
+    indirect case grantPage([TopicGrant], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -95,6 +97,8 @@ package final class Services: Sendable {
     package let devices: DeviceService
     /// Joins and leaves topics.
     package let memberships: MembershipService
+    /// Shares topics with others.
+    package let sharing: SharingService
     /// Tells what became of pushes.
     package let deliveries: DeliveryService
     /// Pushes to users and devices without a topic of theirs.
@@ -141,6 +145,7 @@ package final class Services: Sendable {
         )
         devices = DeviceService(environment: environment, notedClaims: rights.claims)
         memberships = MembershipService(environment: environment, rights: rights)
+        sharing = SharingService(environment: environment, rights: rights)
         deliveries = DeliveryService(
             environment: environment,
             messages: schema.messages,

@@ -28,10 +28,11 @@ enum DeliveryResolvers {
         map.batch("Message.deliverySummary") { parents, invocation throws(GraphQLError) in
             let (service, caller) = (invocation.context.services.deliveries, invocation.context.caller)
             let records = parents.compactMap(\.record)
-            let creatable = service.creatable(by: caller)
-            let theirs = records.filter { creatable?.matches($0) == true }.map { MessageID($0.id) }
-            let others = records.filter { creatable?.matches($0) != true }.map { MessageID($0.id) }
             let found = try await invocation.serving { () throws(ServiceError) in
+                let insights = try await service.insights(of: records, caller: caller)
+                let ids = records.map { MessageID($0.id) }
+                let theirs = ids.filter { insights[$0] != .own }
+                let others = ids.filter { insights[$0] == .own }
                 let summaries = theirs.isEmpty ? [:] : try await service.summaries(of: theirs, caller: caller)
                 return summaries.merging(try await service.ownSummaries(of: others, caller: caller)) { first, _ in first
                 }
@@ -66,7 +67,7 @@ enum DeliveryResolvers {
         let (status, limit) = (status(invocation), try invocation.pageSize())
         let device = after?.first?.text.map { DeviceID($0) }
         let (entries, hasMore) =
-            service.creatable(by: caller)?.matches(record) == true
+            try await service.insights(of: [record], caller: caller)[message] == .all
             ? try await service.deliveries(of: message, status: status, after: device, limit: limit, caller: caller)
             : try await service.ownDeliveries(of: message, status: status, after: device, limit: limit, caller: caller)
         let next = hasMore ? entries.last.map { token.text(for: [.text($0.delivery.deviceID.text)]) } : nil

@@ -122,21 +122,32 @@ struct ModelPages {
         try context.hold(page.bytes)
         let next = page.next.map { next in
             token.text(
-                for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null, .bool(next.isAmongRevised)]
-                    + next.after
+                for: [.int(next.startedAt), next.since.map(FieldValue.int) ?? .null] + Self.place(next) + next.after
             )
         }
         return .object(.page(PageResult(records: page.records, nextToken: next, startedAt: page.startedAt)))
     }
 
+    /// The run of a position and its topic; the first two runs as other releases write them.
+    private static func place(_ position: SyncPosition) -> [FieldValue] {
+        position.run <= .revised
+            ? [.bool(position.run == .revised)] : [.int(position.run.rawValue), .text(position.topic)]
+    }
+
     private static func position(_ values: [FieldValue]) throws(ServiceError) -> SyncPosition {
-        guard values.count == 5, let startedAt = values[0].int else { throw .badPageToken }
-        return SyncPosition(
-            startedAt: startedAt,
-            since: values[1].int,
-            isAmongRevised: values[2] == .bool(true),
-            after: Array(values[3...])
-        )
+        guard values.count >= 4, let startedAt = values[0].int else { throw .badPageToken }
+        var position = SyncPosition(startedAt: startedAt, since: values[1].int)
+        if case .bool(let isAmongRevised) = values[2] {
+            position.run = isAmongRevised ? .revised : .made
+            position.after = Array(values[3...])
+            guard position.after.count == 2 else { throw .badPageToken }
+            return position
+        }
+        guard let run = values[2].int.flatMap(SyncPosition.Run.init), run > .revised, let topic = values[3].text else {
+            throw .badPageToken
+        }
+        (position.run, position.topic, position.after) = (run, topic, Array(values[4...]))
+        return position
     }
 }
 

@@ -20,10 +20,6 @@ struct RecordResolvers {
         for type in schema.embedded { EmbeddedResolvers.register(type, in: &map) }
         registerMessageFields(in: &map)
         TopicFeedResolvers.register(in: &map, sealer: sealer)
-        map.value("Topic.watchers") { object, invocation in
-            guard let topic = object.record else { return .null }
-            return .leaf(.int(Int64(invocation.context.services.watchers.count(of: TopicID(topic.id)))))
-        }
     }
 
     private func registerField(

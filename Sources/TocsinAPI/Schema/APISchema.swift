@@ -25,7 +25,12 @@ package struct APISchema: Sendable {
     /// - Parameters:
     ///   - modelText: the model file; nil: the one embedded in the binary.
     ///   - modelFile: its name, for messages.
-    package init(modelText: String? = nil, modelFile: String = "schema/model.graphql") throws(SchemaProblems) {
+    ///   - isSharingAllowed: whether topics may be shared, as far as the rules speak of owners.
+    package init(
+        modelText: String? = nil,
+        modelFile: String = "schema/model.graphql",
+        isSharingAllowed: Bool = true
+    ) throws(SchemaProblems) {
         let text = modelText ?? Self.embedded("model.graphql")
         let own = Self.embedded("tocsin.graphql")
         let extras = try OwnFields.read(own)
@@ -37,7 +42,9 @@ package struct APISchema: Sendable {
         } catch {
             throw SchemaProblems([SchemaProblem(file: modelFile, line: 1, message: "\(error)")])
         }
-        models = declarations.map { ModelTypeFactory(declaration: $0, own: extras).make() }
+        models = declarations.map {
+            ModelTypeFactory(declaration: $0, own: extras, isSharingAllowed: isSharingAllowed).make()
+        }
         guard let topics = models.first(where: { $0.name == "Topic" }),
             let messages = models.first(where: { $0.name == "Message" })
         else {

@@ -55,11 +55,14 @@ struct ModelTypeFactory {
     private let declaration: ModelDeclaration
     private let own: OwnFields
     private let timestamps: ModelType.Timestamps
+    /// Whether grants count at all.
+    private let isSharingAllowed: Bool
     /// The columns that the model's table has of its own, by field.
     private let columns: [String: String]
 
-    init(declaration: ModelDeclaration, own: OwnFields) {
+    init(declaration: ModelDeclaration, own: OwnFields, isSharingAllowed: Bool = true) {
         self.declaration = declaration
+        self.isSharingAllowed = isSharingAllowed
         self.own = own
         timestamps = ModelType.Timestamps(
             created: declaration.operations.createdAt ?? "createdAt",
@@ -87,7 +90,8 @@ struct ModelTypeFactory {
             fieldRules: Dictionary(ruled, uniquingKeysWith: { first, _ in first }),
             keyFields: declaration.keyFields,
             timestamps: timestamps,
-            typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped
+            typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped,
+            isSharingAllowed: isSharingAllowed
         )
     }
 
@@ -125,10 +129,10 @@ struct ModelTypeFactory {
             + feedFields + inputs.map { field($0.name, $0.namedType, isRequired: names.contains($0.name), .declared) }
     }
 
-    /// A message's position in its owner's feed, which only cursors show.
+    /// A message's position in its owner's feed, which only cursors show, and who published it.
     private var feedFields: [ModelField] {
-        guard columns[ModelType.feedPosition] != nil else { return [] }
-        return [field(ModelType.feedPosition, "Int", isRequired: false, .generated)]
+        [(ModelType.feedPosition, "Int"), (ModelType.author, "ID")].filter { columns[$0.0] != nil }
+            .map { field($0.0, $0.1, isRequired: false, .generated) }
     }
 
     /// The text that names a row where the key is not its `id` alone.

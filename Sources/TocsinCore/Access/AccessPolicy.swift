@@ -18,18 +18,31 @@ package enum AccessPolicy {
         caller.decisions.decision(operation, on: model) { decided(operation, on: model, for: caller) }
     }
 
+    /// The same where grants must give one of these roles, in place of those that the operation
+    /// asks for.
+    package static func decision(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        for caller: Identity,
+        granting need: TopicRole
+    ) -> AccessDecision {
+        decided(operation, on: model, for: caller, granting: need)
+    }
+
     private static func decided(
         _ operation: AccessRule.Operation,
         on model: ModelType,
-        for caller: Identity
+        for caller: Identity,
+        granting need: TopicRole? = nil
     ) -> AccessDecision {
-        let granted = granted(
+        if let topic = caller.readTopic { return readersDecision(operation, on: model, of: topic) }
+        let ruled = granted(
             model.rules,
             { $0.covers(operation) && mayUse($0, for: operation, caller) },
             in: model,
             to: caller
         )
-        guard let granted else {
+        guard let granted = joined(ruled, shared(operation, on: model, with: caller, need)) else {
             return .deny(
                 reason: model.rules.contains { $0.covers(operation) && mayUse($0, for: operation, caller) }
                     ? "No rule for \(model.name) allows this caller to \(operation.rawValue)."
@@ -45,6 +58,47 @@ package enum AccessPolicy {
             return pushDecision(operation, on: model, caller, granted: granted)
         case .full, .readOnly:
             return .allow(where: granted)
+        }
+    }
+
+    /// What all readers of a topic may see of it and its messages.
+    private static func readersDecision(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        of topic: TopicID
+    ) -> AccessDecision {
+        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation) else {
+            return .deny(reason: "Readers of a topic may only read it.")
+        }
+        return .allow(where: .field(sharing.field, .equal(.text(topic.text))))
+    }
+
+    /// What grants add to the rules: those of topics that others share with the caller.
+    ///
+    /// They reach as far as an owner's rule does: what the file lets no owner do, nobody may do
+    /// by a grant.
+    private static func shared(
+        _ operation: AccessRule.Operation,
+        on model: ModelType,
+        with caller: Identity,
+        _ need: TopicRole?
+    ) -> Predicate? {
+        guard let sharing = model.sharing, let need = need ?? sharing.need(for: operation), caller.isPerson,
+            model.rules.contains(where: {
+                $0.owner != nil && $0.covers(operation) && mayUse($0, for: operation, caller)
+                    && caller.isFrom($0.provider)
+            })
+        else { return nil }
+        return .granted(sharing.field, need, GrantSubject.of(caller))
+    }
+
+    private static func joined(_ ruled: Predicate?, _ shared: Predicate?) -> Predicate? {
+        switch (ruled, shared) {
+        case (let ruled, nil): ruled
+        case (nil, let shared): shared
+        case (.always?, _): .always
+        case (.any(let parts)?, let shared?): .any(parts + [shared])
+        case (let ruled?, let shared?): .any([ruled, shared])
         }
     }
 

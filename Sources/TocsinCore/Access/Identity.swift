@@ -34,6 +34,7 @@ package struct Identity: Sendable {
         var expiresAt: Timestamp?
         var provider: Provider
         var claims: [String: [String]]
+        var readTopic: TopicID?
     }
 
     private final class Verified: Sendable {
@@ -79,6 +80,13 @@ package struct Identity: Sendable {
         )
     }
 
+    /// Whoever may read a topic, and nobody in particular: for what looks alike to all of them.
+    package init(readerOf topic: TopicID) {
+        var facts = Facts(userID: UserID(""), username: "", scope: .readOnly, provider: .userPools, claims: [:])
+        facts.readTopic = topic
+        verified = Verified(facts)
+    }
+
     private mutating func set<Part>(_ part: WritableKeyPath<Facts, Part>, _ value: Part) {
         var facts = verified.facts
         facts[keyPath: part] = value
@@ -120,6 +128,9 @@ package struct Identity: Sendable {
         get { verified.facts.claims }
         set { set(\.claims, newValue) }
     }
+
+    /// The topic whose readers the identity stands for; nil for callers.
+    var readTopic: TopicID? { verified.facts.readTopic }
 
     /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
     package var owner: String { verified.owner }

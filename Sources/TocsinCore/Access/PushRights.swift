@@ -88,22 +88,32 @@ package struct PushRights: Sendable {
         )
     }
 
-    /// Whether a receiver may have the push of a message now.
+    /// Whether a receiver may have the push of a message now, by the rules and what was granted.
     ///
     /// A direct push goes to whom it names, whose account alone counts.
-    package func mayReceive(_ receiver: Receiver, _ message: Record, in topic: Record) -> Bool {
-        DirectPushService.isTopic(topic.id) ? receiver != .nobody : mayRead(receiver, message, in: topic)
+    package func mayReceive(
+        _ receiver: Receiver,
+        _ message: Record,
+        in topic: Record,
+        _ roles: GrantedRoles = GrantedRoles()
+    ) -> Bool {
+        DirectPushService.isTopic(topic.id) ? receiver != .nobody : mayRead(receiver, message, in: topic, roles)
+    }
+
+    /// Whether somebody may read a topic, as every member may.
+    func mayRead(_ person: Identity, _ topic: Record, _ roles: GrantedRoles) -> Bool {
+        Self.may([.read], topic, person, roles)
     }
 
     /// Whether a receiver may read the message with all that its push shows.
-    private func mayRead(_ receiver: Receiver, _ message: Record, in topic: Record) -> Bool {
+    private func mayRead(_ receiver: Receiver, _ message: Record, in topic: Record, _ roles: GrantedRoles) -> Bool {
         switch receiver {
         case .nobody: return false
         case .member: return true
         case .person(let identity):
-            guard Self.may([.read], topic, identity), Self.may([.read, .list, .listen], message, identity) else {
-                return false
-            }
+            guard Self.may([.read], topic, identity, roles),
+                Self.may([.read, .list, .listen], message, identity, roles)
+            else { return false }
             return shownFields.allSatisfy { field in
                 switch AccessPolicy.decision(.get, onField: field, of: messages, for: identity) {
                 case nil: true
@@ -115,12 +125,17 @@ package struct PushRights: Sendable {
     }
 
     /// Whether one of the ways to the record's text is open.
-    private static func may(_ ways: [AccessRule.Operation], _ record: Record, _ identity: Identity) -> Bool {
+    private static func may(
+        _ ways: [AccessRule.Operation],
+        _ record: Record,
+        _ identity: Identity,
+        _ roles: GrantedRoles
+    ) -> Bool {
         ways.contains { way in
             guard case .allow(let readable) = AccessPolicy.decision(way, on: record.model, for: identity) else {
                 return false
             }
-            return readable.matches(record)
+            return readable.matches(record, roles)
         }
     }
 }

@@ -16,6 +16,8 @@ package enum DomainEvent: Sendable, Hashable {
     /// A local token was revoked, or its user disabled or enabled again: whoever
     /// remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
+    /// What a subject may do with a topic was given, changed or taken back.
+    case grantsChanged(GrantChange)
 }
 
 /// Which kinds of events there are in a commit, or a listener wants.
@@ -46,8 +48,10 @@ package struct EventKinds: OptionSet, Sendable, Hashable {
     package static let pushesUnwanted = EventKinds(rawValue: 32)
     /// A token, an API key or an account was revoked.
     package static let accessEnded = EventKinds(rawValue: 64)
+    /// A topic was shared with somebody, or is so no more.
+    package static let grantsChanged = EventKinds(rawValue: 128)
     /// Every kind.
-    package static let all = EventKinds(rawValue: 127)
+    package static let all = EventKinds(rawValue: 255)
 }
 
 extension DomainEvent {
@@ -61,6 +65,7 @@ extension DomainEvent {
         case .deviceEnded: .deviceEnded
         case .pushesUnwanted: .pushesUnwanted
         case .accessEnded: .accessEnded
+        case .grantsChanged: .grantsChanged
         }
     }
 }

@@ -18,6 +18,8 @@ package final class ModelType: Sendable {
     package let indexes: [ModelIndex]
     /// Its `@hasOne`, `@belongsTo` and `@hasMany` fields.
     package let relations: [ModelRelation]
+    /// What grants give of its records; nil where nothing of it is shared.
+    package let sharing: ModelSharing?
     /// Its `@auth` rules; `ModelReader` refuses a model without any.
     package let rules: [AccessRule]
     /// Rules of single fields, by position, in place of the model's.
@@ -74,6 +76,7 @@ package final class ModelType: Sendable {
         var created: Int?
         var updated: Int?
         var making: Int?
+        var author: Int?
         var id: Int?
         /// Fields of messages: topic, key and priority; nil for other models.
         var topic: Int?
@@ -97,6 +100,9 @@ package final class ModelType: Sendable {
     /// The hidden field with a message's position among all of its owner's; null where
     /// no text says whose it is.
     package static let feedPosition = "_position"
+    /// The hidden field with the user who published a message by a grant; null where its
+    /// owner did.
+    package static let author = "_author"
 
     /// Builds a model of parts that `ModelTypeFactory` has checked against each other.
     package init(
@@ -110,7 +116,8 @@ package final class ModelType: Sendable {
         fieldRules: [String: [AccessRule]] = [:],
         keyFields: [String] = ["id"],
         timestamps: Timestamps = Timestamps(),
-        typeNames: MessageTypeNames = .shipped
+        typeNames: MessageTypeNames = .shipped,
+        isSharingAllowed: Bool = true
     ) {
         self.name = name
         self.plural = plural
@@ -124,6 +131,8 @@ package final class ModelType: Sendable {
         self.typeNames = typeNames
         let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
+        let isShareable = isSharingAllowed && (name != "Topic" || keyFields == ["id"])
+        sharing = isShareable ? ModelSharing(of: name, table, rules, at: { positions[$0] }) : nil
         inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
         textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(
@@ -143,6 +152,7 @@ package final class ModelType: Sendable {
             created: positions[timestamps.created],
             updated: positions[timestamps.updated],
             making: positions[Self.makingTime],
+            author: positions[Self.author],
             id: positions["id"],
             topic: positions["topicId"],
             key: positions["key"],

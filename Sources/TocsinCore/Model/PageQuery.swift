@@ -46,7 +46,9 @@ package struct PageQuery: Sendable {
     /// topic.
     package var isOfOneOwner: Bool {
         let known = rows.model.knownPositions
-        guard let topic = known.topic, let owner = known.owner, visible.positions == [owner] else { return false }
+        guard let topic = known.topic, let owner = known.owner,
+            visible.positions == [owner] || !visible.grantQuestions.isEmpty && visible.positions == [owner, topic]
+        else { return false }
         return rows.predicate.conjuncts.contains { predicate in
             if case .field(topic, .equal) = predicate { true } else { false }
         }
@@ -109,13 +111,16 @@ extension Predicate {
         case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.positions) }
         case .not(let part): part.positions
         case .field(let position, _): [position]
+        case .granted(let question): [question.field]
         }
     }
 
     /// Whether it says which values this field may have.
     fileprivate func isAbout(_ field: Int?) -> Bool {
         switch self {
-        case .field(field, .equal), .field(field, .isOneOf): true
+        case .field(field, .equal), .field(field, .isOneOf), .granted: true
+        // Other alternatives than grants are judged of each row, as they are without grants.
+        case .any(let parts): !grantQuestions.isEmpty && parts.allSatisfy { $0.isAbout(field) }
         default: false
         }
     }

@@ -7,6 +7,7 @@ extension Predicate {
         case .all(let parts), .any(let parts): parts.flatMap(\.searchedFields)
         case .not(let part): part.searchedFields
         case .field(let position, let comparison): comparison.isSearch ? [position] : []
+        case .granted: []
         }
     }
 
@@ -17,6 +18,7 @@ extension Predicate {
         case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.comparedFields) }
         case .not(let part): part.comparedFields
         case .field(let position, _): [position]
+        case .granted(let question): [question.field]
         }
     }
 }

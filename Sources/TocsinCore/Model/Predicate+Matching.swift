@@ -1,16 +1,25 @@
 /// The meaning of a predicate in memory; `PredicateTranslation` in TocsinStore gives it
 /// the same meaning in SQL.
 extension Predicate {
-    /// Whether the record satisfies the predicate.
-    package func matches(_ record: Record) -> Bool {
+    /// Whether the record satisfies the predicate where nothing is granted to anybody.
+    package func matches(_ record: Record) -> Bool { matches(record) { _ in false } }
+
+    /// Whether the record satisfies the predicate, with what grants gave at one moment.
+    package func matches(_ record: Record, _ roles: GrantedRoles) -> Bool {
+        matches(record) { roles.holds($0, for: record) }
+    }
+
+    /// Whether the record satisfies the predicate; `isGranted` answers what it asks of grants.
+    package func matches(_ record: Record, isGranted: (GrantQuestion) -> Bool) -> Bool {
         switch self {
         case .always: true
         case .never: false
-        case .all(let parts): parts.allSatisfy { $0.matches(record) }
-        case .any(let parts): parts.contains { $0.matches(record) }
-        case .not(let part): !part.matches(record)
+        case .all(let parts): parts.allSatisfy { $0.matches(record, isGranted: isGranted) }
+        case .any(let parts): parts.contains { $0.matches(record, isGranted: isGranted) }
+        case .not(let part): !part.matches(record, isGranted: isGranted)
         case .field(let position, let comparison):
             comparison.holds(for: record.values[position], of: record.model.fields[position])
+        case .granted(let question): isGranted(question)
         }
     }
 }

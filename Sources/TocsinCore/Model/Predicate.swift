@@ -8,6 +8,10 @@ package indirect enum Predicate: Sendable, Hashable {
     case not(Predicate)
     /// The field at this position of `ModelType.fields` satisfies the comparison.
     case field(Int, Comparison)
+    /// Somebody shares the topic that a field names with the caller.
+    ///
+    /// Only rules of access ask this, and never under a negation.
+    case granted(GrantQuestion)
 
     /// Both conditions, without needless nesting.
     package func and(_ other: Predicate) -> Predicate {

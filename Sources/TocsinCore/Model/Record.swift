@@ -47,6 +47,8 @@ package struct Record: Sendable, Hashable {
         else { return nil }
         return (topic, Timestamp(milliseconds: moment))
     }
+    /// Who published the message in a topic of somebody else's.
+    package var author: UserID? { text(at: model.knownPositions.author).map { UserID($0) } }
     /// The position among all of its owner's messages, of messages only.
     package var feedPosition: FeedPosition? { model.knownPositions.feedPosition.flatMap { values[$0].int } }
 

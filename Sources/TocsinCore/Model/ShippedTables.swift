@@ -24,5 +24,6 @@ package enum ShippedTables {
         "topicId": "topic_id", "number": "number", "type": "type", "title": "title", "body": "body", "key": "key",
         "priority": "priority", "url": "url", "data": "data", "category": "category", "expiresAt": "expires_at",
         "push": "push", ModelType.feedPosition: "position",
+        ModelType.author: "author",
     ]
 }

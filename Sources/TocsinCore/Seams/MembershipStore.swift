@@ -14,12 +14,19 @@ package protocol MembershipReading {
 package protocol MembershipWriting {
     /// Inserts the membership or replaces the one of its user and topic.
     func save(_ membership: Membership) throws(StoreError)
-    /// Removes the membership; fan-outs that wait still answer its devices, ended.
-    func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError)
+    /// Removes the membership; fan-outs that wait still answer its devices, ended for the reason.
+    func removeMembership(of user: UserID, in topic: TopicID, reason: DeliveryReason) throws(StoreError)
     /// Marks a topic as read up to a number, at most its last; never goes back.
     func markRead(_ topic: TopicID, upTo number: MessageNumber, by user: UserID, now: Timestamp) throws(StoreError)
     /// Marks all topics of which a person is a member as read.
     func markAllRead(by user: UserID, now: Timestamp) throws(StoreError)
+}
+
+extension MembershipWriting {
+    /// Removes the membership of somebody who leaves the topic.
+    package func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError) {
+        try removeMembership(of: user, in: topic, reason: .leftTopic)
+    }
 }
 
 /// How far a person has read a topic.

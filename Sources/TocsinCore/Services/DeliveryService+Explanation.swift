@@ -70,7 +70,12 @@ extension DeliveryService {
         let now = environment.time.now()
         let rights = PushRights(topics: topics, messages: messages, requiresSignIn: environment.pushesRequireSignIn)
         let standings = try reader.standings(of: [user], tokensAt: rights.requiresSignIn ? now : nil)
-        return rights.mayReceive(rights.receiver(user, standings[user], now: now), message, in: topic)
+        let receiver = rights.receiver(user, standings[user], now: now)
+        guard case .person(let person) = receiver, !rights.mayReceive(receiver, message, in: topic) else {
+            return rights.mayReceive(receiver, message, in: topic)
+        }
+        let roles = try reader.roles(of: GrantSubject.of(person), in: [TopicID(topic.id)])
+        return rights.mayReceive(receiver, message, in: topic, roles)
     }
 
     /// The member by id, or by name if the account of that name is a member:

@@ -9,8 +9,46 @@ extension DeliveryService {
         var owner = caller
         // Looking takes no more than reading, which a narrower token may.
         owner.scope = .full
-        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner) else { return nil }
+        guard
+            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: owner, granting: .owner)
+        else { return nil }
         return permitted
+    }
+
+    /// What somebody learns of a message's pushes.
+    package enum Insight: Sendable, Hashable {
+        /// Everything.
+        case all
+        /// The counts alone: of what they published in somebody else's topic.
+        case counts
+        /// What became of pushes to their own devices.
+        case own
+    }
+
+    /// What the caller learns of the pushes of these messages; grants are asked where they do not
+    /// learn everything anyway.
+    package func insights(
+        of records: [Record],
+        caller: Identity
+    ) async throws(ServiceError) -> [MessageID: Insight] {
+        let creatable = creatable(by: caller)
+        var insights: [MessageID: Insight] = [:]
+        for record in records { insights[MessageID(record.id)] = creatable?.matches(record) == true ? .all : .own }
+        guard let creatable, let question = creatable.grantQuestions.first else { return insights }
+        let others = records.filter { insights[MessageID($0.id)] == .own }
+        let topics = Set(others.compactMap(question.topic))
+        guard !topics.isEmpty else { return insights }
+        let roles = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.roles(of: question.subjects, in: Array(topics))
+        }
+        for record in others {
+            if creatable.matches(record, roles) {
+                insights[MessageID(record.id)] = .all
+            } else if record.author == caller.userID {
+                insights[MessageID(record.id)] = .counts
+            }
+        }
+        return insights
     }
 
     /// Deliveries of one message to the caller's own devices, by device id.

@@ -85,7 +85,7 @@ package struct DeliveryService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> DeliverySummary {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true),
-            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller)
+            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller, granting: .owner)
         else { throw .unauthorized }
         guard status == .failed || status == .skipped else {
             throw .badInput("Only FAILED and SKIPPED deliveries can be sent again.")

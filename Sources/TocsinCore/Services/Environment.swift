@@ -102,6 +102,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package var devicesPerUser = 100
     /// Deleted ones are not counted.
     package var topicsPerOwner = 10_000
+    /// Users, groups and others that one topic may be shared with.
+    package var grantsPerTopic = 500
     /// Rows of a page when the client names no limit.
     package var defaultPage = 100
     /// Rows of a page at most; a larger limit is cut to this.

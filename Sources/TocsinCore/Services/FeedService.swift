@@ -33,6 +33,8 @@ package struct FeedStand: Sendable {
     package var bounds: FeedBounds
     /// The message at the position that was asked for; nil where none is there.
     package var message: Record?
+    /// Whether the caller may read the topic by a grant alone.
+    package var isByGrant = false
 }
 
 /// Feeds as they are replayed: stored messages after an offset.
@@ -58,7 +60,9 @@ package struct FeedService: Sendable {
         guard let owner = messages.feedOwner(of: caller), let position = messages.position(of: "owner"),
             let claim = messages.feedClaim,
             case .allow(let visible) = AccessPolicy.decision(.listen, on: messages, for: caller),
-            visible == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
+            // What is shared with the caller comes live beside it, and has feeds of its own.
+            visible.settled(granted: false)
+                == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
         else { return nil }
         return .owner(owner)
     }
@@ -167,22 +171,43 @@ package struct FeedService: Sendable {
         at offset: Int64?,
         _ reader: any StoreReader
     ) throws(StoreError) -> FeedStand? {
-        guard let bounds = try bounds(query, reader) else { return nil }
+        guard let (bounds, isByGrant) = try found(query, reader) else { return nil }
         let offset = offset ?? bounds.last
-        guard offset > 0 else { return FeedStand(bounds: bounds) }
+        guard offset > 0 else { return FeedStand(bounds: bounds, isByGrant: isByGrant) }
         var next = query.messages
         next.after = [.int(offset - 1)]
         let found = try reader.records(next).first { query.scope.offset(of: $0) == offset }
-        return FeedStand(bounds: bounds, message: found)
+        return FeedStand(bounds: bounds, message: found, isByGrant: isByGrant)
     }
 
     private func bounds(_ query: Query, _ reader: any StoreReader) throws(StoreError) -> FeedBounds? {
+        try found(query, reader)?.bounds
+    }
+
+    private func found(
+        _ query: Query,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> (bounds: FeedBounds, isByGrant: Bool)? {
         switch query.scope {
         case .topic(let topic):
             let found = try reader.records(topics, ids: [topic.text], where: query.topics).first
-            guard let found, !found.isDeleted else { return nil }
-            return try reader.feedBounds(of: topic)
-        case .owner(let owner): return try reader.feedBounds(of: owner)
+            guard let found, !found.isDeleted, let bounds = try reader.feedBounds(of: topic) else { return nil }
+            return (bounds, !query.topics.settled(granted: false).matches(found))
+        case .owner(let owner):
+            return (try reader.feedBounds(of: owner), false)
+        }
+    }
+
+    /// What subjects have been granted, in force or later, for the live feed; nil where that is more
+    /// than `limit`.
+    package func grants(
+        of subjects: [GrantSubject],
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> [GrantChange]? {
+        try await store.reading(for: caller.reads) { reader throws(StoreError) in
+            let found = try reader.grantedTopics(of: subjects, limit: limit + 1)
+            return found.count > limit ? nil : found
         }
     }
 }

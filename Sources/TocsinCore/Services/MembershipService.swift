@@ -40,6 +40,7 @@ package struct MembershipService: Sendable {
             membership.delivery = delivery ?? old?.delivery ?? .now
             membership.minPriority = minPriority ?? old?.minPriority ?? 1
             try writer.save(membership)
+            try writer.setLeft(nil, caller.userID, topicID)
             if membership.delivery == .digest, old?.delivery != .digest {
                 // The first digest tells of what comes from now on.
                 let last = try writer.feedBounds(of: topicID)?.last ?? 0
@@ -73,6 +74,7 @@ package struct MembershipService: Sendable {
                 return .failure(.unauthorized)
             }
             try writer.endMembership(of: caller.userID, in: topicID, now: time.now())
+            try writer.setLeft(time.now(), caller.userID, topicID)
             let createdAt = old?.createdAt ?? time.now()
             return .success(Membership(topicID: topicID, userID: caller.userID, push: false, createdAt: createdAt))
         }
@@ -97,9 +99,10 @@ package struct MembershipService: Sendable {
         var owner = caller
         owner.scope = .full
         guard AccessPolicy.mayManageOwnThings(caller, writing: false),
-            case .allow(let theirs) = AccessPolicy.decision(.update, on: topics, for: owner), theirs.matches(topic)
+            case .allow(let theirs) = AccessPolicy.decision(.update, on: topics, for: owner)
         else { return nil }
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            guard theirs.matches(topic, try reader.roles(askedBy: theirs, of: topic)) else { return nil }
             let found = try reader.members(of: TopicID(topic.id), after: user, limit: limit + 1)
             return (Array(found.prefix(limit)), found.count > limit)
         }
@@ -122,6 +125,7 @@ package struct MembershipService: Sendable {
             guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }
             guard var membership = try writer.membership(of: user, in: topicID) else { return .success(nil) }
             try writer.endMembership(of: user, in: topicID, now: time.now())
+            try writer.setLeft(time.now(), user, topicID)
             membership.push = false
             return .success(membership)
         }
@@ -137,8 +141,13 @@ package struct MembershipService: Sendable {
 
 extension StoreWriter {
     /// Ends a membership with the pushes that wait, and those that are on their way.
-    func endMembership(of user: UserID, in topic: TopicID, now: Timestamp) throws(StoreError) {
-        try removeMembership(of: user, in: topic)
-        try settleDeliveries(to: user, of: topic, as: .ended, reason: .leftTopic, now: now)
+    func endMembership(
+        of user: UserID,
+        in topic: TopicID,
+        reason: DeliveryReason = .leftTopic,
+        now: Timestamp
+    ) throws(StoreError) {
+        try removeMembership(of: user, in: topic, reason: reason)
+        try settleDeliveries(to: user, of: topic, as: .ended, reason: reason, now: now)
     }
 }

@@ -21,7 +21,9 @@ struct MessageBatch {
     /// The indexes of their topics.
     private var topicsOfCreated: [Int] = []
     /// What all records begin with that the caller of the last one makes.
-    private var beginning: (caller: Identity, values: RecordFactory.Beginning)?
+    private var beginning: (caller: Identity, sharedOwner: String?, values: RecordFactory.Beginning)?
+    /// What grants gave those who publish to topics of others, under the topics' locks.
+    private var granted = GrantedRoles()
     private var createdByID: [String: Int] = [:]
     private var createdByKey: [MessageKey: Int] = [:]
     private var storedByID: [String: Record] = [:]
@@ -72,7 +74,8 @@ struct MessageBatch {
             case .settled(let outcome): outcomes.append(outcome)
             case .created(let createdIndex): outcomes.append(.success(stored.records[createdIndex]))
             case .repeats(let createdIndex):
-                outcomes.append(drafts[index].outcome(ofRepeating: stored.records[createdIndex]))
+                let repeated = stored.records[createdIndex]
+                outcomes.append(drafts[index].outcome(ofRepeating: repeated, granted: granted))
             }
         }
         return outcomes
@@ -82,21 +85,48 @@ struct MessageBatch {
 extension MessageBatch {
     private mutating func decide() {
         for (draft, topic) in zip(drafts, topics.indexes) {
-            let mayPublish = topics.mayPublish(draft, in: topic)
-            draftOutcomes.append(mayPublish ? outcome(of: draft, in: topic) : .settled(.failure(.unauthorized)))
+            if topics.mayPublish(draft, in: topic) {
+                draftOutcomes.append(outcome(of: draft, in: topic, sharedBy: nil))
+            } else if let owner = sharer(of: topic, with: draft) {
+                draftOutcomes.append(outcome(of: draft, in: topic, sharedBy: owner))
+            } else {
+                draftOutcomes.append(.settled(.failure(.unauthorized)))
+            }
         }
     }
 
-    private mutating func outcome(of draft: MessageDraft, in topic: Int) -> DraftOutcome {
+    /// The owner of a topic that a grant lets the draft's caller publish to; nil where none does.
+    ///
+    /// Where another owner was thought of, whose feed is not locked, the owner is noted, and the
+    /// draft is to be made anew.
+    private func sharer(of topic: Int, with draft: MessageDraft) -> String? {
+        let id = topics.ids[topic]
+        guard let record = held[id]?.record, !record.isDeleted, let owner = record.owner,
+            !granted.roles(of: draft.subjects, in: id).isDisjoint(with: .publishing)
+        else { return nil }
+        guard let known = draft.sharedOwner, known.hasBytes(of: owner) else {
+            makers.sharedOwners.note(owner, of: id)
+            return nil
+        }
+        return owner
+    }
+
+    private mutating func outcome(
+        of draft: MessageDraft,
+        in topic: Int,
+        sharedBy owner: String?
+    ) -> DraftOutcome {
         if let id = draft.givenID {
             if let createdIndex = createdByID[id] { return .repeats(createdIndex) }
-            if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored)) }
+            if let stored = storedByID[id] { return .settled(draft.outcome(ofRepeating: stored, granted: granted)) }
         }
         if let key = draft.key {
             if let createdIndex = createdByKey[key] { return .repeats(createdIndex) }
-            if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored)) }
+            if let stored = storedByKey[key] { return .settled(draft.outcome(ofRepeating: stored, granted: granted)) }
         }
-        switch draft.record(from: beginning(for: draft.caller)) {
+        let beginning = beginning(for: draft.caller, sharedBy: owner)
+        let made = owner == nil ? draft.record(from: beginning) : draft.record(from: beginning, granted: granted)
+        switch made {
         case .failure(let refusal): return .settled(.failure(refusal))
         case .success(let record):
             let createdIndex = created.count
@@ -108,10 +138,20 @@ extension MessageBatch {
         }
     }
 
-    private mutating func beginning(for caller: Identity) -> RecordFactory.Beginning {
-        if let beginning, beginning.caller.isOne(with: caller) { return beginning.values }
-        let values = makers.factory.beginning(owner: caller.owner, at: now)
-        beginning = (caller, values)
+    private mutating func beginning(
+        for caller: Identity,
+        sharedBy owner: String?
+    ) -> RecordFactory.Beginning {
+        if let beginning, beginning.sharedOwner == owner, beginning.caller.isOne(with: caller) {
+            return beginning.values
+        }
+        let values =
+            if let owner {
+                makers.factory.beginning(owner: owner, author: caller.userID, at: now)
+            } else {
+                makers.factory.beginning(owner: caller.owner, at: now)
+            }
+        beginning = (caller, owner, values)
         return values
     }
 
@@ -141,11 +181,26 @@ extension MessageBatch {
     /// between, as the rows are held.
     private mutating func hold(_ writer: any StoreWriter) throws(StoreError) {
         now = makers.environment.changeTime()
-        let owners = Set(drafts.compactMap { $0.owner(at: now) })
+        var owners = Set(drafts.compactMap { $0.owner(at: now) })
+        for draft in drafts { if let owner = draft.sharedOwner { owners.insert(owner) } }
         let found = try writer.hold(topics.ids, of: makers.topics, feedsOf: Array(owners))
         held = found.topics
         topics.see { found.topics[$0]?.record }
         if let latest = found.latestMaking { now = max(now, latest) }
+        try lookUpGrants(writer)
+    }
+
+    /// Reads what grants give those whose topic it is not, in one statement for all.
+    ///
+    /// The topics are held: who takes a grant back waits, and what is published later is refused.
+    private mutating func lookUpGrants(_ writer: any StoreWriter) throws(StoreError) {
+        var (ids, subjects): (Set<TopicID>, Set<GrantSubject>) = ([], [])
+        for (draft, topic) in zip(drafts, topics.indexes) where !topics.mayPublish(draft, in: topic) {
+            ids.insert(topics.ids[topic])
+            subjects.formUnion(draft.subjects)
+        }
+        guard !subjects.isEmpty else { return }
+        granted = try writer.roles(of: Array(subjects), in: Array(ids))
     }
 
     /// Stores the messages and what they bring about.

@@ -8,6 +8,8 @@ final class MessageMakers: Sendable {
     let absent: Record
     /// What a message has where its input says nothing, by position.
     let defaults: [(position: Int, value: FieldValue)]
+    /// Whose feed a message is in that somebody else publishes.
+    let sharedOwners = SharedTopicOwners()
     private static let urgentPriority: Int64 = 5
 
     init(environment: ServiceEnvironment, messages: ModelType, topics: ModelType) {
@@ -52,6 +54,9 @@ final class MessageDraft: GroupedWrite {
     let givenID: String?
     /// The caller's key of the message, if it has one.
     let key: MessageKey?
+    /// Whose topic it is, where it is known as somebody else's: the feed that the message goes into
+    /// by a grant.
+    let sharedOwner: String?
     private let input: RecordInput
     private let condition: Predicate
     /// What the rules ask of the message and of its topic; of one caller's
@@ -70,6 +75,7 @@ final class MessageDraft: GroupedWrite {
         id = givenID ?? makers.environment.identifiers.makeID()
         let key = content.input.value(ofFieldAt: known.key, in: model)?.text
         self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
+        sharedOwner = makers.sharedOwners.owner(of: content.topicID, for: caller)
     }
 
     static func perform(
@@ -89,15 +95,34 @@ final class MessageDraft: GroupedWrite {
     /// Whether a message may be made in this topic.
     func mayPublish(to topic: Record) -> Bool { !topic.isDeleted && rules.publishable.matches(topic) }
 
+    /// All that the caller is to whom a topic may be shared; nobody where grants give nothing here.
+    var subjects: [GrantSubject] { rules.permitted.grantQuestions.first?.subjects ?? [] }
+
+    /// The record in somebody else's topic, made of what all of its caller's there begin with; or
+    /// why it may not be created.
+    func record(
+        from beginning: RecordFactory.Beginning,
+        granted roles: GrantedRoles
+    ) -> Result<Record, ServiceError> {
+        var record = makers.factory.make(input, id: id, from: beginning)
+        if !record.model.isSimplyOwned { makers.factory.clearOwners(of: &record) }
+        return checked(record, roles)
+    }
+
     /// The record, made of what all of its caller's begin with at this time, without its number and
     /// position in the order of commits; or why it may not be created.
     func record(from beginning: RecordFactory.Beginning) -> Result<Record, ServiceError> {
         var record = makers.factory.make(input, id: id, from: beginning)
         if !record.model.isSimplyOwned { makers.factory.setOwners(of: &record, madeOf: input, by: caller) }
+        return checked(record, GrantedRoles())
+    }
+
+    private func checked(_ record: Record, _ roles: GrantedRoles) -> Result<Record, ServiceError> {
+        var record = record
         for (position, value) in makers.defaults where record.values[position].isNull {
             record.values[position] = value
         }
-        guard rules.permitted.matches(record), caller.mayWrite(input, .create, to: record) else {
+        guard rules.permitted.matches(record, roles), caller.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
         guard condition.matches(makers.absent) else { return .failure(.conditionFailed(nil)) }
@@ -114,12 +139,16 @@ final class MessageDraft: GroupedWrite {
     }
 
     /// What a create answers whose id or key this message has.
-    func outcome(ofRepeating stored: Record) -> Result<Record, ServiceError> {
+    func outcome(
+        ofRepeating stored: Record,
+        granted roles: GrantedRoles = GrantedRoles()
+    ) -> Result<Record, ServiceError> {
         makers.factory.outcome(
             ofRepeating: input,
             stored: stored,
             caller: caller,
-            defaults: MessageService.defaults
+            defaults: MessageService.defaults,
+            roles: roles
         )
     }
 }

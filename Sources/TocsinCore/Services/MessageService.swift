@@ -33,19 +33,34 @@ package struct MessageService: Sendable {
     ) async throws(ServiceError) -> Record {
         let draft = try draft(input, condition: condition, caller: caller)
         do throws(ServiceError) {
-            try environment.takeStorage(for: input, of: messages, by: caller)
+            try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
             // A repeat stores nothing.
             guard let stored = try await stored(for: draft) else { throw error }
             return stored
         }
-        let outcome: Result<Record, ServiceError>
+        let outcome = try await written(draft)
+        guard case .failure(.unauthorized) = outcome, isNewlyShared(draft) else { return try outcome.get() }
+        return try await written(self.draft(input, condition: condition, caller: caller)).get()
+    }
+
+    private func written(_ draft: MessageDraft) async throws(ServiceError) -> Result<Record, ServiceError> {
         do throws(StoreError) {
-            outcome = try await draft.written(to: environment.store)
+            return try await draft.written(to: environment.store)
         } catch {
             throw ServiceError(error)
         }
-        return try outcome.get()
+    }
+
+    /// Whether a draft was refused only because nobody knew yet whose the shared topic is.
+    private func isNewlyShared(_ draft: MessageDraft) -> Bool {
+        let owner = makers.sharedOwners.owner(of: draft.topicID, for: draft.caller)
+        return owner != nil && owner != draft.sharedOwner
+    }
+
+    /// Makes known whose a topic is, for drafts of callers who are not its owner.
+    func noteOwner(of topic: Record) {
+        if let owner = topic.owner { makers.sharedOwners.note(owner, of: TopicID(topic.id)) }
     }
 
     /// The stored message that a draft repeats; nil where it would make a new one, or is refused.

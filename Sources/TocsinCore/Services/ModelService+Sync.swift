@@ -27,16 +27,27 @@ package struct SyncPosition: Sendable, Hashable {
     package var startedAt: Int64
     /// Changes since this time are asked for; nil: everything.
     package var since: Int64?
-    /// Changes come in two runs: records made since, then records that were changed again.
-    package var isAmongRevised: Bool
-    /// Time and key of the last record; empty at the beginning of a run.
+    /// What is told of.
+    package var run: Run
+    /// The topic that is told of, where a run goes by topics; empty at its beginning.
+    package var topic = ""
+    /// Time and key of the last record; empty at the beginning of a run, and of a topic.
     package var after: [FieldValue]
 
+    /// Changes come in runs: records made since, records that were changed again; then, topic by
+    /// topic, what was shared with the caller since, and what is so no more.
+    package enum Run: Int64, Sendable, Comparable {
+        case made, revised, gained, lost
+
+        /// Whether one comes before another.
+        package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
     /// A position in a chain; by default at the beginning of its first run.
-    package init(startedAt: Int64, since: Int64?, isAmongRevised: Bool = false, after: [FieldValue] = []) {
+    package init(startedAt: Int64, since: Int64?, run: Run = .made, after: [FieldValue] = []) {
         self.startedAt = startedAt
         self.since = since
-        self.isAmongRevised = isAmongRevised
+        self.run = run
         self.after = after
     }
 }
@@ -57,7 +68,8 @@ extension ModelService {
     /// A page of all records that the caller may read, tombstones included, or of those
     /// changed since the last sync.
     package func sync(_ request: SyncRequest, caller: Identity) async throws(ServiceError) -> SyncPage {
-        guard case .allow(let visible) = AccessPolicy.decision(.sync, on: request.model, for: caller) else {
+        let decision = seen(.sync, of: request.model, asking: [request.filter], caller)
+        guard case .allow(let visible) = decision else {
             throw .unauthorized
         }
         var start: SyncPosition
@@ -66,7 +78,14 @@ extension ModelService {
         let (position, limits) = (start, environment.limits.examination)
         let runs = SyncRuns(model: request.model, visible: visible, filter: request.filter, limit: request.limit)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try runs.page(from: position, limits, reader)
+            var page = SyncPage(records: [], startedAt: position.startedAt, next: position, bytes: 0)
+            if position.run <= .revised {
+                page = try runs.page(from: position, limits, reader)
+                page.records = try reader.shown(page.records, to: caller, by: .sync)
+            }
+            let sharing = SharingSync(runs: runs, caller: caller, limits: limits)
+            if let sharing { try sharing.add(to: &page, from: position, reader) }
+            return page
         }
     }
 
@@ -95,7 +114,7 @@ extension ModelService {
 ///
 /// A record that was never changed is found by the time it was made, which also orders lists. Only
 /// changed records are in the index of changes.
-private struct SyncRuns: Sendable {
+struct SyncRuns: Sendable {
     let model: ModelType
     let visible: Predicate
     let filter: Predicate
@@ -125,11 +144,11 @@ private struct SyncRuns: Sendable {
                 let next = isFull ? turn : current
                 return SyncPage(records: records, startedAt: current.startedAt, next: next, bytes: bytes)
             }
-            guard current.since != nil, !current.isAmongRevised else {
+            guard current.since != nil, current.run == .made else {
                 return SyncPage(records: records, startedAt: current.startedAt, next: nil, bytes: bytes)
             }
             if let last = records.last { turn.after = [last[ModelType.makingTime], .text(last.id)] }
-            (current.isAmongRevised, current.after) = (true, [])
+            (current.run, current.after) = (.revised, [])
         }
     }
 
@@ -137,11 +156,11 @@ private struct SyncRuns: Sendable {
         guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime),
             let revised = model.position(of: ModelType.revisionTime)
         else { return nil }
-        let time = position.isAmongRevised ? revised : made
+        let time = position.run == .revised ? revised : made
         var (range, filter) = (Predicate.always, filter)
         if let since = position.since {
             range = .field(time, .greaterOrEqual(.int(since)))
-            if !position.isAmongRevised { filter = Predicate.field(revised, .exists(false)).and(filter) }
+            if position.run == .made { filter = Predicate.field(revised, .exists(false)).and(filter) }
         }
         return PageQuery(
             model,

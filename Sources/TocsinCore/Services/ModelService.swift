@@ -19,7 +19,7 @@ package struct ModelService: Sendable {
         }
         let shown = visible.and(shown(model))
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.records(model, ids: [key], where: shown).first
+            try reader.shown(reader.records(model, ids: [key], where: shown), to: caller, by: .get).first
         }
     }
 
@@ -65,9 +65,11 @@ package struct ModelService: Sendable {
         fields: Set<Int>? = nil,
         caller: Identity
     ) async throws(ServiceError) -> RecordPage {
-        guard case .allow(let visible) = AccessPolicy.decision(.list, on: model, for: caller) else {
+        guard case .allow(let visible) = seen(.list, of: model, asking: [range, filter], caller) else {
             throw .unauthorized
         }
+        // Whose a row is tells whether it is shown whole.
+        let fields = model.sharing?.isTopic == true ? fields?.union(visible.positions) : fields
         let query = PageQuery(
             model,
             range: range,
@@ -80,8 +82,24 @@ package struct ModelService: Sendable {
         )
         let limits = environment.limits.examination
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.pages([query], limits)[0]
+            var page = try reader.pages([query], limits)[0]
+            page.records = try reader.shown(page.records, to: caller, by: .list)
+            return page
         }
+    }
+
+    /// What the caller may see where these conditions are asked; who sees only the names of topics
+    /// learns nothing else of them by conditions.
+    func seen(
+        _ operation: AccessRule.Operation,
+        of model: ModelType,
+        asking conditions: [Predicate],
+        _ caller: Identity
+    ) -> AccessDecision {
+        guard model.sharing?.isTopic == true,
+            !conditions.allSatisfy({ $0.positions.isSubset(of: model.facePositions) })
+        else { return AccessPolicy.decision(operation, on: model, for: caller) }
+        return AccessPolicy.decision(operation, on: model, for: caller, granting: .reading)
     }
 
     /// What reads beside `sync` show of a model.
@@ -150,8 +168,10 @@ package struct ModelService: Sendable {
         try environment.takeStorage(for: input, of: model, by: caller)
         let environment = environment
         let isMerging = environment.models.conflictHandler == .automerge
-        let record = try await change(model, .update, guarded, caller) { stored, condition in
-            guard caller.mayWrite(input, .update, to: stored) else { return .failure(.unauthorized) }
+        let record = try await change(model, .update, guarded, caller) { stored, condition, roles in
+            guard caller.mayWrite(input, .update, to: stored), caller.mayMove(stored, by: input) else {
+                return .failure(.unauthorized)
+            }
             for name in lasting.sorted() {
                 guard let value = input[name], value != stored[name] else { continue }
                 return .failure(.badRequest("\(name) of a \(model.name) cannot be changed; create a new one."))
@@ -159,7 +179,7 @@ package struct ModelService: Sendable {
             let expected = guarded.expected(of: stored, environment.models)
             let fits = expected == stored.version
             guard !stored.isDeleted, fits || isMerging else {
-                return .failure(Self.conflict(of: stored, expected: expected, caller))
+                return .failure(Self.conflict(of: stored, expected: expected, caller, roles))
             }
             if let refusal = condition.refusal(of: stored) { return .failure(refusal) }
             let factory = RecordFactory(model: model)
@@ -194,18 +214,23 @@ package struct ModelService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> Record {
         let environment = environment
-        return try await change(model, .delete, guarded, caller) { stored, condition in
+        return try await change(model, .delete, guarded, caller) { stored, condition, roles in
             let expected = guarded.expected(of: stored, environment.models)
             guard expected == stored.version else {
-                return .failure(Self.conflict(of: stored, expected: expected, caller))
+                return .failure(Self.conflict(of: stored, expected: expected, caller, roles))
             }
             if let refusal = condition.refusal(of: stored) { return .failure(refusal) }
             return .success(.deleted(RecordFactory(model: model).tombstone(of: stored, at: environment.changeTime())))
         }
     }
 
-    private static func conflict(of stored: Record, expected: Int64, _ caller: Identity) -> ServiceError {
-        .versionConflict(stored.shown(to: caller), expected: expected, actual: stored.version)
+    private static func conflict(
+        of stored: Record,
+        expected: Int64,
+        _ caller: Identity,
+        _ roles: GrantedRoles
+    ) -> ServiceError {
+        .versionConflict(stored.shown(to: caller, roles), expected: expected, actual: stored.version)
     }
 
     private enum Change {
@@ -218,7 +243,7 @@ package struct ModelService: Sendable {
         _ operation: AccessRule.Operation,
         _ guarded: WriteGuard,
         _ caller: Identity,
-        _ decide: @escaping @Sendable (Record, JudgedCondition) -> Result<Change, ServiceError>
+        _ decide: @escaping @Sendable (Record, JudgedCondition, GrantedRoles) -> Result<Change, ServiceError>
     ) async throws(ServiceError) -> Record {
         guard case .allow(let permitted) = AccessPolicy.decision(operation, on: model, for: caller) else {
             throw .unauthorized
@@ -229,10 +254,11 @@ package struct ModelService: Sendable {
                 return .failure(.unauthorized)
             }
             // A condition is a question about the record: it is answered to who may read that.
-            guard guarded.condition == .always || stored.shown(to: caller) != nil else {
+            let roles = try writer.roles(askedBy: permitted, of: stored)
+            guard guarded.condition == .always || stored.shown(to: caller, roles) != nil else {
                 return .failure(.unauthorized)
             }
-            switch decide(stored, condition) {
+            switch decide(stored, condition, roles) {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(let record)):
                 if model.name == "Topic" {
@@ -281,7 +307,29 @@ package struct ModelService: Sendable {
     }
 }
 
+extension StoreReader {
+    /// What grants give that a predicate asks about a record; nothing is read where it holds without.
+    func roles(askedBy predicate: Predicate, of record: Record) throws(StoreError) -> GrantedRoles {
+        guard let question = predicate.grantQuestions.first, let topic = question.topic(of: record),
+            !predicate.matches(record)
+        else { return GrantedRoles() }
+        return try roles(of: question.subjects, in: [topic])
+    }
+}
+
 extension Identity {
+    /// Whether the caller may write what an input says of owners: whoever changes a record by a
+    /// grant says nothing of them.
+    fileprivate func mayMove(_ record: Record, by input: RecordInput) -> Bool {
+        let model = record.model
+        guard model.sharing != nil, case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: self),
+            !permitted.matches(record)
+        else { return true }
+        return model.ownerRules.allSatisfy { rule in
+            input[rule.field].map { $0.hasBytes(of: record[rule.field]) } ?? true
+        }
+    }
+
     /// Whether the rules of single fields let the caller write what the input gives.
     package func mayWrite(_ input: RecordInput, _ operation: AccessRule.Operation, to record: Record) -> Bool {
         record.model.fieldRules.keys.allSatisfy { position in

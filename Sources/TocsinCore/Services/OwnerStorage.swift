@@ -130,8 +130,14 @@ extension ServiceEnvironment {
     /// Refuses what the caller would store beyond what one owner may have.
     ///
     /// A model whose rules do not say whose its records are counts for nobody.
-    func takeStorage(for input: RecordInput, of model: ModelType, by caller: Identity) throws(ServiceError) {
-        guard let storage, let owner = model.feedOwner(of: caller) else { return }
+    /// In a topic that is shared its owner has the message.
+    func takeStorage(
+        for input: RecordInput,
+        of model: ModelType,
+        by caller: Identity,
+        sharedBy sharer: String? = nil
+    ) throws(ServiceError) {
+        guard let storage, let owner = sharer ?? model.feedOwner(of: caller) else { return }
         var bytes = ModelTable.rowBytes
         for index in 0..<input.count {
             switch input.value(at: index) {

@@ -12,8 +12,9 @@ package struct ReadMarkService: Sendable {
     /// The caller's marks.
     package func marks(caller: Identity) async throws(ServiceError) -> [ReadMark] {
         guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        let visible = visible(to: caller)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.readMarks(of: caller.userID)
+            try marks(of: caller, where: visible, reader)
         }
     }
 
@@ -42,7 +43,24 @@ package struct ReadMarkService: Sendable {
             } else {
                 try writer.markAllRead(by: caller.userID, now: time.now())
             }
-            return .success(try writer.readMarks(of: caller.userID))
+            return .success(try marks(of: caller, where: visible, writer.unlocked))
         }
+    }
+
+    private func visible(to caller: Identity) -> Predicate {
+        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller) else { return .never }
+        return visible
+    }
+
+    /// The marks in topics that the caller may read now: a membership may outlive the right to.
+    private func marks(
+        of caller: Identity,
+        where visible: Predicate,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [ReadMark] {
+        let marks = try reader.readMarks(of: caller.userID)
+        guard visible != .always, !marks.isEmpty else { return marks }
+        let readable = Set(try reader.records(topics, ids: marks.map(\.topicID.text), where: visible).map(\.id))
+        return marks.filter { readable.contains($0.topicID.text) }
     }
 }

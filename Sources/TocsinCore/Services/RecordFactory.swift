@@ -27,7 +27,7 @@ package struct RecordFactory: Sendable {
         fileprivate var values: [FieldValue]
     }
 
-    func beginning(owner: String, at moment: Timestamp) -> Beginning {
+    func beginning(owner: String, author: UserID? = nil, at moment: Timestamp) -> Beginning {
         let known = model.knownPositions
         let (text, time) = (FieldValue.text(moment.iso8601), FieldValue.int(moment.milliseconds))
         let begun: [(Int?, FieldValue)] = [
@@ -36,6 +36,7 @@ package struct RecordFactory: Sendable {
         ]
         var values = Record(model: model).values
         for case (let position?, let value) in begun { values[position] = value }
+        if let author, let position = known.author { values[position] = .text(author.text) }
         return Beginning(values: values)
     }
 
@@ -67,6 +68,14 @@ package struct RecordFactory: Sendable {
             let field = model.fields[position]
             guard field.role == .generated || input[field.name] == nil else { continue }
             record.values[position] = field.isList ? JSONListText.list(of: owner) : .text(owner)
+        }
+    }
+
+    /// Takes away whatever an input says of owners: only the topic's owner has a message that is
+    /// published by a grant.
+    func clearOwners(of record: inout Record) {
+        for rule in model.ownerRules where rule.field != "owner" {
+            if let position = model.position(of: rule.field) { record.values[position] = .null }
         }
     }
 
@@ -156,25 +165,41 @@ extension RecordFactory {
         ofRepeating input: RecordInput,
         stored: Record,
         caller: Identity,
-        defaults: RecordInput = [:]
+        defaults: RecordInput = [:],
+        roles: GrantedRoles = GrantedRoles()
     ) -> Result<Record, ServiceError> {
-        if !stored.isDeleted, mayRepeat(input, stored, caller) {
+        if !stored.isDeleted, mayRepeat(input, stored, caller, roles) {
             let hidden = Set(model.fieldRules.keys.filter { !stored.isReadable(at: $0, by: caller) })
             if isRepeat(input, of: stored, defaults: defaults, hiding: hidden) { return .success(stored) }
         }
-        return .failure(.conflict(stored.shown(to: caller)))
+        return .failure(.conflict(stored.shown(to: caller, roles)))
     }
 
-    private func mayRepeat(_ input: RecordInput, _ stored: Record, _ caller: Identity) -> Bool {
+    private func mayRepeat(
+        _ input: RecordInput,
+        _ stored: Record,
+        _ caller: Identity,
+        _ roles: GrantedRoles
+    ) -> Bool {
         guard case .allow(let permitted) = AccessPolicy.decision(.create, on: model, for: caller),
-            permitted.matches(stored), caller.mayWrite(input, .create, to: stored)
+            permitted.matches(stored, roles), caller.mayWrite(input, .create, to: stored)
         else { return false }
-        guard model.ownerRules.isEmpty else { return isOwned(stored, by: caller) }
+        guard model.ownerRules.isEmpty else {
+            return isOwned(stored, by: caller) || mayRepeatByGrant(stored, caller, roles)
+        }
         // A token that only publishes is answered what its user may read; whether it may
         // publish that was asked above.
         var user = caller
         if case .publish = caller.scope { user.scope = .full }
         return stored.shown(to: user) != nil
+    }
+
+    /// Whether the caller published the message in somebody else's topic, or may read it there.
+    private func mayRepeatByGrant(_ stored: Record, _ caller: Identity, _ roles: GrantedRoles) -> Bool {
+        guard let author = model.knownPositions.author.flatMap({ stored.values[$0].text }) else {
+            return stored.shown(to: caller, roles) != nil
+        }
+        return author.hasBytes(of: caller.userID.text) || stored.shown(to: caller, roles) != nil
     }
 
     /// Whether an owner field of the record names the caller.
@@ -192,8 +217,9 @@ extension RecordFactory {
 extension Record {
     /// The record as a refusal may show it: only to whom `get` would give it, with the
     /// token that they ask with.
-    func shown(to caller: Identity) -> Record? {
-        guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller), visible.matches(self)
+    func shown(to caller: Identity, _ roles: GrantedRoles = GrantedRoles()) -> Record? {
+        guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller),
+            visible.matches(self, roles), !isNameAlone(for: caller, roles)
         else { return nil }
         return self
     }

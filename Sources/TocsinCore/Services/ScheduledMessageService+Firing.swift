@@ -69,7 +69,8 @@ extension ScheduledMessageService {
         let caller = try caller(of: seen, now: now, writer.unlocked)
         // Feed and topic before the schedule, as all writers lock them.
         if seen.plan.webhook == nil, let topic = seen.plan.topicID {
-            _ = try writer.hold([topic], of: topics, feedsOf: [(caller?.owner ?? seen.owner.text)])
+            let owners = try owners(of: topic, by: caller, or: seen.owner.text, writer.unlocked)
+            _ = try writer.hold([topic], of: topics, feedsOf: owners)
         }
         guard var message = try writer.scheduledMessage(timer.subject), message.generation == timer.generation,
             message.isEnabled, message.plan == seen.plan, let dueAt = message.nextAt,
@@ -100,6 +101,21 @@ extension ScheduledMessageService {
         return message
     }
 
+    /// Whose feeds a message may go into: its publisher's, or that of the owner who shares the topic.
+    private func owners(
+        of topic: TopicID,
+        by caller: Identity?,
+        or owner: String,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [String] {
+        let own = caller?.owner ?? owner
+        guard let caller, let record = try reader.records(topics, ids: [topic.text], where: .always).first,
+            let other = record.owner, !caller.ownerForms.contains(other)
+        else { return [own] }
+        messages.noteOwner(of: record)
+        return Array(Set([own, other]))
+    }
+
     private func outcome(
         of message: ScheduledMessage,
         dueAt: Timestamp,
@@ -114,7 +130,7 @@ extension ScheduledMessageService {
             var input = try content(json).in(topic)
             input["key"] = .text("scheduled/\(message.id)/\(dueAt.milliseconds / 1000)")
             draft = try messages.draft(input, caller: caller)
-            try environment.takeStorage(for: input, of: rights.messages, by: caller)
+            try environment.takeStorage(for: input, of: rights.messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
             return Self.outcome(error)
         }

@@ -309,7 +309,10 @@ extension ScheduledMessageService {
     private func mayPublish(_ draft: MessageDraft?, _ reader: any StoreReader) throws(StoreError) -> Bool {
         guard let draft else { return true }
         let topic = try reader.records(topics, ids: [draft.topicID.text], where: .always).first
-        return topic.map(draft.mayPublish) ?? false
+        guard let topic, !topic.isDeleted else { return false }
+        if draft.mayPublish(to: topic) { return true }
+        let roles = try reader.roles(of: draft.subjects, in: [draft.topicID])
+        return !roles.roles(of: draft.subjects, in: draft.topicID).isDisjoint(with: .publishing)
     }
 
     private func refusal(

@@ -1,4 +1,5 @@
-/// Removes tombstones whose time is over, in small batches, so that no writer waits for long.
+/// Removes tombstones whose time is over, in small batches, so that no writer waits for long; with
+/// them what is remembered of grants that ended, which sync tells of as long.
 package struct TombstoneReaper: Sendable {
     private let environment: ServiceEnvironment
     private let models: [ModelType]
@@ -24,6 +25,13 @@ package struct TombstoneReaper: Sendable {
                 total += removed
             } while removed >= settings.reaperBatch
         }
+        var forgotten: Int
+        repeat {
+            guard !Task.isCancelled else { return total }
+            forgotten = try await store.writing { writer throws(StoreError) in
+                .success(try writer.removeEndedGrants(before: end, limit: settings.reaperBatch))
+            }
+        } while forgotten >= settings.reaperBatch
         return total
     }
 

@@ -149,8 +149,16 @@ extension FanoutPage {
         var judged = found
         for index in judged.indices {
             let job = judged[index].job
-            guard let subject = renewed[job.fanout.messageID] ?? job.subject else { continue }
-            judged[index].job.subject = subject
+            judged[index].job.subject = renewed[job.fanout.messageID] ?? job.subject
+        }
+        let pushes = judged.flatMap { found in
+            found.job.subject.map { subject in
+                found.devices.filter(\.isActive).map { (device: $0, subject: subject) }
+            } ?? []
+        }
+        try judge.readGrants(of: pushes, reader)
+        for index in judged.indices {
+            guard let subject = judged[index].job.subject else { continue }
             judged[index].devices = judged[index].devices.map { judge.judged($0, subject) }
         }
         return judged

@@ -114,6 +114,10 @@ struct OutboxClaim: Sendable {
         guard !retries.isEmpty else { return [] }
         var judge = try PushJudge(of: retries.map(\.device), context, reader)
         guard judge.isNeeded else { return retries }
+        let pushes = retries.compactMap { retry in
+            found[retry.delivery.messageID]?.subject.map { (device: retry.device, subject: $0) }
+        }
+        try judge.readGrants(of: pushes, reader)
         return retries.map { retry in
             guard let subject = found[retry.delivery.messageID]?.subject else { return retry }
             return Retry(delivery: retry.delivery, device: judge.judged(retry.device, subject))

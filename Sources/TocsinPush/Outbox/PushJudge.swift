@@ -27,6 +27,8 @@ struct PushJudge {
     /// When the quiet ends of those who were asked about; nil where it is not quiet.
     private var quietEnds: [UserID: Timestamp?] = [:]
     private let isWished: Bool
+    /// What was granted of the page's topics to those whom the rules alone do not let read.
+    private var roles = GrantedRoles()
 
     /// Reads what is known of the devices' owners, and what they want of pushes.
     init(
@@ -44,11 +46,29 @@ struct PushJudge {
     /// Whether there is anybody who may be refused, or wants anything.
     var isNeeded: Bool { !standings.isEmpty || rights.requiresSignIn || !settings.isEmpty || isWished }
 
+    /// Reads what was granted to those whom the rules alone do not let have their push; mostly that
+    /// is nobody, and nothing is read.
+    mutating func readGrants(
+        of pushes: some Sequence<(device: Device, subject: PushSubject)>,
+        _ reader: any StoreReader
+    ) throws(StoreError) {
+        guard !standings.isEmpty || rights.requiresSignIn else { return }
+        var (subjects, topics): (Set<GrantSubject>, Set<TopicID>) = ([], [])
+        for (device, subject) in pushes {
+            let receiver = receiver(device.userID)
+            guard case .person(let person) = receiver, !rights.mayReceive(receiver, subject.message, in: subject.topic)
+            else { continue }
+            subjects.formUnion(GrantSubject.of(person))
+            topics.insert(TopicID(subject.topic.id))
+        }
+        if !topics.isEmpty { roles = try reader.roles(of: Array(subjects), in: Array(topics)) }
+    }
+
     /// The device with whether its owner may have this push.
     mutating func judged(_ device: Device, _ subject: PushSubject) -> Device {
         var device = device
         if !standings.isEmpty || rights.requiresSignIn {
-            device.mayReceive = rights.mayReceive(receiver(device.userID), subject.message, in: subject.topic)
+            device.mayReceive = rights.mayReceive(receiver(device.userID), subject.message, in: subject.topic, roles)
         }
         let priority = subject.message["priority"].int ?? 3
         device.wish = device.topicWish?.wish(about: priority) ?? wish(of: device.userID, about: priority)

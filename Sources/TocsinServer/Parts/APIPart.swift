@@ -20,6 +20,7 @@ struct APIPart: Sendable {
             executor: declarations.executor,
             sealer: process.sealer,
             hub: store.hub,
+            time: store.environment.time,
             listeners: store.listeners
         )
     }

@@ -17,6 +17,10 @@ struct UpkeepPart: Sendable {
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         var tasks = [
             TombstoneReaper(environment: store.environment, models: schema.models).task,
+            GrantReaper(
+                environment: store.environment,
+                rights: PushRights(topics: schema.topics, messages: schema.messages)
+            ).task,
             DeliveryReaper(store: store.store, time: time, keptSeconds: keptSeconds).task,
             ProofNonceReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: settings.auditKept).task,

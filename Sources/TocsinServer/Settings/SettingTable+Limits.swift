@@ -218,6 +218,12 @@ extension SettingTable {
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
         .integer(
+            "grants-per-topic",
+            \.limits.grantsPerTopic,
+            1...100_000,
+            "Users, groups and others that one topic may be shared with."
+        ),
+        .integer(
             "storage-bytes-per-owner",
             \.limits.storageBytesPerOwner,
             0...(1 << 60),

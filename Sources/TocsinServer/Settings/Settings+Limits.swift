@@ -123,6 +123,8 @@ extension Settings {
         package var devicesPerOwner = 100
         /// Topics of one owner.
         package var topicsPerOwner = 10_000
+        /// Users, groups and others that one topic may be shared with.
+        package var grantsPerTopic = 500
         /// Bytes that one owner may store, 0 for any number.
         package var storageBytesPerOwner = 10 << 30
 
@@ -240,6 +242,7 @@ extension Settings.Limits {
         services.clientIDs = ClientIDs(rawValue: clientIDs) ?? .uuid
         services.devicesPerUser = devicesPerOwner
         services.topicsPerOwner = topicsPerOwner
+        services.grantsPerTopic = grantsPerTopic
         services.defaultPage = pageRows
         services.examination.rows = pageExaminedRows
         services.examination.bytes = pageExaminedBytes

@@ -76,6 +76,8 @@ package struct Settings: Sendable, Hashable {
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.
         package var schemaPath: String?
+        /// Whether owners may share topics.
+        package var sharesTopics = true
         /// Whether clients may store documents and name them by their hash
         /// (automatic persisted queries).
         package var persistsQueries = true

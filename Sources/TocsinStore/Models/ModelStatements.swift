@@ -85,6 +85,12 @@ final class ModelStatements {
         removal = "DELETE FROM \(table)"
     }
 
+    /// `SELECT … FROM table` with more columns behind those of the fields.
+    func selection(with expressions: [String]) -> String {
+        guard !expressions.isEmpty else { return selection }
+        return "SELECT \(columns), \(expressions.joined(separator: ", ")) FROM \"\(model.table.name)\""
+    }
+
     /// Selects how many bytes the texts of each row of a page have, without reading them.
     func sizes(ofPage page: String) -> String {
         let names = kinds.indices.map { "c\($0)" }

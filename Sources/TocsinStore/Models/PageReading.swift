@@ -7,6 +7,8 @@ struct PageReading {
     private let limits: ExaminationLimits
     private let statements: ModelStatements
     private let judged: Predicate
+    /// What each row brings an answer to, behind the values of its fields.
+    private let questions: [GrantQuestion]
     /// Positions of the fields that are looked at before a row is read whole.
     private let tested: [Int]
     /// Whether the value of each field is asked for.
@@ -34,6 +36,7 @@ struct PageReading {
         (self.query, self.limits, self.statements) = (query, limits, statements)
         judged = query.visible.and(query.filter)
         tested = judged.positions.sorted()
+        questions = query.visible.grantQuestions
         let order = query.rows.order.map(\.field)
         wanted = query.rows.model.fields.indices.map { query.fields?.contains($0) ?? true || order.contains($0) }
         probe = Record(model: query.rows.model)
@@ -53,7 +56,7 @@ struct PageReading {
         var rows = query.rows
         rows.limit = chunk.limit
         rows.after = last ?? rows.after
-        return PageStatement.make(rows, statements)
+        return PageStatement.make(rows, statements, asking: questions)
     }
 
     /// Takes a row of the chunk; what comes when the page is done is left out.
@@ -102,9 +105,18 @@ struct PageReading {
     /// The record, if it is visible and asked for.
     private mutating func record(_ row: any SQLRow) -> Record? {
         for position in tested { probe.values[position] = statements.value(at: position, of: row) }
-        guard query.visible.matches(probe) else { return nil }
+        guard isVisible(row) else { return nil }
         seen.visible = true
         return query.filter.matches(probe) ? statements.record(row, only: wanted) : nil
+    }
+
+    /// Whether the caller may see the row whose tested values are in `probe`.
+    private func isVisible(_ row: any SQLRow) -> Bool {
+        guard !questions.isEmpty else { return query.visible.matches(probe) }
+        let first = probe.values.count
+        return query.visible.matches(probe) { question in
+            questions.firstIndex(of: question).map { row.int(first + $0) != 0 } ?? false
+        }
     }
 }
 

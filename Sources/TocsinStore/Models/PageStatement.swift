@@ -4,6 +4,8 @@ import TocsinCore
 struct PageStatement {
     private let query: ModelQuery
     private var translation: PredicateTranslation
+    /// What each row is asked about grants: columns behind those of the fields.
+    private var questions: [GrantQuestion] = []
     /// Forms of an owner that become branches.
     ///
     /// An index gives rows in order for one form of the owner, and not for all forms at once. So a
@@ -11,16 +13,22 @@ struct PageStatement {
     /// PostgreSQL would read and sort all rows of all branches, so each has a limit of its own.
     private static let maximumBranches = 4
 
-    static func make(_ query: ModelQuery, _ statements: ModelStatements) -> SQLBuilder {
+    static func make(
+        _ query: ModelQuery,
+        _ statements: ModelStatements,
+        asking questions: [GrantQuestion] = []
+    ) -> SQLBuilder {
         var statement = PageStatement(
             query: query,
-            translation: PredicateTranslation(statements: statements, builder: SQLBuilder())
+            translation: PredicateTranslation(statements: statements, builder: SQLBuilder()),
+            questions: questions
         )
         return statement.build()
     }
 
     private mutating func build() -> SQLBuilder {
         let conjuncts = query.predicate.conjuncts
+        for case .field(let field, .equal(.text(let text))) in conjuncts { translation.topics[field] = text }
         let branches = branches(of: conjuncts)
         let isLimited = branches.count > 1 && !translation.statements.dialect.mergesBranches
         let texts = branches.map { isLimited ? limited(branch($0)) : branch($0) }
@@ -41,25 +49,48 @@ struct PageStatement {
     }
 
     private mutating func branch(_ predicates: [Predicate]) -> String {
+        let answers = questions.map { question in
+            "CASE WHEN \(translation.granted(question)) THEN 1 ELSE 0 END"
+        }
         var conditions: [String] = []
         if let condition = translation.statements.discriminatorCondition { conditions.append(condition) }
         for predicate in predicates where predicate != .always {
             conditions.append(translation.condition(predicate))
         }
         if let after = query.after { conditions.append(position(after: after)) }
-        let selection = translation.statements.selection
+        let selection = translation.statements.selection(with: answers)
         return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
+    }
+
+    /// What is the caller's own and what is shared with them: no index serves both at once, so each
+    /// is a branch, and no row is in two. The messages of one topic need none.
+    private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
+        let isShared = { (part: Predicate) in if case .granted = part { true } else { false } }
+        let ofOneTopic = { (question: GrantQuestion) in translation.topics[question.field] != nil }
+        for (index, predicate) in conjuncts.enumerated() where !predicate.grantQuestions.contains(where: ofOneTopic) {
+            guard case .any(let parts) = predicate, parts.contains(where: isShared) else { continue }
+            let own = parts.filter { !isShared($0) }
+            guard !own.isEmpty else { continue }
+            let rest = conjuncts.enumerated().filter { $0.offset != index }.map(\.element)
+            let others = parts.filter(isShared) + own.map { .not($0) }
+            return own.flatMap { ownerBranches(of: rest + [$0]) } + [rest + others]
+        }
+        return ownerBranches(of: conjuncts)
+    }
+
+    /// Whether the query names the rows by what an index begins with, in place of their owner.
+    private func isNarrow(_ conjuncts: [Predicate]) -> Bool {
+        let partitions = Set(query.model.indexes.compactMap { query.model.position(of: $0.partitionField) })
+        return conjuncts.contains { predicate in
+            if case .field(let position, .equal) = predicate { partitions.contains(position) } else { false }
+        }
     }
 
     /// The predicates of each branch: one branch, unless an index by owner must be
     /// walked for several owners.
-    private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
+    private func ownerBranches(of conjuncts: [Predicate]) -> [[Predicate]] {
         let model = query.model
-        let partitions = Set(model.indexes.compactMap { model.position(of: $0.partitionField) })
-        let isNarrow = conjuncts.contains { predicate in
-            if case .field(let position, .equal) = predicate { partitions.contains(position) } else { false }
-        }
-        guard !isNarrow, let owner = model.position(of: "owner") else { return [conjuncts] }
+        guard !isNarrow(conjuncts), let owner = model.position(of: "owner") else { return [conjuncts] }
         for (index, predicate) in conjuncts.enumerated() {
             guard case .field(owner, .isOneOf(let values)) = predicate else { continue }
             let distinct = values.reduce(into: [FieldValue]()) { distinct, value in

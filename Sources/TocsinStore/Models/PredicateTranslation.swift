@@ -22,6 +22,8 @@ struct SQLBuilder {
 struct PredicateTranslation {
     let statements: ModelStatements
     var builder: SQLBuilder
+    /// What all rows have in a field that names their topic.
+    var topics: [Int: String] = [:]
 
     mutating func condition(_ predicate: Predicate, negated: Bool = false) -> String {
         switch predicate {
@@ -33,7 +35,28 @@ struct PredicateTranslation {
         case .field(let position, let comparison):
             let text = self.comparison(comparison, position)
             return negated ? "(\(text)) IS NOT TRUE" : text
+        case .granted(let question):
+            let text = granted(question)
+            return negated ? "(\(text)) IS NOT TRUE" : text
         }
+    }
+
+    /// Whether the topic in a field is shared with the caller now: a selection of the caller's
+    /// topics, or of the one topic that all rows are of.
+    mutating func granted(_ question: GrantQuestion) -> String {
+        let subjects = BoundList(question.subjects.map(\.text)).bindings.map { builder.bind($0) }
+        guard !subjects.isEmpty else { return "FALSE" }
+        let condition = """
+            g.subject IN (\(subjects.joined(separator: ", ")))
+            AND g.roles & \(builder.bind(.int(question.need.rawValue))) <> 0
+            AND (g.expires_at IS NULL OR g.expires_at > \(statements.dialect.moment))
+            """
+        if let topic = topics[question.field] {
+            let id = builder.bind(SQLValue.text(topic))
+            return "EXISTS (SELECT 1 FROM topic_grants AS g WHERE g.topic_id = \(id) AND \(condition))"
+        }
+        let field = statements.expressions[question.field]
+        return "\(field) IN (SELECT g.topic_id FROM topic_grants AS g WHERE \(condition))"
     }
 
     private mutating func joined(_ parts: [Predicate], by word: String, empty: Bool, _ negated: Bool) -> String {

@@ -41,6 +41,8 @@ package final class Journal: Sendable {
 
     /// Records kept; beyond it those of the oldest groups are read again from the database.
     private static let maximumKept = 4096
+    /// What is told at its place in the journal: records, and who may hear of them.
+    private static let ordered: EventKinds = [.records, .grantsChanged]
     /// Unlike that of any other run of the server.
     package let instance: String
     private let state = Mutex(State())
@@ -72,7 +74,7 @@ package final class Journal: Sendable {
     /// What of a group's events is told at once, and not when the reader comes to its row: work for
     /// the outbox or for webhooks once, however many writes have brought some.
     package static func immediate(_ events: [DomainEvent]) -> [DomainEvent] {
-        var told: EventKinds = .records
+        var told = Self.ordered
         var immediate: [DomainEvent] = []
         for event in events {
             let kind = event.kind
@@ -108,7 +110,7 @@ package final class Journal: Sendable {
     /// Keeps the records of a group that was committed for the reader.
     func keep(_ events: [DomainEvent], of serial: Int64) {
         guard keepsRecords else { return }
-        let records = events.filter { $0.kind == .records }
+        let records = events.filter { Self.ordered.contains($0.kind) }
         state.withLock { state in
             if state.kept.isEmpty { state.oldestKept = serial }
             state.kept[serial] = records

@@ -36,7 +36,7 @@ extension JournalReader {
         guard isHeard else { return .own([]) }
         // The rest of its own this node was told at once.
         return kept.map(Source.own)
-            ?? .read(JournalText.entries(of: row.body).filter { $0.isOfRecords && isWanted($0) })
+            ?? .read(JournalText.entries(of: row.body).filter { $0.isInOrder && isWanted($0) })
     }
 
     /// A group's events, or what is to be made of its row.
@@ -54,7 +54,9 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: true
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged,
+            .deliveries:
+            true
         }
     }
 
@@ -97,6 +99,7 @@ extension JournalReader {
         case .deviceEnded(let device, let reason): return [.deviceEnded(device, reason: reason)]
         case .pushesUnwanted(let user, let topic, let reason): return [.pushesUnwanted(user, topic, reason)]
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
+        case .grantsChanged(let change): return [.grantsChanged(change)]
         case .deliveries(let message, let devices):
             return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }
         }

@@ -13,11 +13,13 @@ enum JournalEntry: Hashable, Sendable {
     case deviceEnded(DeviceID, reason: DeliveryReason)
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
+    case grantsChanged(GrantChange)
     case deliveries(MessageID, [DeviceID])
 
-    var isOfRecords: Bool {
+    /// Whether this node tells its own at their place in the journal, and not at once.
+    var isInOrder: Bool {
         switch self {
-        case .records, .values: true
+        case .records, .values, .grantsChanged: true
         case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: false
         }
     }
@@ -53,6 +55,7 @@ struct JournalText {
         case .deviceEnded(let device, let reason): addLine("e", [device.text, reason.rawValue])
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
+        case .grantsChanged(let change): addGrant(change)
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
             let head = Head.deliveries(delivery.messageID)
@@ -79,6 +82,11 @@ struct JournalText {
         guard bytes.count - before.bytes.count > Self.maximumValueBytes else { return }
         self = before
         addID(change, record)
+    }
+
+    private mutating func addGrant(_ change: GrantChange) {
+        let end = change.expiresAt.map { String($0.milliseconds) }
+        addLine("g", [change.subject.text, change.topic.text, change.owner, String(change.roles.rawValue), end])
     }
 
     private mutating func addOnce(_ kind: String, _ signal: DomainEvent) {
@@ -154,6 +162,8 @@ extension JournalText {
             let topic = fields[2].map { TopicID($0) }
             return .pushesUnwanted(UserID(texts[0]), topic, DeliveryReason(rawValue: texts[2]))
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
+        case ("g", 5):
+            return grantChange(texts).map { .grantsChanged($0) }
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break
         default: return nil
@@ -165,6 +175,12 @@ extension JournalText {
         var values: [String: FieldValue] = [:]
         for index in stride(from: 2, to: texts.count - 1, by: 2) { values[texts[index]] = value(texts[index + 1]) }
         return .values(change, model: texts[0], owner: fields[2], fields: values)
+    }
+
+    private static func grantChange(_ texts: [String]) -> GrantChange? {
+        guard let subject = GrantSubject(text: texts[0]), let roles = Int64(texts[3]) else { return nil }
+        let end = Int64(texts[4]).map { Timestamp(milliseconds: $0) }
+        return GrantChange(subject, TopicID(texts[1]), texts[2], TopicRole(rawValue: roles), end)
     }
 
     private static func unescaped(_ text: String) -> String? {

@@ -27,8 +27,8 @@ private enum SQL {
         ON CONFLICT (last_fanout, id, active_since) DO NOTHING
         """
     static let noteMembership = """
-        INSERT INTO ended_memberships (topic_id, user_id, created_at, last_fanout)
-        SELECT m.topic_id, m.user_id, m.created_at, newest.moment FROM memberships AS m, \(newest) AS newest
+        INSERT INTO ended_memberships (topic_id, user_id, created_at, last_fanout, reason)
+        SELECT m.topic_id, m.user_id, m.created_at, newest.moment, $3 FROM memberships AS m, \(newest) AS newest
         WHERE m.topic_id = $1 AND m.user_id = $2 AND m.created_at <= newest.moment
         ON CONFLICT (topic_id, user_id, created_at) DO NOTHING
         """
@@ -47,7 +47,7 @@ private enum SQL {
                 OR EXISTS (SELECT 1 FROM ended_memberships AS l WHERE l.topic_id = $1 AND l.user_id = e.user_id
                     AND l.created_at <= $5 AND l.last_fanout >= $5))
         UNION ALL
-        SELECT d.id, d.user_id, d.platform, 'LEFT_TOPIC' FROM ended_memberships AS l CROSS JOIN devices AS d
+        SELECT d.id, d.user_id, d.platform, coalesce(l.reason, 'LEFT_TOPIC') FROM ended_memberships AS l CROSS JOIN devices AS d
         WHERE l.topic_id = $1 AND l.last_fanout >= $5 AND l.created_at <= $5 AND d.user_id = l.user_id
             AND d.active = 1 AND d.active_since <= $5 AND \(range("d.id"))
         ORDER BY 1 LIMIT $7
@@ -100,11 +100,12 @@ extension SQLWriter {
     }
 
     /// To be called before a membership is removed.
-    func noteEnd(ofMembershipOf user: UserID, in topic: TopicID) throws(StoreError) {
+    func noteEnd(ofMembershipOf user: UserID, in topic: TopicID, reason: DeliveryReason) throws(StoreError) {
         let lock = lock("t")
         if !lock.isEmpty { try connection.run(SQL.topic + lock, [.text(topic.text)]) }
         try purgeEndings()
-        try connection.run(SQL.noteMembership, [.text(topic.text), .text(user.text)])
+        let told: SQLValue = reason == .leftTopic ? .null : .text(reason.rawValue)
+        try connection.run(SQL.noteMembership, [.text(topic.text), .text(user.text), told])
     }
 
     /// Waits for messages under way to the device's topics: a message that is committed first

@@ -52,8 +52,8 @@ extension SQLWriter {
         try beginCounting(membership)
     }
 
-    func removeMembership(of user: UserID, in topic: TopicID) throws(StoreError) {
-        try noteEnd(ofMembershipOf: user, in: topic)
+    func removeMembership(of user: UserID, in topic: TopicID, reason: DeliveryReason) throws(StoreError) {
+        try noteEnd(ofMembershipOf: user, in: topic, reason: reason)
         try connection.run(SQL.remove, [.text(topic.text), .text(user.text)])
     }
 }
