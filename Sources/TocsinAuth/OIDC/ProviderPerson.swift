@@ -37,13 +37,22 @@ package struct ProviderPerson: Sendable, Hashable {
         self.groups = groups
         isAdmin = groups.contains(where: provider.adminGroups.contains)
         email = claims["email"]?.stringValue.flatMap { OwnerClaims.isValid($0) ? $0 : nil }
-        authenticatedAt = claims["auth_time"]?.intValue.map { Timestamp(milliseconds: 0).adding(seconds: Double($0)) }
+        authenticatedAt = Self.authenticationTime(in: claims)
         providerSession = claims["sid"]?.stringValue.flatMap { OwnerClaims.isValid($0) ? $0 : nil }
         self.claims = OwnerClaims.named(in: claims)
     }
 
     /// Local ids begin so; no subject of the user pool may.
     private static let idPrefix = "oidc:"
+
+    /// nil also for what is no time: an elevation has judged it before, and nothing else rests on it.
+    private static func authenticationTime(in claims: JSONObject) -> Timestamp? {
+        do throws(TokenProblem) {
+            return try ClaimRules.moment("auth_time", in: claims)
+        } catch {
+            return nil
+        }
+    }
 
     private static func names(
         _ claims: JSONObject,
