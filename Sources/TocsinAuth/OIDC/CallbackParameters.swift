@@ -25,7 +25,12 @@ package struct CallbackParameters: Sendable {
             }
         }
         guard let state = values["state"] else {
-            throw OIDCRefusal(.callbackMalformed, "The callback has no state, so that nobody can say whose it is.")
+            // Some providers leave it out where they refuse; what they say may be shown all the same.
+            throw OIDCRefusal(
+                .callbackMalformed,
+                "The callback has no state, so that nobody can say whose it is.",
+                providerError: values["error"].map(ProviderError.init)
+            )
         }
         switch (values["code"], values["error"]) {
         case (let code?, nil): outcome = .code(code)
@@ -37,22 +42,27 @@ package struct CallbackParameters: Sendable {
 
     /// The code, unless the provider refused or the answer is another provider's (RFC 9207 §2.4).
     func code(of metadata: ProviderMetadata) throws(OIDCRefusal) -> String {
-        if issuer != nil || metadata.announcesIssuer {
-            guard let issuer, issuer.utf8.elementsEqual(metadata.issuer.utf8) else {
-                let named = issuer.map(OIDCRefusal.shown) ?? "nobody"
-                throw OIDCRefusal(
-                    .issuerMismatch,
-                    "The callback is of \(named), and was awaited of \(metadata.issuer)."
-                )
-            }
-        }
+        if let issuer { try check(issuer, metadata) }
         switch outcome {
-        case .code(let code): return code
+        case .code(let code):
+            // An error may come without a name: it gives nobody anything.
+            if issuer == nil, metadata.announcesIssuer { try check("", metadata) }
+            return code
         case .error(let error):
             throw OIDCRefusal(
                 error.isAway ? .providerAway : .providerError,
                 "The provider \(metadata.issuer) refused the sign-in: \(error.rawValue).",
                 providerError: error
+            )
+        }
+    }
+
+    private func check(_ issuer: String, _ metadata: ProviderMetadata) throws(OIDCRefusal) {
+        guard issuer.utf8.elementsEqual(metadata.issuer.utf8) else {
+            let named = issuer.isEmpty ? "nobody" : OIDCRefusal.shown(issuer)
+            throw OIDCRefusal(
+                .issuerMismatch,
+                "The callback is of \(named), and was awaited of \(metadata.issuer)."
             )
         }
     }

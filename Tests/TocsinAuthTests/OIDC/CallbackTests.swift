@@ -114,6 +114,22 @@ struct CallbackTests {
         #expect(!refusal.description.contains("<"))
     }
 
+    @Test("that refuses may lack the issuer or even the state, as some providers leave them out")
+    func bareErrors() async throws {
+        let beginning = try await world.signIn.begin(returnTo: nil)
+        let state = Form.pairs(ofAddress: beginning.location)["state"] ?? ""
+        let stateless = await refusal([("error", "access_denied")], cookie: beginning.cookie)
+        #expect(stateless?.code == .callbackMalformed)
+        #expect(stateless?.providerError == .accessDenied)
+        let foreign = [("error", "access_denied"), ("state", state), ("iss", "https://evil.example")]
+        let other = try await world.signIn.begin(returnTo: nil)
+        let otherState = Form.pairs(ofAddress: other.location)["state"] ?? ""
+        let nameless = [("error", "access_denied"), ("state", otherState)].map { (name: $0.0, value: $0.1) }
+        #expect(await refusal(nameless, cookie: other.cookie)?.code == .providerError)
+        let query = foreign.map { (name: $0.0, value: $0.1) }
+        #expect(await refusal(query, cookie: beginning.cookie)?.code == .issuerMismatch)
+    }
+
     @Test(
         "that no provider sends is refused",
         arguments: [
