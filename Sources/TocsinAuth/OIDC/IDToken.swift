@@ -3,25 +3,25 @@ import TocsinCore
 
 /// An ID token whose signature was checked; its claims are not believed yet.
 struct IDToken {
-    /// What keys may sign with; the key decides, and the token must say the same.
-    static let algorithms: Set<String> = ["ES256", "RS256"]
     /// Tokens with many groups are long; longer ones are refused.
     static let maximumBytes = 64 * 1024
     private static let maximumValues = 5000
 
     let claims: JSONObject
+    /// Its key's, which its header repeats.
+    let algorithm: SignatureAlgorithm
 
     init(_ text: String, keys: RemoteKeySet) async throws(OIDCRefusal) {
         let token = try Self.takenApart(text)
-        guard Self.algorithms.contains(token.algorithm) else {
+        guard SignatureAlgorithm.publicNames.contains(token.algorithm) else {
             throw OIDCRefusal(
                 .tokenAlgorithm,
                 "The ID token is signed by \(OIDCRefusal.shown(token.algorithm)), which is not taken; let the provider "
-                    + "sign by RS256 or ES256."
+                    + "sign by RS256, PS256, ES256 or EdDSA."
             )
         }
         let key = try await Self.key(of: token, in: keys)
-        guard key.algorithm.rawValue == token.algorithm else {
+        guard key.algorithm.isNamed(token.algorithm) else {
             throw OIDCRefusal(
                 .tokenAlgorithm,
                 "The ID token says \(token.algorithm), but its key is for \(key.algorithm.rawValue)."
@@ -30,7 +30,7 @@ struct IDToken {
         guard key.verifies(token.signature, for: token.signedBytes) else {
             throw OIDCRefusal(.tokenSignature, "The ID token's signature is not its key's.")
         }
-        claims = token.claims
+        (claims, algorithm) = (token.claims, key.algorithm)
     }
 
     private static func takenApart(_ text: String) throws(OIDCRefusal) -> CompactToken {

@@ -21,12 +21,13 @@ struct IDTokenRules {
     let issuer: String
     let clientID: String
 
-    /// Throws the first thing that is wrong with the claims.
-    func check(_ claims: JSONObject, _ circumstances: Circumstances, now: Timestamp) throws(OIDCRefusal) {
+    /// Throws the first thing that is wrong with what the token says.
+    func check(_ token: IDToken, _ circumstances: Circumstances, now: Timestamp) throws(OIDCRefusal) {
+        let claims = token.claims
         try checkParties(claims)
         try checkTimes(claims, since: circumstances.startedAt, now: now)
         if let nonce = circumstances.nonce { try checkNonce(claims, nonce) }
-        if let token = circumstances.accessToken { try checkAccessHash(claims, of: token) }
+        if let access = circumstances.accessToken { try checkAccessHash(token, of: access) }
         if circumstances.isElevation, let start = circumstances.startedAt { try checkAuthTime(claims, since: start) }
     }
 
@@ -74,10 +75,14 @@ struct IDTokenRules {
     }
 
     /// The left half of the access token's hash (OpenID Connect Core §3.1.3.6), where it is told.
-    private func checkAccessHash(_ claims: JSONObject, of token: String) throws(OIDCRefusal) {
-        guard claims["at_hash"] != nil else { return }
-        let half = Base64URL.encoded(Digest.sha256(Array(token.utf8)).prefix(16))
-        guard Self.text("at_hash", in: claims, is: half) else {
+    ///
+    /// The hash is that of the signature, which is SHA-512 inside Ed25519.
+    private func checkAccessHash(_ token: IDToken, of access: String) throws(OIDCRefusal) {
+        guard token.claims["at_hash"] != nil else { return }
+        let bytes = Array(access.utf8)
+        let hash = token.algorithm == .edDSA ? Digest.sha512(bytes) : Digest.sha256(bytes)
+        let half = Base64URL.encoded(hash.prefix(hash.count / 2))
+        guard Self.text("at_hash", in: token.claims, is: half) else {
             throw OIDCRefusal(.tokenAccessHash, "The ID token came with another access token than it was made for.")
         }
     }

@@ -67,6 +67,17 @@ package actor OIDCDiscovery {
         throw OIDCRefusal(.providerAway, "The provider \(issuer) was not asked yet.")
     }
 
+    /// A key for bearer tokens of the provider; nil when its set has none with this id.
+    func key(id: String?) async throws(TokenProblem) -> PublicKey? {
+        let keys: RemoteKeySet
+        do throws(OIDCRefusal) {
+            keys = try await current().keys
+        } catch {
+            throw .unavailable(reason: error.description)
+        }
+        return try await keys.key(id: id)
+    }
+
     private var usable: Known? {
         guard let known, time.now() < known.readAt.adding(seconds: Self.longestUseSeconds) else { return nil }
         return known

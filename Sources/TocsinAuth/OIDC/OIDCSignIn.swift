@@ -110,7 +110,7 @@ package struct OIDCSignIn: Sendable {
     ) async throws(OIDCRefusal) -> ProviderPerson {
         let token = try await IDToken(idToken, keys: keys)
         let rules = IDTokenRules(issuer: provider.issuer, clientID: provider.clientID)
-        try rules.check(token.claims, circumstances, now: time.now())
+        try rules.check(token, circumstances, now: time.now())
         return try ProviderPerson(token.claims, provider: provider)
     }
 }

@@ -11,7 +11,7 @@ package struct OIDCSignIns: Sendable {
 
     /// Sign-ins with providers whose settings have no `problems` and whose ids differ.
     ///
-    /// `publicAddress` is where browsers find this server, without a slash at its end. Each
+    /// `publicAddress` is where browsers find this server; a slash at its end does not count. Each
     /// provider must know `<public>/auth/callback` as a redirect address, byte by byte.
     package init(
         _ providers: [OIDCProvider],
@@ -21,10 +21,12 @@ package struct OIDCSignIns: Sendable {
         time: any TimeSource
     ) {
         let states = SignInStates(sealer: sealer, time: time)
+        let address = publicAddress.text
+        let redirectAddress = (address.hasSuffix("/") ? String(address.dropLast()) : address) + Self.callbackPath
         all = providers.map { provider in
             OIDCSignIn(
                 provider,
-                redirectAddress: publicAddress.text + Self.callbackPath,
+                redirectAddress: redirectAddress,
                 states: states,
                 http: http,
                 time: time

@@ -48,8 +48,8 @@ package struct ProviderMetadata: Sendable, Hashable {
             throw refused(issuer, "does not offer the code flow")
         }
         let algorithms = try texts("id_token_signing_alg_values_supported", in: document, issuer)
-        if let algorithms, !algorithms.contains(where: IDToken.algorithms.contains) {
-            throw refused(issuer, "signs ID tokens by none of \(IDToken.algorithms.sorted().joined(separator: ", "))")
+        if let algorithms, !algorithms.contains(where: SignatureAlgorithm.publicNames.contains) {
+            throw refused(issuer, "signs ID tokens by none of RS256, PS256, ES256 and EdDSA")
         }
     }
 

@@ -12,7 +12,8 @@ final class FakeSignInProvider: OutgoingHTTP {
 
     /// What it says and does; changed by tests.
     struct Behaviour: Sendable {
-        var document: JSONObject = [
+        var document = honestDocument
+        static let honestDocument: JSONObject = [
             "issuer": .string(FakeSignInProvider.issuer),
             "authorization_endpoint": "https://id.example/authorize",
             "token_endpoint": "https://id.example/token",

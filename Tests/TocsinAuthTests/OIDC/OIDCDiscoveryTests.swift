@@ -133,6 +133,47 @@ struct OIDCDiscoveryTests {
         #expect(await other.refusal() == .discoveryRefused)
     }
 
+    @Test("gives bearer tokens their keys too, where the settings name none")
+    func bearerTokens() async throws {
+        let bearers = try await World(.discovered(discovery), time: world.time)
+        world.provider.change { $0.discovery = .failed(reason: "no route") }
+        guard case .unavailable = await bearers.result(Fixtures.ecToken) else {
+            Issue.record("judged without keys")
+            return
+        }
+        world.provider.change { $0.discovery = nil }
+        world.time.advance(seconds: 1)
+        guard case .identity(let identity) = await bearers.result(Fixtures.ecToken) else {
+            Issue.record("not believed")
+            return
+        }
+        #expect(identity.userID == UserID("0f9d"))
+        #expect(await bearers.result(Fixtures.confusedToken) == .refused(.notAuthorized))
+    }
+
+    @Test("that is damaged somewhere is refused, or still names this issuer and good addresses")
+    func damage() async throws {
+        let good = JSONValue.object(FakeSignInProvider.Behaviour.honestDocument).serialized()
+        let seed = UInt64.random(in: 0 ... .max)
+        var dice = Dice(state: seed)
+        var known = 0
+        for _ in 0..<400 {
+            var bytes = good
+            for _ in 0...Int.random(in: 0..<3, using: &dice) {
+                bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0x20...0x7E, using: &dice)
+            }
+            let world = try SignInWorld()
+            let text = String(decoding: bytes, as: UTF8.self)
+            world.provider.change { $0.discovery = .json(text) }
+            guard let beginning = try? await world.signIn.begin(returnTo: nil) else { continue }
+            known += 1
+            #expect(beginning.location.hasPrefix("https://"), "seed \(seed): \(text)")
+            #expect(text.contains(FakeSignInProvider.issuer), "seed \(seed): \(text)")
+        }
+        // Both happened, or this tests nothing.
+        #expect((1..<400).contains(known), "seed \(seed)")
+    }
+
     @Test("that is no document at all is refused", arguments: foreignTexts)
     func foreign(text: String) async throws {
         world.provider.change { $0.discovery = .json(text) }
@@ -148,4 +189,17 @@ struct OIDCDiscoveryTests {
         #"{"issuer":"https://id.example","x":""# + String(repeating: "x", count: 256 * 1024) + #""}"#,
         String(repeating: "[", count: 1000),
     ]
+}
+
+/// SplitMix64: the same numbers for the same seed.
+private struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
 }
