@@ -34,6 +34,9 @@ package enum APIObject: Sendable {
     indirect case settings(UserSettings)
     indirect case hours(WeeklyHours)
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
+    indirect case token(IssuedToken)
+    indirect case newToken(TokenService.Made)
+    indirect case tokenPage([IssuedToken], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -103,6 +106,8 @@ package final class Services: Sendable {
     package let userSettings: UserSettingsService
     /// Messages that are made later.
     package let scheduledMessages: ScheduledMessageService
+    /// Tokens of local users.
+    package let tokens: TokenService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -153,6 +158,7 @@ package final class Services: Sendable {
             rights: rights,
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
         )
+        tokens = TokenService(environment: environment, topics: schema.topics)
         self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer

@@ -108,35 +108,8 @@ package struct AccountService: Sendable {
     }
 
     /// Revokes a token; revoking it again changes nothing.
-    ///
-    /// Devices that are bound to it are retired, and what waits for them ends.
     package func revoke(_ id: TokenID) async throws(ServiceError) {
-        let (environment, time) = (environment, environment.time)
-        try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
-            guard var token = try writer.token(id) else {
-                return .failure(.badInput("There is no token \(id). `tocsin token list` shows all."))
-            }
-            token.revokedAt = token.revokedAt ?? time.now()
-            try writer.save(token)
-            for device in try writer.devices(boundTo: id) { try Self.end(device, environment, writer) }
-            writer.note(.accessEnded(token.userID, token.id))
-            return .success(())
-        }
-    }
-
-    /// Ends a device with its sign-in; its row stays, and registering it again revives it.
-    private static func end(
-        _ device: Device,
-        _ environment: ServiceEnvironment,
-        _ writer: any StoreWriter
-    ) throws(StoreError) {
-        let (now, reason) = (environment.time.now(), DeliveryReason.accessEnded)
-        try writer.endDeliveries(of: device.id, reason: reason, now: now)
-        guard try writer.retireDevice(device.id, reason: reason, registeredBy: max(now, device.registeredAt)) else {
-            return
-        }
-        writer.note(.deviceEnded(device.id, reason: reason))
-        try environment.raise(.unregistered(device, reason: reason), writer)
+        _ = try await TokenService(environment: environment).revoke(id, by: nil)
     }
 
     private static func containsSeparator(_ name: String) -> Bool {

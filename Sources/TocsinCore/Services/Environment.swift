@@ -30,6 +30,8 @@ package struct ServiceEnvironment: Sendable {
     package var storage: OwnerStorage?
     /// The rules of time zones; UTC's alone until they are set.
     package var zones: any ZoneSource = UTCAlone()
+    /// Makes the texts of tokens; nil: none are made here.
+    package var tokenTexts: (any TokenTexts)?
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.
@@ -96,6 +98,10 @@ package struct ServiceLimits: Sendable, Hashable {
     package var tokenBytes = 4096
     /// Active devices that one user may have.
     package var devicesPerUser = 100
+    /// Good tokens that one user may have.
+    package var tokensPerUser = 100
+    /// Seconds that a token may live from when it is made.
+    package var tokenSeconds = 10.0 * 366 * 86_400
     /// Deleted ones are not counted.
     package var topicsPerOwner = 10_000
     /// Rows of a page when the client names no limit.
