@@ -50,6 +50,7 @@ package final class ResponseExecutor: Sendable {
         ReadStateResolvers.register(in: &map)
         DirectPushResolvers(schema: schema).register(in: &map)
         ScheduledMessageResolvers.register(in: &map)
+        TokenResolvers.register(in: &map)
         UserSettingsResolvers.register(in: &map)
         AuditResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {

@@ -51,7 +51,7 @@ package final class TocsinGraphQL: GraphQLService {
         guard let token = credentials.authorization ?? credentials.apiKey else {
             return .refused(message: "Valid authorization header not provided.")
         }
-        switch await authenticator.authenticate(token: token) {
+        switch await authenticator.authenticate(token: token, from: credentials.remoteAddress) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal):
             note(refusal, of: token, from: credentials.remoteAddress)
@@ -89,7 +89,9 @@ package final class TocsinGraphQL: GraphQLService {
     }
 
     /// The caller whose credentials with this fingerprint were verified before; nil: verify them.
-    package func recognize(_ fingerprint: [UInt8]) -> Identity? { authenticator.identity(rememberedBy: fingerprint) }
+    package func recognize(_ fingerprint: [UInt8], from remoteAddress: String?) -> Identity? {
+        authenticator.identity(rememberedBy: fingerprint, from: remoteAddress)
+    }
 
     /// An API key stands for whoever has it: their sockets are not those of one owner.
     package func socketGroup(of caller: Identity) -> String? { caller.provider == .apiKey ? nil : caller.owner }

@@ -20,16 +20,19 @@ package struct TokenAuthenticator: Authenticator {
     /// Is told whom a token of the sign-in provider names, when it was
     /// verified anew; must not wait.
     private let noted: @Sendable (Identity) -> Void
+    private let uses: TokenUses?
 
-    /// `external` is nil when no sign-in provider is configured.
+    /// `external` is nil when no sign-in provider is configured; `uses` is told of local tokens and
+    /// keys that were used.
     package init(
         local: LocalTokens,
         external: ExternalTokens?,
         store: any Store,
         time: any TimeSource,
+        uses: TokenUses? = nil,
         noted: @escaping @Sendable (Identity) -> Void = { _ in }
     ) {
-        self.noted = noted
+        (self.noted, self.uses) = (noted, uses)
         self.local = local
         self.external = external
         self.store = store
@@ -38,12 +41,21 @@ package struct TokenAuthenticator: Authenticator {
 
     /// Verifies a token or API key; a token that was verified a moment ago is believed without a
     /// look at the store.
-    package func authenticate(token: String) async -> AuthenticationResult {
+    package func authenticate(token: String, from address: String?) async -> AuthenticationResult {
         let digest = fingerprint(of: token)
         guard !digest.isEmpty else { return .refused(.malformed) }
         let now = time.now()
-        if let identity = verified.identity(for: digest, now: now) { return .identity(identity) }
-        return await verify(token, digest, now)
+        if let identity = verified.identity(for: digest, now: now) { return Self.result(identity, from: address) }
+        let result = await verify(token, digest, now)
+        guard case .identity(let identity) = result else { return result }
+        if identity.isUsable(from: address) { uses?.note(identity, from: address, at: now) }
+        return Self.result(identity, from: address)
+    }
+
+    /// A token is where it may not be used as one that was revoked: nobody learns that it is good
+    /// elsewhere.
+    private static func result(_ identity: Identity, from address: String?) -> AuthenticationResult {
+        identity.isUsable(from: address) ? .identity(identity) : .refused(.revoked)
     }
 
     /// The ids in the token's claims.
@@ -61,9 +73,11 @@ package struct TokenAuthenticator: Authenticator {
     }
 
     /// The caller of a token that was verified before and is still believed; never waits.
-    package func identity(rememberedBy fingerprint: [UInt8]) -> Identity? {
-        guard !fingerprint.isEmpty else { return nil }
-        return verified.identity(for: fingerprint, now: time.now())
+    package func identity(rememberedBy fingerprint: [UInt8], from address: String?) -> Identity? {
+        guard !fingerprint.isEmpty, let identity = verified.identity(for: fingerprint, now: time.now()) else {
+            return nil
+        }
+        return identity.isUsable(from: address) ? identity : nil
     }
 
     /// Apart, so that tokens that are remembered pay nothing for what the others need.
@@ -94,9 +108,7 @@ package struct TokenAuthenticator: Authenticator {
     private func identity(of token: CompactToken, now: Timestamp) async throws(TokenProblem) -> Identity {
         switch token.claims["iss"]?.stringValue {
         case LocalTokens.issuer?:
-            let identity = try local.claimedIdentity(of: token, now: now)
-            try await local.confirm(identity, in: store, now: now)
-            return identity
+            return try await local.identity(of: try local.claims(of: token, now: now), in: store, now: now)
         case let issuer?:
             guard let external, external.issuer == issuer else { throw .notAuthorized }
             let identity = try await external.identity(of: token, now: now)

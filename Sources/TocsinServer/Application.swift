@@ -82,6 +82,7 @@ package final class Application: Sendable {
             }
             group.addTask { await access.revocations.run() }
             group.addTask { await access.userFacts.run() }
+            group.addTask { await access.noteUses(store.store) }
             group.addTask { await feed.run() }
             group.addTask { await push.outbox.run() }
             group.addTask { await push.webhooks.run() }

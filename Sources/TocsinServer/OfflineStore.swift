@@ -8,6 +8,8 @@ package import TocsinStore
 package struct OfflineStore: Sendable {
     /// Local accounts and their tokens.
     package let accounts: AccountService
+    /// What tokens may do, and for how long.
+    package let tokens: TokenService
     /// API keys.
     package let keys: KeyService
     /// Devices and memberships of anybody.
@@ -16,7 +18,6 @@ package struct OfflineStore: Sendable {
     package let audit: AuditService
     let devices: DeviceService
     let store: SQLStore
-    private let serverKey: ServerKey
     private let topics: ModelType
 
     /// Opens the data, does the work, closes.
@@ -55,7 +56,6 @@ package struct OfflineStore: Sendable {
                 at: time.now()
             )
         )
-        serverKey = try data.serverKey()
         topics = try SchemaLoading.load(settings.server).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
@@ -65,27 +65,26 @@ package struct OfflineStore: Sendable {
         pushes = PushAdministration(environment: environment, topics: topics)
         var limited = environment
         limited.limits = settings.limits.ofServices
+        limited.tokenTexts = LocalTokens(try data.serverKey())
         devices = DeviceService(environment: limited)
+        tokens = TokenService(environment: limited)
     }
 
     /// Makes an API key and records it; answers its text, which is stored nowhere.
-    package func makeKey(name: String, lifetimeSeconds: Double) async throws(ServiceError) -> String {
+    package func makeKey(
+        name: String,
+        lifetimeSeconds: Double,
+        networks: [String] = []
+    ) async throws(ServiceError) -> String {
+        let networks = try TokenService.networks(of: networks)
         let text = APIKeyText.make()
         _ = try await keys.record(
             digest: APIKeyText.digest(of: text),
             name: name,
-            lifetimeSeconds: lifetimeSeconds
+            lifetimeSeconds: lifetimeSeconds,
+            networks: networks
         )
         return text
-    }
-
-    /// The text of a token that has been recorded.
-    package func text(of token: IssuedToken, for account: Account) throws(ServiceError) -> String {
-        do {
-            return try LocalTokens(serverKey).text(of: token, for: account)
-        } catch {
-            throw .internal(error.description)
-        }
     }
 
     /// The id of a user's topic, given its id or its name.

@@ -2,8 +2,8 @@ import Logging
 import Synchronization
 import TocsinCore
 
-/// Looks for tokens and API keys revoked and users disabled by commands beside the server, and
-/// tells everybody inside it.
+/// Looks for tokens that were revoked or changed, API keys revoked and users disabled, by this node,
+/// others or commands beside the server, and tells everybody inside it.
 struct RevocationWatch: Sendable {
     /// Rings when access has ended.
     private final class Alarm: Sendable {
@@ -50,6 +50,7 @@ struct RevocationWatch: Sendable {
                 await look()
                 quiet = 0
             }
+            hub.publish(list.ended(by: time.now()))
             quiet += 1
             try? await time.sleep(until: time.now().adding(seconds: Self.pauseSeconds))
         }
@@ -58,8 +59,13 @@ struct RevocationWatch: Sendable {
     /// Looks once; while the store cannot be read, what was known stays.
     func look() async {
         do {
+            // Sockets of tokens that ended a day ago have ended with them.
+            let dayAgo = time.now().adding(seconds: -86_400)
             let (tokens, accounts, keys) = try await store.read { reader throws(StoreError) in
-                (try reader.revokedTokens(), try reader.disabledAccounts(), try reader.revokedAPIKeys())
+                (
+                    try reader.revokedTokens() + reader.changedTokens(endingAfter: dayAgo),
+                    try reader.disabledAccounts(), try reader.revokedAPIKeys()
+                )
             }
             hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys))
         } catch {

@@ -25,11 +25,13 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y.") var ttl: Lifetime = Lifetime(
             seconds: 365 * 86_400
         )
+        @Option(help: "A network that it may be used from, such as 10.0.0.0/8. May be given several times.")
+        var cidr: [String] = []
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
             try await OfflineStore.run(store, mayCreate: true) { tool throws(ServiceError) in
-                print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds))
+                print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds, networks: cidr))
             }
         }
     }
@@ -47,8 +49,10 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         private func row(_ key: APIKey) -> String {
-            "\(key.id)\t\(key.name)\t"
-                + (key.revokedAt.map { "revoked \($0.iso8601)" } ?? "until \(key.expiresAt.iso8601)")
+            let end = key.revokedAt.map { "revoked \($0.iso8601)" } ?? "until \(key.expiresAt.iso8601)"
+            let from = key.lastUsedFrom.map { " from \($0)" } ?? ""
+            let use = key.lastUsedAt.map { "used \($0.iso8601)\(from)" } ?? "not used"
+            return [key.id.text, key.name, end, use].joined(separator: "\t")
         }
 
         private func line(_ key: APIKey) -> String {
@@ -56,6 +60,9 @@ struct KeyCommand: AsyncParsableCommand {
                 "id": .string(key.id.text), "name": .string(key.name),
                 "createdAt": .string(key.createdAt.iso8601), "expiresAt": .string(key.expiresAt.iso8601),
                 "revokedAt": key.revokedAt.map { .string($0.iso8601) } ?? .null,
+                "cidrs": .array(key.networkTexts.map { .string($0) }),
+                "lastUsedAt": key.lastUsedAt.map { .string($0.iso8601) } ?? .null,
+                "lastUsedFrom": key.lastUsedFrom.map { .string($0) } ?? .null,
             ]).serializedString()
         }
     }

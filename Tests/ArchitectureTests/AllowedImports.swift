@@ -6,19 +6,20 @@
 enum AllowedImports {
     static let table: [String: Set<String>] = [
         // Kernel
-        "Encodings": [],
+        // Glibc: reads and writes addresses.
+        "Encodings": ["Glibc"],
         "JSON": [],
         // What apps take without sockets, and what they and the server must write alike.
         "TocsinContent": ["JSON"],
         "GraphQL": ["JSON"],
         "GraphQLTransport": ["GraphQL", "HTTPTypes", "JSON"],
         // Domain
-        "TocsinCore": [],
+        "TocsinCore": ["Encodings"],
         // Translators
         "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"],
         "TocsinPush": ["Encodings", "JSON", "TocsinCore"],
         // Glibc: blocking calls wait on POSIX threads of their own, never on the shared pool.
-        "TocsinStore": ["Glibc", "TocsinCore"],
+        "TocsinStore": ["Encodings", "Glibc", "TocsinCore"],
         "TocsinAuth": ["COpenSSL", "Encodings", "Glibc", "JSON", "TocsinContent", "TocsinCore"],
         // Sockets and disks
         "TocsinHTTP": nio.union([
@@ -31,7 +32,8 @@ enum AllowedImports {
         "TocsinNATS": ["CNATS", "Glibc", "TocsinCore"],
         // Products
         "TocsinServer": nio.union([
-            "CCurl", "CMalloc", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "TOMLKit",
+            "CCurl", "CMalloc", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging",
+            "TOMLKit",
             "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinNATS", "TocsinPostgres",
             "TocsinPush", "TocsinSQLite", "TocsinStore",
         ]),

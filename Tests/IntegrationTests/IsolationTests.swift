@@ -78,7 +78,8 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE` and `TOKEN` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `PERSON` and `TOKEN` stand for what is
+    /// ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -111,6 +112,12 @@ struct Probe {
         ),
         write("updateScheduledMessage", #"input: { id: "SCHEDULE", name: "taken" }"#, "{ id name owner }"),
         write("deleteScheduledMessage", #"input: { id: "SCHEDULE" }"#, "{ id name owner }"),
+        read("tokens", #"(user: "PERSON")"#, "{ items { id name user scopes } nextToken }"),
+        write("createToken", #"input: { name: "n", user: "PERSON", scopes: ["read"] }"#, "{ text token { id user } }"),
+        write("updateToken", #"id: "BEARER", input: { name: "taken" }"#, "{ id name user }"),
+        write("rotateToken", #"id: "BEARER""#, "{ text token { id user } }"),
+        write("revokeToken", #"id: "BEARER""#, "{ id name user }"),
+        Probe("revokeAllTokens", #"mutation { revokeAllTokens(user: "PERSON") }"#, isRefused: true),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -147,6 +154,8 @@ private struct Targets {
     let scene: Scene
     private let messageID: String
     private let scheduleID: String
+    private let userID: String
+    private let bearerID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -166,6 +175,9 @@ private struct Targets {
             token: scene.ada
         )
         scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
+        let own = try await scene.installation.curl("{ me { userId } tokens { items { id } } }", token: scene.ada)
+        userID = try #require(own["data"]?["me"]?["userId"]?.stringValue, "\(own)")
+        bearerID = try #require(own["data"]?["tokens"]?["items"]?[0]?["id"]?.stringValue, "\(own)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -175,6 +187,8 @@ private struct Targets {
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
             ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
+            ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000004"),
+            ("PERSON", isThere ? userID : "01900000-0000-7000-8000-000000000005"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -195,7 +209,8 @@ private struct Targets {
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
               devices { id token active disabledReason } memberships { topicId userId push } me { notifications }
-              listScheduledMessages { items { id name enabled owner updatedAt } } }
+              listScheduledMessages { items { id name enabled owner updatedAt } }
+              tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)
         #expect(answer["errors"] == nil, "\(answer)")

@@ -65,6 +65,7 @@ final class APIHarness: Sendable {
             storage: OwnerStorage(bytes: storageBytes, time: time)
         )
         environment.zones = TestZones()
+        environment.tokenTexts = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
         environment.registrationProofs = proofs.map { [refusals] mode in
             RegistrationProofs(
                 mode: mode,
@@ -356,7 +357,7 @@ struct PlainSealer: Sealer {
 
 /// The token is the user's name.
 struct NameAuthenticator: Authenticator {
-    func authenticate(token: String) async -> AuthenticationResult {
+    func authenticate(token: String, from address: String?) async -> AuthenticationResult {
         token.isEmpty ? .refused(.malformed) : .identity(APIHarness.identity(token))
     }
 }

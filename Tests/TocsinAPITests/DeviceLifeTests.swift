@@ -225,7 +225,14 @@ struct DeviceLifeTests {
         let api = try await APIHarness()
         let accounts = AccountService(environment: api.environment)
         let account = try await accounts.add(name: "ada", passwordHash: nil)
-        let token = try await accounts.recordToken(for: account, scope: .full, lifetimeSeconds: 3600)
+        let token = IssuedToken(
+            id: TokenID("t1"),
+            userID: account.id,
+            scope: .full,
+            createdAt: api.time.now(),
+            expiresAt: api.time.now().adding(seconds: 3600)
+        )
+        try await api.store.write { writer throws(StoreError) in try writer.save(token) }
         let ada = Identity(userID: account.id, username: "ada", tokenID: token.id, expiresAt: token.expiresAt)
         let bound = try await register(api, "aa11bb22", "platform: \"ios\", bindToSignIn: true", as: ada)
         let free = try await register(api, "cc33dd44", as: ada)

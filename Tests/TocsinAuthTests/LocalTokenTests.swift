@@ -126,7 +126,6 @@ struct LocalTokenTests {
         try await expectRefused(accounts: [Self.alice])
         try await expectRefused(accounts: [renamed]) { _ in }
         try await expectRefused(accounts: [Self.alice, bob]) { $0.userID = bob.id }
-        try await expectRefused(accounts: [Self.alice]) { $0.scope = .readOnly }
     }
 
     /// With these accounts, and the token's row changed or not there at all.

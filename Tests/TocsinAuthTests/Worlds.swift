@@ -117,7 +117,7 @@ struct World {
 
     /// Who the token stands for, where that is told without waiting.
     func recognized(_ token: String) -> Identity? {
-        authenticator.identity(rememberedBy: authenticator.fingerprint(of: token))
+        authenticator.identity(rememberedBy: authenticator.fingerprint(of: token), from: nil)
     }
 
     /// Stores accounts, then tokens and keys, each in place of what has its id.

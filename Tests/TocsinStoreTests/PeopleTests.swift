@@ -1,3 +1,4 @@
+import Encodings
 import Testing
 import TocsinCore
 import TocsinStore
@@ -106,6 +107,76 @@ struct PeopleTests {
             let found = try await store.read { reader throws(StoreError) in try reader.devices(ids: devices.map(\.id)) }
             #expect(found.count == devices.count)
         }
+    }
+
+    @Test(
+        "all that a token's row says comes back, and its last use is not overwritten",
+        arguments: TestDatabase.available
+    )
+    func tokenRows(database: TestDatabase) async throws {
+        let ann = Account(id: UserID("u1"), name: "ann", passwordHash: nil, isDisabled: false, createdAt: moment(1))
+        let words = ["device", "read:a b", "publish:t1", "publish:t2"]
+        var token = IssuedToken(
+            id: TokenID("k1"),
+            userID: ann.id,
+            scope: try #require(Identity.Scope(words: words)),
+            createdAt: moment(1),
+            expiresAt: moment(9)
+        )
+        (token.name, token.createdBy, token.changedAt) = ("phone", UserID("u2"), moment(4))
+        (token.rotatedTo, token.narrowedAt) = (TokenID("k9"), moment(3))
+        token.networks = ["10.0.0.0/8", "fd00::/8"].compactMap { AddressNetwork($0) }
+        try await database.withStore { [token] store in
+            try await store.write { writer throws(StoreError) in
+                try writer.save(ann)
+                try writer.save(token)
+                try writer.note([.init(id: token.id, isKey: false, at: moment(8), network: "10.0.0.0/24")])
+                try writer.note([.init(id: token.id, isKey: false, at: moment(7), network: "::/48")])
+                try writer.save(token)
+            }
+            var used = token
+            (used.lastUsedAt, used.lastUsedFrom) = (moment(8), "10.0.0.0/24")
+            let expected = used
+            try await store.read { reader throws(StoreError) in
+                #expect(try reader.token(token.id) == expected)
+                #expect(try reader.changedTokens(endingAfter: moment(8)) == [expected])
+                #expect(try reader.changedTokens(endingAfter: moment(9)).isEmpty)
+                #expect(try reader.tokens(of: ann.id, after: nil, limit: 5) == [expected])
+                #expect(try reader.tokens(of: nil, after: token.id, limit: 5).isEmpty)
+                let (before, after) = (
+                    try reader.tokenCounts(of: ann.id, at: moment(8)), try reader.tokenCounts(of: ann.id, at: moment(9))
+                )
+                #expect(before.all == 1 && before.good == 1 && after.all == 1 && after.good == 0)
+                let standings = try reader.standings(of: [ann.id], tokensAt: moment(5))
+                #expect(standings[ann.id]?.hasToken == true, "a device's token reads")
+            }
+        }
+    }
+
+    @Test("rows of the release before keep their meaning", arguments: TestDatabase.available)
+    func oldTokenRows(database: TestDatabase) async throws {
+        let ann = Account(id: UserID("u1"), name: "ann", passwordHash: nil, isDisabled: false, createdAt: moment(1))
+        let old: [(String, Identity.Scope)] = [
+            ("full", .full), ("read", .readOnly), ("push", .push), ("publish:a:b", .publish(topic: "a:b")),
+        ]
+        let made = try database.make()
+        let store = try await SQLStore.open(made, at: moment(0))
+        try await store.write { writer throws(StoreError) in try writer.save(ann) }
+        let connection = try made.connect(.tool)
+        for (text, _) in old {
+            try connection.run(
+                "INSERT INTO tokens (id, user_id, scope, created_at, expires_at) VALUES ($1, 'u1', $1, 1, 2)",
+                [.text(text)]
+            )
+        }
+        connection.close()
+        try await store.read { reader throws(StoreError) in
+            for (text, scope) in old {
+                let token = try reader.token(TokenID(text))
+                #expect(token?.scope == scope && token?.networks == [] && token?.name == "")
+            }
+        }
+        await store.close()
     }
 
     @Test("accounts and tokens come back as saved; names are unique", arguments: TestDatabase.available)

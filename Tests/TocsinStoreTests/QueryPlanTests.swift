@@ -211,13 +211,14 @@ struct QueryPlanTests {
     func endedAccess() async throws {
         let steps = try await plans { writer throws(StoreError) in
             _ = try writer.revokedTokens()
+            _ = try writer.changedTokens(endingAfter: moment(1))
             _ = try writer.disabledAccounts()
             _ = try writer.revokedAPIKeys()
         }
         #expect(
             steps == [
-                "SCAN tokens USING INDEX tokens_revoked", "SCAN users USING INDEX users_disabled",
-                "SCAN api_keys USING INDEX api_keys_revoked",
+                "SCAN tokens USING INDEX tokens_revoked", "SCAN tokens USING INDEX tokens_changed",
+                "SCAN users USING INDEX users_disabled", "SCAN api_keys USING INDEX api_keys_revoked",
             ]
         )
     }

@@ -23,10 +23,10 @@ public protocol GraphQLService: Sendable {
     func fingerprint(of credentials: Credentials) -> [UInt8]
 
     /// Who sent the credentials of this fingerprint, where that was found out a short
-    /// while ago and still holds.
+    /// while ago and still holds, also for who sends them from this address.
     ///
     /// It does not wait. Asked for every request over HTTP; what it does not know is authenticated.
-    func recognize(_ fingerprint: [UInt8]) -> Caller?
+    func recognize(_ fingerprint: [UInt8], from remoteAddress: String?) -> Caller?
 
     /// When the caller's token ends, in Unix milliseconds; `nil` when it never does.
     ///
@@ -91,7 +91,7 @@ extension GraphQLService {
     public func fingerprint(of credentials: Credentials) -> [UInt8] { [] }
 
     /// Nobody is known: all credentials are authenticated each time.
-    public func recognize(_ fingerprint: [UInt8]) -> Caller? { nil }
+    public func recognize(_ fingerprint: [UInt8], from remoteAddress: String?) -> Caller? { nil }
 
     /// Nobody loses access before their token ends.
     public func hasLostAccess(_ caller: Caller) -> Bool { false }

@@ -38,6 +38,9 @@ package enum APIObject: Sendable {
     indirect case auditPage([StoredAuditEvent], nextToken: String?)
     indirect case grant(TopicGrant)
     indirect case grantPage([TopicGrant], nextToken: String?)
+    indirect case token(IssuedToken)
+    indirect case newToken(TokenService.Made)
+    indirect case tokenPage([IssuedToken], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -111,6 +114,8 @@ package final class Services: Sendable {
     package let scheduledMessages: ScheduledMessageService
     /// Who changed what.
     package let audit: AuditService
+    /// Tokens of local users.
+    package let tokens: TokenService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -163,6 +168,7 @@ package final class Services: Sendable {
             rights: rights,
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
         )
+        tokens = TokenService(environment: environment, topics: schema.topics)
         self.categories = categories
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer

@@ -162,13 +162,10 @@ enum DeviceResolvers {
         map.me("userId") { $1.string($0.userID.text) }
         map.me("username") { $1.string($0.username) }
         map.me("tokenExpiresAt") { $1.string($0.expiresAt?.iso8601) }
-        map.me("scope") { caller, out in
-            switch caller.scope {
-            case .full: out.string("full")
-            case .readOnly: out.string("read-only")
-            case .publish: out.string("publish")
-            case .push: out.string("push")
-            }
+        map.me("scope") { $1.string($0.scope.summary) }
+        map.value("Me.scopes") { object, _ in
+            guard case .me(let caller) = object else { return .null }
+            return .list(caller.scope.words.map { .leaf(.string($0)) })
         }
     }
 }

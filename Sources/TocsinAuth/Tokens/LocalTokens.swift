@@ -4,7 +4,7 @@ package import TocsinCore
 
 /// Makes and verifies the server's own tokens: HS256 under a key derived from the server's, and a
 /// row in `tokens` that can be revoked.
-package struct LocalTokens: Sendable {
+package struct LocalTokens: TokenTexts {
     /// The `iss` of every local token.
     package static let issuer = "tocsin"
     /// Ten years.
@@ -43,75 +43,111 @@ package struct LocalTokens: Sendable {
             "iat": .int(token.createdAt.milliseconds / 1000),
             "exp": .int(token.expiresAt.milliseconds / 1000),
         ]
-        claims["scope"] = TokenScope.text(token.scope).map { .string($0) }
+        claims["scope"] = ScopeClaim.text(of: token).map { .string($0) }
         let header: JSONValue = ["alg": "HS256", "kid": .string(keyID), "typ": "JWT"]
         let signed = [header, .object(claims)].map { Base64URL.encoded($0.serialized()) }.joined(separator: ".")
         let text = signed + "." + Base64URL.encoded(key.signature(for: Array(signed.utf8)))
         guard text.utf8.count <= CompactToken.maximumBytes else {
-            throw KeyError("The token would be longer than 8 KiB; use the topic's id instead of its name.")
+            throw KeyError("The token would be longer than 8 KiB; use a shorter user name.")
         }
         return text
     }
 
-    /// The identity a token claims, its signature and dates checked; its row is not looked at.
-    func claimedIdentity(of token: CompactToken, now: Timestamp) throws(TokenProblem) -> Identity {
+    /// What a token says of itself.
+    struct Claimed {
+        var id: TokenID
+        var userID: UserID
+        var username: String
+        var expiresAt: Timestamp
+        var scope: ScopeClaim
+    }
+
+    /// What a token claims, its signature and dates checked; its row is not looked at.
+    func claims(of token: CompactToken, now: Timestamp) throws(TokenProblem) -> Claimed {
         guard token.algorithm == key.algorithm, token.keyID == keyID,
             key.verifies(token.signature, for: token.signedBytes)
         else { throw .notAuthorized }
         let expiry = try rules.expiry(of: token.claims, now: now)
         let (userID, username) = try OwnerClaims.read(token.claims)
         guard !username.isEmpty, let id = token.claims["jti"]?.stringValue,
-            let scope = TokenScope.scope(token.claims["scope"])
+            let scope = ScopeClaim(token.claims["scope"])
         else {
             throw .notAuthorized
         }
-        return Identity(userID: userID, username: username, scope: scope, tokenID: TokenID(id), expiresAt: expiry)
+        return Claimed(id: TokenID(id), userID: userID, username: username, expiresAt: expiry, scope: scope)
     }
 
-    /// Whether the token's row and its user still allow it.
-    func confirm(_ identity: Identity, in store: any Store, now: Timestamp) async throws(TokenProblem) {
-        guard let id = identity.tokenID else { throw .notAuthorized }
+    /// The identity of a token by its row and its user, where these still allow it.
+    ///
+    /// The row says what the token may do. Its text may claim more, for rows are narrowed, and
+    /// never less.
+    func identity(of token: Claimed, in store: any Store, now: Timestamp) async throws(TokenProblem) -> Identity {
         let row: IssuedToken?
         let account: Account?
         do throws(StoreError) {
             (row, account) = try await store.read { (reader) throws(StoreError) in
-                (try reader.token(id), try reader.account(identity.userID))
+                (try reader.token(token.id), try reader.account(token.userID))
             }
         } catch {
             throw .unavailable(reason: error.description)
         }
-        guard let row, let account, row.userID == identity.userID, row.scope == identity.scope,
-            account.name == identity.username
+        guard let row, let account, row.userID == token.userID, token.scope.allows(row.scope),
+            account.name == token.username
         else { throw .notAuthorized }
         guard row.revokedAt == nil, !account.isDisabled else { throw .revoked }
         guard now < row.expiresAt else { throw .expired }
+        return Identity(
+            userID: token.userID,
+            username: token.username,
+            scope: row.scope,
+            tokenID: token.id,
+            expiresAt: min(token.expiresAt, row.expiresAt),
+            networks: row.networks
+        )
     }
 }
 
 /// The `scope` claim of local tokens.
-enum TokenScope {
+enum ScopeClaim {
+    /// One of the four that there were first.
+    case old(Identity.Scope)
+    /// The row alone says it. Releases that know no rows of scopes refuse this word.
+    case row
+
     private static let publishPrefix = "publish:"
     private static let readOnly = "read-only"
     private static let push = "push"
+    private static let rowWord = "row"
 
-    static func text(_ scope: Identity.Scope) -> String? {
-        switch scope {
-        case .full: nil
-        case .readOnly: readOnly
-        case .push: push
-        case .publish(let topic): publishPrefix + topic
+    /// The claim of a token to be made; nil: it has none, and may do all.
+    static func text(of token: IssuedToken) -> String? {
+        switch token.oldScope {
+        case .full?: nil
+        case .readOnly?: readOnly
+        case .push?: push
+        case .publish(let topic)?: publishPrefix + topic
+        case nil: rowWord
         }
     }
 
-    /// The scope of a claim; nil for one that is not known, which must not be taken for all rights.
-    static func scope(_ claim: JSONValue?) -> Identity.Scope? {
+    /// What a claim says; nil for one that is not known, which must not be taken for all rights.
+    init?(_ claim: JSONValue?) {
         switch claim {
-        case nil: return .full
-        case .string(readOnly)?: return .readOnly
-        case .string(push)?: return .push
-        case .string(let text)? where text.hasPrefix(publishPrefix) && text != publishPrefix:
-            return .publish(topic: String(text.dropFirst(publishPrefix.count)))
+        case nil: self = .old(.full)
+        case .string(Self.readOnly)?: self = .old(.readOnly)
+        case .string(Self.push)?: self = .old(.push)
+        case .string(Self.rowWord)?: self = .row
+        case .string(let text)? where text.hasPrefix(Self.publishPrefix) && text != Self.publishPrefix:
+            self = .old(.publish(topic: String(text.dropFirst(Self.publishPrefix.count))))
         default: return nil
+        }
+    }
+
+    /// Whether a token that claims this may have a row of that scope.
+    func allows(_ scope: Identity.Scope) -> Bool {
+        switch self {
+        case .old(let claimed): claimed.covers(scope)
+        case .row: true
         }
     }
 }

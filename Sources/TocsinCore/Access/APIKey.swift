@@ -1,3 +1,5 @@
+package import Encodings
+
 /// An API key: whoever sends it may do what rules with `allow: public` give, and nothing else.
 ///
 /// Its text is shown once and never stored, only its digest.
@@ -17,6 +19,12 @@ package struct APIKey: Sendable, Hashable {
     package var expiresAt: Timestamp
     /// When an operator revoked the key; nil while it was not.
     package var revokedAt: Timestamp?
+    /// Where it may be used from; empty: anywhere.
+    package var networks: [AddressNetwork] = []
+    /// The minute in which it was last used; written behind requests, never with the row.
+    package var lastUsedAt: Timestamp?
+    /// The network that it was last used from, never an address.
+    package var lastUsedFrom: String?
 
     /// A key from its stored values; nothing is checked here.
     package init(
@@ -35,6 +43,9 @@ package struct APIKey: Sendable, Hashable {
         self.revokedAt = revokedAt
     }
 
+    /// The networks in words.
+    package var networkTexts: [String] { networks.map(\.description) }
+
     /// Who the bearer is: the key, and no person.
     package var identity: Identity {
         Identity(
@@ -42,7 +53,8 @@ package struct APIKey: Sendable, Hashable {
             username: name,
             tokenID: id,
             expiresAt: expiresAt,
-            provider: .apiKey
+            provider: .apiKey,
+            networks: networks
         )
     }
 

@@ -49,16 +49,9 @@ package enum AccessPolicy {
                     : "The schema's rules for \(model.name) allow nobody to \(operation.rawValue)."
             )
         }
-        switch caller.scope {
-        case .readOnly where [.create, .update, .delete].contains(operation):
-            return .deny(reason: "This token is read-only.")
-        case .publish(let topic):
-            return publishDecision(operation, on: model, topic: topic, granted: granted)
-        case .push:
-            return pushDecision(operation, on: model, caller, granted: granted)
-        case .full, .readOnly:
-            return .allow(where: granted)
-        }
+        let narrowing = ScopeNarrowing(caller)
+        guard let left = narrowing.records(for: operation, on: model) else { return .deny(reason: narrowing.reason) }
+        return .allow(where: granted.and(left))
     }
 
     /// What all readers of a topic may see of it and its messages.
@@ -156,16 +149,25 @@ package enum AccessPolicy {
         return .allow(where: granted)
     }
 
-    /// Whether the caller may use what belongs to a person and not to a model:
-    /// devices, memberships, redrives.
-    package static func mayManageOwnThings(_ caller: Identity, writing: Bool) -> Bool {
-        guard caller.isPerson else { return false }
-        return switch caller.scope {
-        case .full: true
-        case .readOnly: !writing
-        case .publish, .push: false
-        }
+    /// What belongs to a person and not to a model.
+    package enum OwnThings: Sendable, Hashable {
+        /// Devices, whether they get pushes, and how far their user has read.
+        case ofDevices
+        /// Memberships, settings, schedules, redrives.
+        case others
     }
+
+    /// Whether the caller may use what belongs to a person and not to a model.
+    package static func mayManageOwnThings(
+        _ caller: Identity,
+        _ things: OwnThings = .others,
+        writing: Bool
+    ) -> Bool {
+        caller.isPerson && ScopeNarrowing(caller).ownThings(things, writing: writing)
+    }
+
+    /// Whether the caller may make tokens, grants and sessions: persons alone, with nothing narrowed.
+    package static func mayGiveAccess(_ caller: Identity) -> Bool { caller.isPerson && caller.scope.isFull }
 
     /// Whose devices a caller may push to directly.
     package enum PushReach: Sendable, Hashable {
@@ -178,27 +180,7 @@ package enum AccessPolicy {
     /// tokens and API keys nobody.
     package static func pushReach(of caller: Identity) -> PushReach {
         guard caller.provider != .apiKey, caller.isComplete else { return .nobody }
-        return switch caller.scope {
-        case .push: .everybody
-        case .full: .only(caller.userID)
-        case .readOnly, .publish: .nobody
-        }
-    }
-
-    /// A push token sees the topic that holds its user's direct pushes.
-    private static func pushDecision(
-        _ operation: AccessRule.Operation,
-        on model: ModelType,
-        _ caller: Identity,
-        granted: Predicate
-    ) -> AccessDecision {
-        let keyField = model.name == "Topic" ? "id" : "topicId"
-        guard [.read, .get, .list].contains(operation), ["Topic", "Message"].contains(model.name),
-            let position = model.position(of: keyField)
-        else { return .deny(reason: "This token may only push.") }
-        return .allow(
-            where: granted.and(.field(position, .equal(.text(DirectPushService.topicID(of: caller).text))))
-        )
+        return ScopeNarrowing(caller).pushReach
     }
 
     /// Who lacks half of the default claim writes nothing as an owner, and hears of nothing.
@@ -209,21 +191,6 @@ package enum AccessPolicy {
     ) -> Bool {
         guard !caller.isComplete, rule.owner?.claim == AccessRule.ownerClaim else { return true }
         return ![.create, .update, .delete, .listen].contains(operation)
-    }
-
-    private static func publishDecision(
-        _ operation: AccessRule.Operation,
-        on model: ModelType,
-        topic: String,
-        granted: Predicate
-    ) -> AccessDecision {
-        let keyField = model.name == "Topic" ? "id" : "topicId"
-        let reads = [AccessRule.Operation.read, .get, .list].contains(operation)
-        let isUseful = model.name == "Topic" && reads || model.name == "Message" && operation == .create
-        guard isUseful, let position = model.position(of: keyField) else {
-            return .deny(reason: "This token may only publish to one topic.")
-        }
-        return .allow(where: granted.and(.field(position, .equal(.text(topic)))))
     }
 
     /// The records that the rules give to the caller; nil when no rule is

@@ -2,7 +2,10 @@
 package protocol Authenticator: Sendable {
     /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with
     /// `APIKey.prefix` is an API key.
-    func authenticate(token: String) async -> AuthenticationResult
+    ///
+    /// A token that may not be used from `address` is refused as a revoked one is. Nil stands for an
+    /// address that is not known.
+    func authenticate(token: String, from address: String?) async -> AuthenticationResult
 
     /// What a token of which the signature held says of itself: its id, and whose it is.
     ///
@@ -14,19 +17,25 @@ package protocol Authenticator: Sendable {
     /// Empty for what is no token.
     func fingerprint(of token: String) -> [UInt8]
 
-    /// The identity found for the token of this fingerprint a short while ago, if it still holds.
-    func identity(rememberedBy fingerprint: [UInt8]) -> Identity?
+    /// The identity found for the token of this fingerprint a short while ago, if it still holds
+    /// and the token may be used from `address`.
+    func identity(rememberedBy fingerprint: [UInt8], from address: String?) -> Identity?
 }
 
 extension Authenticator {
     /// Tokens say nothing.
     package func claimed(by token: String) -> (token: TokenID, user: UserID)? { nil }
 
+    /// The identity of a token that comes from nowhere that is known.
+    package func authenticate(token: String) async -> AuthenticationResult {
+        await authenticate(token: token, from: nil)
+    }
+
     /// Nothing is remembered.
     package func fingerprint(of token: String) -> [UInt8] { [] }
 
     /// Nobody is remembered.
-    package func identity(rememberedBy fingerprint: [UInt8]) -> Identity? { nil }
+    package func identity(rememberedBy fingerprint: [UInt8], from address: String?) -> Identity? { nil }
 }
 
 /// What came of a token.

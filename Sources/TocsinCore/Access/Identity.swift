@@ -1,20 +1,10 @@
+package import Encodings
+
 /// Who asks: the verified caller of one request or socket.
 ///
 /// One reference to what was verified, so that a request's many copies cost nothing;
 /// setting a part makes another.
 package struct Identity: Sendable {
-    /// What a token may do beyond its user's rights: nothing but what is listed.
-    package enum Scope: Hashable, Sendable {
-        /// All that the user may.
-        case full
-        /// Queries and subscriptions only.
-        case readOnly
-        /// `createMessage` to one topic (its id or name) and nothing else.
-        case publish(topic: String)
-        /// `sendPush` to any user of the server, and reading what became of it; nothing else.
-        case push
-    }
-
     /// Who vouches for the caller, in the words of `@auth(rules: [{ provider: … }])`.
     package enum Provider: String, Hashable, Sendable {
         /// Local accounts, and the issuer that stands for the user pool:
@@ -35,6 +25,7 @@ package struct Identity: Sendable {
         var provider: Provider
         var claims: [String: [String]]
         var readTopic: TopicID?
+        var networks: [AddressNetwork]
     }
 
     private final class Verified: Sendable {
@@ -65,7 +56,8 @@ package struct Identity: Sendable {
         tokenID: TokenID? = nil,
         expiresAt: Timestamp? = nil,
         provider: Provider = .userPools,
-        claims: [String: [String]] = [:]
+        claims: [String: [String]] = [:],
+        networks: [AddressNetwork] = []
     ) {
         verified = Verified(
             Facts(
@@ -75,7 +67,8 @@ package struct Identity: Sendable {
                 tokenID: tokenID,
                 expiresAt: expiresAt,
                 provider: provider,
-                claims: claims
+                claims: claims,
+                networks: networks
             )
         )
     }
@@ -127,6 +120,19 @@ package struct Identity: Sendable {
     package var claims: [String: [String]] {
         get { verified.facts.claims }
         set { set(\.claims, newValue) }
+    }
+    /// Where the credentials may be used from; empty: anywhere.
+    package var networks: [AddressNetwork] {
+        get { verified.facts.networks }
+        set { set(\.networks, newValue) }
+    }
+
+    /// Whether the credentials may be used from this address; nil: it is not known.
+    package func isUsable(from address: String?) -> Bool {
+        let networks = verified.facts.networks
+        guard !networks.isEmpty else { return true }
+        guard let address = address.flatMap(IPAddress.init) else { return false }
+        return networks.contains { $0.contains(address) }
     }
 
     /// The topic whose readers the identity stands for; nil for callers.

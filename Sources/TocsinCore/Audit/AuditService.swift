@@ -1,4 +1,4 @@
-/// Reads the audit: everything for administrators, for others what they did and what was done to
+/// Reads the audit: everything for administrators and tokens made for this, for others what they did and what was done to
 /// them and theirs.
 package struct AuditService: Sendable {
     private let environment: ServiceEnvironment
@@ -18,12 +18,13 @@ package struct AuditService: Sendable {
     package func events(_ query: AuditQuery, caller: Identity) async throws(ServiceError) -> [StoredAuditEvent] {
         guard AccessPolicy.mayReadAudit(caller) else { throw .unauthorized }
         var query = query
-        query.viewer = caller.isAdmin ? nil : AuditViewer(caller)
+        let seesAll = caller.isAdmin || caller.scope.maySeeAudit
+        query.viewer = seesAll ? nil : AuditViewer(caller)
         let found = try await events(query, for: caller.reads) { text in
-            // Whether others' names exist is told to administrators alone.
-            caller.isAdmin || text == caller.username
+            // Whether others' names exist is told only to who sees all.
+            seesAll || text == caller.username
         }
-        return caller.isAdmin ? found : found.map { $0.shown(to: caller.userID) }
+        return seesAll ? found : found.map { $0.shown(to: caller.userID) }
     }
 
     /// All events that fit, for whoever has the data.
@@ -53,9 +54,10 @@ package struct AuditService: Sendable {
 }
 
 extension AccessPolicy {
-    /// Whether the caller may ask for their part of the audit: people may, by tokens that read.
+    /// Whether the caller may ask for their part of the audit: people may, by tokens that read, and
+    /// by those that an operator made for this.
     package static func mayReadAudit(_ caller: Identity) -> Bool {
-        caller.isPerson && (caller.scope == .full || caller.scope == .readOnly)
+        caller.isPerson && (caller.scope.isFull || caller.scope == .readOnly || caller.scope.maySeeAudit)
     }
 }
 

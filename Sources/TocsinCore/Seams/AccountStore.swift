@@ -18,6 +18,12 @@ package protocol AccountReading {
     func token(_ id: TokenID) throws(StoreError) -> IssuedToken?
     /// The tokens of a user, or of everybody for nil.
     func tokens(of user: UserID?) throws(StoreError) -> [IssuedToken]
+    /// Tokens of a user behind an id, by id; of everybody for nil.
+    func tokens(of user: UserID?, after id: TokenID?, limit: Int) throws(StoreError) -> [IssuedToken]
+    /// How many tokens a user has, and how many of them are good at a moment.
+    func tokenCounts(of user: UserID, at moment: Timestamp) throws(StoreError) -> (all: Int, good: Int)
+    /// Tokens that were changed and not revoked, and whose end is not before a moment, by id.
+    func changedTokens(endingAfter moment: Timestamp) throws(StoreError) -> [IssuedToken]
     /// Tokens that were revoked, by id.
     func revokedTokens() throws(StoreError) -> [IssuedToken]
     /// The key whose text has this digest, if there is one.
@@ -37,8 +43,12 @@ package protocol AccountWriting {
     /// Replaces what is known of a user where anything is, unless that was said later; answers
     /// whether it did.
     func renew(_ facts: UserFacts) throws(StoreError) -> Bool
-    /// Inserts the token or replaces the one with its id.
+    /// Inserts the token or replaces the one with its id, but for its last use.
     func save(_ token: IssuedToken) throws(StoreError)
-    /// Inserts the key or replaces the one with its id.
+    /// Removes the oldest tokens of a user that ended before a moment, all but so many of them.
+    func removeTokens(of user: UserID, endedBefore moment: Timestamp, keeping count: Int) throws(StoreError)
+    /// Notes when tokens and keys were last used, where nothing later is noted.
+    func note(_ uses: [TokenUses.Use]) throws(StoreError)
+    /// Inserts the key or replaces the one with its id, but for its last use.
     func save(_ key: APIKey) throws(StoreError)
 }

@@ -57,3 +57,9 @@ package protocol WebPushCrypto: Sendable {
     /// record, under keys of its own.
     func encrypted(_ plaintext: [UInt8], for receiver: WebPushReceiver) throws(KeyError) -> [UInt8]
 }
+
+/// Makes the texts of tokens.
+package protocol TokenTexts: Sendable {
+    /// The text of a token for a row of the account; the text itself is stored nowhere.
+    func text(of token: IssuedToken, for account: Account) throws(KeyError) -> String
+}

@@ -2,7 +2,7 @@
 extension DeviceService {
     /// What the caller has signed to prove a registration; nil where the server takes no proofs.
     package func registrationChallenge(caller: Identity) throws(ServiceError) -> ProofChallenge? {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        guard AccessPolicy.mayManageOwnThings(caller, .ofDevices, writing: true) else { throw .unauthorized }
         return environment.registrationProofs?.challenge(for: caller.userID, now: environment.time.now())
     }
 

@@ -71,7 +71,7 @@ package struct DeviceService: Sendable {
         _ registration: Registration,
         caller: Identity
     ) async throws(ServiceError) -> (device: Device, all: [Device]) {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        guard AccessPolicy.mayManageOwnThings(caller, .ofDevices, writing: true) else { throw .unauthorized }
         let proven = try proven(registration, caller: caller)
         var registration = registration
         registration.token = try canonical(registration.token, registration.platform)
@@ -192,7 +192,7 @@ package struct DeviceService: Sendable {
         deviceID: DeviceID? = nil,
         caller: Identity
     ) async throws(ServiceError) -> [Device] {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        guard AccessPolicy.mayManageOwnThings(caller, .ofDevices, writing: true) else { throw .unauthorized }
         try checks.checkText(token, field: "token", maximumBytes: environment.limits.tokenBytes)
         let environment = environment
         let spellings = Set([token, token.lowercased(), environment.canonicalToken(token)])
@@ -231,7 +231,7 @@ package struct DeviceService: Sendable {
     /// While they are off, deliveries to the caller's devices are skipped,
     /// those that wait already too.
     package func setPushes(_ areWanted: Bool, caller: Identity) async throws(ServiceError) {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        guard AccessPolicy.mayManageOwnThings(caller, .ofDevices, writing: true) else { throw .unauthorized }
         let time = environment.time
         try await environment.store.writing { writer throws(StoreError) in
             .success(try writer.setMuted(!areWanted, of: caller.userID, now: time.now()))

@@ -34,6 +34,8 @@ package struct ServiceEnvironment: Sendable {
     package var nodeName: String?
     /// Whoever runs a command on the data, in the audit: the name of the system's account.
     package var operatorName: String?
+    /// Makes the texts of tokens; nil: none are made here.
+    package var tokenTexts: (any TokenTexts)?
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.
@@ -100,6 +102,10 @@ package struct ServiceLimits: Sendable, Hashable {
     package var tokenBytes = 4096
     /// Active devices that one user may have.
     package var devicesPerUser = 100
+    /// Good tokens that one user may have.
+    package var tokensPerUser = 100
+    /// Seconds that a token may live from when it is made.
+    package var tokenSeconds = 10.0 * 366 * 86_400
     /// Deleted ones are not counted.
     package var topicsPerOwner = 10_000
     /// Users, groups and others that one topic may be shared with.

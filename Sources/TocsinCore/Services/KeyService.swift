@@ -1,3 +1,5 @@
+package import Encodings
+
 /// API keys, for the command line.
 package struct KeyService: Sendable {
     /// A key lives ten years at most.
@@ -15,7 +17,8 @@ package struct KeyService: Sendable {
     package func record(
         digest: String,
         name: String,
-        lifetimeSeconds: Double
+        lifetimeSeconds: Double,
+        networks: [AddressNetwork] = []
     ) async throws(ServiceError) -> APIKey {
         let isPrintable = name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         guard isPrintable, (1...64).contains(name.utf8.count) else {
@@ -25,13 +28,15 @@ package struct KeyService: Sendable {
             throw .badInput("A key lives from one second to ten years; this one would live \(lifetimeSeconds) s.")
         }
         let (environment, now) = (environment, environment.time.now())
-        let key = APIKey(
+        var made = APIKey(
             id: TokenID(environment.identifiers.makeID()),
             name: name,
             digest: digest,
             createdAt: now,
             expiresAt: now.adding(seconds: lifetimeSeconds)
         )
+        made.networks = networks
+        let key = made
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             try writer.save(key)
             try writer.record(

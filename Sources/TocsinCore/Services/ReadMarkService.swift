@@ -27,7 +27,7 @@ package struct ReadMarkService: Sendable {
         upTo number: MessageNumber?,
         caller: Identity
     ) async throws(ServiceError) -> [ReadMark] {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true),
+        guard AccessPolicy.mayManageOwnThings(caller, .ofDevices, writing: true),
             case .allow(let visible) = AccessPolicy.decision(.read, on: topics, for: caller)
         else { throw .unauthorized }
         if let number, number < 0 { throw .badInput("number must not be negative; it is \(number).") }

@@ -190,7 +190,7 @@ extension RecordFactory {
         // A token that only publishes is answered what its user may read; whether it may
         // publish that was asked above.
         var user = caller
-        if case .publish = caller.scope { user.scope = .full }
+        if !caller.scope.publishTopics.isEmpty { user.scope = .full }
         return stored.shown(to: user) != nil
     }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Whose word on where a request came from is taken.
 struct TrustedProxies: Sendable {
     private let networks: [AddressNetwork]

@@ -1,3 +1,4 @@
+import Encodings
 import Synchronization
 
 /// Whose memory it is: a user's, or that of an address whose user is not known.

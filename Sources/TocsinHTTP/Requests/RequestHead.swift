@@ -1,3 +1,4 @@
+package import Encodings
 package import GraphQLTransport
 package import HTTPTypes
 import JSON

@@ -24,7 +24,9 @@ extension Responder {
         _ agreement: HTTPExchange.Agreement
     ) async -> Result<Service.Caller, HTTPRefusal> {
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
-        if let caller = service.recognize(fingerprint) { return .success(caller) }
+        if let caller = service.recognize(fingerprint, from: request.credentials.remoteAddress) {
+            return .success(caller)
+        }
         return await authenticate(request, agreement)
     }
 

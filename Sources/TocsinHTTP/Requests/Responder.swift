@@ -151,7 +151,9 @@ extension Responder {
         _ answer: (Answer) -> Void
     ) -> Progress {
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
-        guard let caller = service.recognize(fingerprint) else { return .callerUnknown }
+        guard let caller = service.recognize(fingerprint, from: request.credentials.remoteAddress) else {
+            return .callerUnknown
+        }
         return operation(of: caller, request, agreement, answer)
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 package import GraphQLTransport
 package import Logging
 import NIOCore

@@ -1,3 +1,4 @@
+package import Encodings
 package import GraphQLTransport
 
 /// Where the server listens and what a client may ask of it.

@@ -8,11 +8,15 @@ import TocsinStore
 struct AccessPart: Sendable {
     let authenticator: TokenAuthenticator
     let userFacts: UserFactsKeeper
+    let tokenUses = TokenUses()
     let revoked = RevocationList()
     let revocations: RevocationWatch
+    private let time: any TimeSource
+    private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
         let time = process.time
+        (self.time, logger) = (time, process.logger)
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
@@ -23,6 +27,7 @@ struct AccessPart: Sendable {
             external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time),
             store: store.store,
             time: time,
+            uses: tokenUses,
             noted: userFacts.note
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
@@ -35,6 +40,12 @@ struct AccessPart: Sendable {
             isTold: process.node != nil,
             logger: process.logger
         )
+    }
+
+    /// Writes when tokens were last used, once a minute, until it is cancelled.
+    func noteUses(_ store: any Store) async {
+        let task = tokenUses.task(store)
+        await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
     }
 
     /// nil where people sign in by the server's own tokens alone.

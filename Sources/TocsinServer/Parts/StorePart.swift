@@ -51,6 +51,7 @@ struct StorePart: Sendable {
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
         environment.bindsDevices = settings.push.bindsDevices
+        environment.tokenTexts = LocalTokens(process.serverKey)
         environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)

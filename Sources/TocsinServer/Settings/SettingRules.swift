@@ -1,3 +1,4 @@
+import Encodings
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP

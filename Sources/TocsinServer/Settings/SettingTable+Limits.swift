@@ -216,6 +216,13 @@ extension SettingTable {
             "Ids that clients may choose for topics and messages. uuid: UUIDs and ULIDs; any: any text, for servers of one team."
         ),
         .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
+        .integer("tokens-per-owner", \.limits.tokensPerOwner, 1...1000, "Good tokens of one local user."),
+        .integer(
+            "token-max-days",
+            \.limits.tokenMaximumDays,
+            1...3660,
+            "How long a token may be good that is made from now on."
+        ).unit("days"),
         .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
         .integer(
             "grants-per-topic",

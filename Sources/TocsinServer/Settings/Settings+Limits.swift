@@ -1,3 +1,4 @@
+import Encodings
 import FoundationEssentials
 import GraphQL
 import GraphQLTransport
@@ -121,6 +122,10 @@ extension Settings {
         package var clientIDs = ClientIDs.uuid.rawValue
         /// Devices of one owner.
         package var devicesPerOwner = 100
+        /// Good tokens of one local user.
+        package var tokensPerOwner = 100
+        /// Days that a token may be good.
+        package var tokenMaximumDays = 3660
         /// Topics of one owner.
         package var topicsPerOwner = 10_000
         /// Users, groups and others that one topic may be shared with.
@@ -241,6 +246,8 @@ extension Settings.Limits {
         services.idCharacters = clientIDCharacters
         services.clientIDs = ClientIDs(rawValue: clientIDs) ?? .uuid
         services.devicesPerUser = devicesPerOwner
+        services.tokensPerUser = tokensPerOwner
+        services.tokenSeconds = Double(tokenMaximumDays) * 86_400
         services.topicsPerOwner = topicsPerOwner
         services.grantsPerTopic = grantsPerTopic
         services.defaultPage = pageRows

@@ -19,7 +19,8 @@ private enum SQL {
     static func tokens(_ users: BoundList) -> String {
         """
         SELECT DISTINCT user_id FROM tokens WHERE user_id IN (\(users.placeholders))
-            AND revoked_at IS NULL AND expires_at > $\(users.bindings.count + 1) AND scope IN ('full', 'read')
+            AND revoked_at IS NULL AND expires_at > $\(users.bindings.count + 1)
+            AND (scope IN ('full', 'read') OR reads <> 0)
         """
     }
 }

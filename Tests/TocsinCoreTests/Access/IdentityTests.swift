@@ -1,3 +1,4 @@
+import Encodings
 import Testing
 import TocsinCore
 
@@ -113,6 +114,7 @@ struct IdentityTests {
         let changes: [(inout Identity) -> Void] = [
             { $0.userID = UserID("x") }, { $0.username = "x" }, { $0.scope = .readOnly }, { $0.tokenID = TokenID("x") },
             { $0.expiresAt = Timestamp(milliseconds: 1) }, { $0.provider = .oidc }, { $0.claims["email"] = nil },
+            { $0.networks = [AddressNetwork("10.0.0.0/8")].compactMap(\.self) },
         ]
         for change in changes {
             var changed = Self.ann

@@ -84,4 +84,41 @@ struct RevocationListTests {
     func empty() {
         #expect(!RevocationList().covers(Identity(userID: Self.ann.id, username: "ann", tokenID: TokenID("t1"))))
     }
+
+    private static func changed(_ scope: Identity.Scope, narrowed: Int64? = nil, end: Int64 = 9000) -> IssuedToken {
+        var token = token("t1", isRevoked: false)
+        (token.scope, token.changedAt) = (scope, Timestamp(milliseconds: 5))
+        token.narrowedAt = narrowed.map { Timestamp(milliseconds: $0) }
+        token.expiresAt = Timestamp(milliseconds: end)
+        return token
+    }
+
+    @Test("a narrowed token ends whoever came in with its older rights, once, and nobody who came in since")
+    func narrowed() {
+        let list = RevocationList()
+        var before = Identity(userID: UserID("ann"), username: "ann", tokenID: TokenID("t1"))
+        let ended: [DomainEvent] = [.accessEnded(UserID("ann"), TokenID("t1"))]
+        #expect(list.replace(tokens: [Self.changed(.readOnly, narrowed: 5)], accounts: []) == ended)
+        #expect(list.covers(before))
+        before.scope = .readOnly
+        #expect(!list.covers(before))
+        #expect(list.replace(tokens: [Self.changed(.readOnly, narrowed: 5)], accounts: []).isEmpty)
+        let again = Self.changed(.publish(topic: "t"), narrowed: 6)
+        #expect(list.replace(tokens: [again], accounts: []) == ended)
+        #expect(list.covers(before))
+    }
+
+    @Test("a token whose end came nearer ends whoever holds it at that moment, and is told of once")
+    func nearerEnd() {
+        let list = RevocationList()
+        let caller = Identity(userID: UserID("ann"), username: "ann", tokenID: TokenID("t1"))
+        #expect(list.replace(tokens: [Self.changed(.full, end: 700)], accounts: []).isEmpty)
+        #expect(list.ended(by: Timestamp(milliseconds: 699)).isEmpty && !list.covers(caller))
+        #expect(
+            list.ended(by: Timestamp(milliseconds: 700)) == [.accessEnded(UserID("ann"), TokenID("t1"))]
+        )
+        #expect(list.covers(caller))
+        _ = list.replace(tokens: [Self.changed(.full, end: 700)], accounts: [])
+        #expect(list.ended(by: Timestamp(milliseconds: 800)).isEmpty && list.covers(caller))
+    }
 }

@@ -59,7 +59,7 @@ final class EchoService: GraphQLService {
 
     func fingerprint(of credentials: Credentials) -> [UInt8] { Array((credentials.authorization ?? "").utf8) }
 
-    func recognize(_ fingerprint: [UInt8]) -> Caller? {
+    func recognize(_ fingerprint: [UInt8], from remoteAddress: String?) -> Caller? {
         guard fingerprint == Array("known".utf8) else { return nil }
         return state.withLock { $0.authentications > 0 && !$0.lost.contains("known") ? Caller(token: "known") : nil }
     }

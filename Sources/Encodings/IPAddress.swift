@@ -3,12 +3,12 @@ import Glibc
 /// An IP address as a number of 128 bits; IPv4 stands in it as `::ffff:a.b.c.d`
 /// does (RFC 4291 §2.5.5.2).
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    let high: UInt64
-    let low: UInt64
+    private let high: UInt64
+    private let low: UInt64
 
     private static let mappedPrefix: UInt64 = 0xFFFF << 32
 
-    init(high: UInt64, low: UInt64) {
+    private init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
@@ -31,11 +31,23 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(high: high, low: low)
     }
 
-    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+    /// Whether it stands for an IPv4 address, however it was written.
+    package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
     /// What is counted as one client: an IPv4 address, or the 64 bits of an IPv6 network
     /// that one customer is given.
-    var client: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
+    package var client: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
+
+    /// The network that people know as somebody's: 24 bits of an IPv4 address, 48 of an IPv6 one.
+    package var surroundings: AddressNetwork { AddressNetwork(self, bits: isIPv4 ? 96 + 24 : 48) }
+
+    /// The address with nothing behind its first bits.
+    fileprivate func masked(_ bits: Int) -> IPAddress {
+        IPAddress(
+            high: high & ~(bits >= 64 ? 0 : UInt64.max >> UInt64(bits)),
+            low: low & ~(bits >= 128 ? 0 : bits <= 64 ? UInt64.max : UInt64.max >> UInt64(bits - 64))
+        )
+    }
 
     /// The address as people write it.
     package var description: String {
@@ -58,41 +70,45 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 /// All addresses that begin with the same bits: `10.0.0.0/8`, or one address.
 package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
+    /// Bits of 128, also where the network is one of IPv4.
     private let bits: Int
 
     /// The network of this text; `nil` when it is none.
+    ///
+    /// An IPv4 network in the form of IPv6 is written with the bits of IPv6: `::ffff:10.0.0.0/104`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
-        let most = address.isIPv4 ? 32 : 128
         guard parts.count == 2 else {
             self.init(address, bits: 128)
             return
         }
-        guard let length = Int(parts[1]), (0...most).contains(length), parts[1].allSatisfy(\.isNumber) else {
-            return nil
-        }
-        self.init(address, bits: 128 - most + length)
+        let isMapped = address.isIPv4 && parts[0].contains(":")
+        let range = isMapped ? 96...128 : 0...(address.isIPv4 ? 32 : 128)
+        guard let length = Int(parts[1]), range.contains(length), parts[1].allSatisfy(\.isNumber) else { return nil }
+        self.init(address, bits: address.isIPv4 && !isMapped ? 96 + length : length)
     }
 
-    private init(_ address: IPAddress, bits: Int) {
+    fileprivate init(_ address: IPAddress, bits: Int) {
         self.bits = bits
-        first = Self.masked(address, bits)
+        first = address.masked(bits)
     }
 
-    /// Whether the address is one of these.
-    package func contains(_ address: IPAddress) -> Bool { Self.masked(address, bits) == first }
+    /// Whether the address is one of these; a network of IPv6 has no address of IPv4.
+    package func contains(_ address: IPAddress) -> Bool {
+        address.masked(bits) == first && address.isIPv4 == isIPv4
+    }
+
+    /// Whether all addresses of the other network are in this one.
+    package func contains(_ other: AddressNetwork) -> Bool {
+        bits <= other.bits && other.first.masked(bits) == first && other.isIPv4 == isIPv4
+    }
 
     /// The network as it is written in settings.
     package var description: String {
         if bits == 128 { return "\(first)" }
-        return "\(first)/\(first.isIPv4 ? bits - 96 : bits)"
+        return "\(first)/\(isIPv4 ? bits - 96 : bits)"
     }
 
-    private static func masked(_ address: IPAddress, _ bits: Int) -> IPAddress {
-        IPAddress(
-            high: address.high & ~(bits >= 64 ? 0 : UInt64.max >> UInt64(bits)),
-            low: address.low & ~(bits >= 128 ? 0 : bits <= 64 ? UInt64.max : UInt64.max >> UInt64(bits - 64))
-        )
-    }
+    private var isIPv4: Bool { bits >= 96 && first.isIPv4 }
 }
