@@ -75,7 +75,7 @@ package struct Identity: Sendable {
 
     /// Whoever may read a topic, and nobody in particular: for what looks alike to all of them.
     package init(readerOf topic: TopicID) {
-        var facts = Facts(userID: UserID(""), username: "", scope: .readOnly, provider: .userPools, claims: [:])
+        var facts = Facts(userID: UserID(""), username: "", scope: .readOnly, provider: .userPools, claims: [:], networks: [])
         facts.readTopic = topic
         verified = Verified(facts)
     }
