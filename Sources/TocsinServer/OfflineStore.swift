@@ -8,6 +8,10 @@ package import TocsinStore
 package struct OfflineStore: Sendable {
     /// Local accounts and their tokens.
     package let accounts: AccountService
+    /// Local users.
+    package let people: PeopleService
+    /// Local groups.
+    package let groups: GroupService
     /// API keys.
     package let keys: KeyService
     /// Devices and memberships of anybody.
@@ -50,7 +54,10 @@ package struct OfflineStore: Sendable {
         )
         serverKey = try data.serverKey()
         topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
-        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        var environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        environment.passwords = PasswordGate()
+        people = PeopleService(environment: environment)
+        groups = GroupService(environment: environment)
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
         pushes = PushAdministration(environment: environment, topics: topics)
@@ -132,7 +139,7 @@ package struct OfflineStore: Sendable {
 
     private static func sentence(for error: ServiceError) -> String {
         switch error {
-        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
+        case .badInput(let text), .conflicting(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
             .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text):
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."

@@ -68,6 +68,7 @@ extension GraphQLError {
                 data: stored.map(data) ?? .null,
                 appSyncMessage: Self.conditionalRequestFailed
             )
+        case .conflicting(let text): self.init(.conflict, text)
         case .conditionFailed(let stored):
             self.init(
                 .conditionFailed,

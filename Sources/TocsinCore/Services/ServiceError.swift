@@ -13,6 +13,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     /// An `id` or `key` is taken by other content. Carries the stored record only for who may
     /// read it (`Record.shown`).
     case conflict(Record?)
+    /// What is asked for cannot be while things are as they are; the text says what is in the way.
+    case conflicting(String)
     /// The `condition` does not hold. Carries the stored record only for who may read it.
     case conditionFailed(Record?)
     /// The row has another version than the caller named. Carries the stored record
