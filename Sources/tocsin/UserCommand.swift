@@ -32,7 +32,8 @@ struct UserCommand: AsyncParsableCommand {
             false
         @Flag(help: "The user manages people and groups.") var admin = false
         @Flag(help: "The account is a program's: it has no password.") var service = false
-        @Option(help: "Who looks after a service account: a user's name or id, or a group's name.") var managedBy: String?
+        @Option(help: "Who looks after a service account: a user's name or id, or a group's name.") var managedBy:
+            String?
         @OptionGroup var store: StoreOptions
 
         func validate() throws {

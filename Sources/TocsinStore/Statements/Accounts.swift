@@ -4,10 +4,11 @@ private enum SQL {
     static let accounts = "SELECT \(Account.columns("users")) FROM users"
     static let all = accounts + " ORDER BY name"
     /// A kind that is empty and flags of -1 are not asked for.
-    static let page = accounts + """
-         WHERE name > $1 AND (kind = $2 OR $2 = '') AND (admin = $3 OR $3 = -1) AND (disabled = $4 OR $4 = -1)
-        ORDER BY name LIMIT $5
-        """
+    static let page =
+        accounts + """
+             WHERE name > $1 AND (kind = $2 OR $2 = '') AND (admin = $3 OR $3 = -1) AND (disabled = $4 OR $4 = -1)
+            ORDER BY name LIMIT $5
+            """
     static let rightsChanged = "SELECT id, rights_changed_at FROM users WHERE rights_changed_at >= $1"
     static let otherAdmin = "SELECT 1 FROM users WHERE admin <> 0 AND disabled = 0 AND id <> $1 LIMIT 1"
     static let noteSeen = """

@@ -69,7 +69,9 @@ package struct GroupService: Sendable {
                 return .failure(.limit("\(account.name) is in \(theirs.count) groups, as many as one may be in."))
             }
             guard try writer.memberCount(of: group.id) < limits.groupMembers else {
-                return .failure(.limit("\(group.name) has \(limits.groupMembers) members, as many as a group may have."))
+                return .failure(
+                    .limit("\(group.name) has \(limits.groupMembers) members, as many as a group may have.")
+                )
             }
             _ = try writer.add(account.id, to: group.id, at: environment.changeTime())
             try writer.changeRights(of: [account.id], at: environment.changeTime())
