@@ -17,8 +17,7 @@ package struct TokenAuthenticator: Authenticator {
     private let store: any Store
     private let time: any TimeSource
     private let verified = VerifiedTokens()
-    /// Is told whom a token of the sign-in provider names, when it was
-    /// verified anew; must not wait.
+    /// Is told whom a token names, when it was verified anew; must not wait.
     private let noted: @Sendable (Identity) -> Void
     private let uses: TokenUses?
 
@@ -99,16 +98,21 @@ package struct TokenAuthenticator: Authenticator {
     }
 
     /// To be told of every event of the store: a revoked token or disabled
-    /// user is forgotten at once.
+    /// user is forgotten at once, and so are the groups that somebody had.
     package func observe(_ event: DomainEvent) {
-        guard case .accessEnded(let user, let token) = event else { return }
-        verified.forget(user, token)
+        switch event {
+        case .accessEnded(let user, let token): verified.forget(user, token)
+        case .rightsChanged(let user, let moment): verified.forget(user, before: moment)
+        default: return
+        }
     }
 
     private func identity(of token: CompactToken, now: Timestamp) async throws(TokenProblem) -> Identity {
         switch token.claims["iss"]?.stringValue {
         case LocalTokens.issuer?:
-            return try await local.identity(of: try local.claims(of: token, now: now), in: store, now: now)
+            let identity = try await local.identity(of: try local.claims(of: token, now: now), in: store, now: now)
+            noted(identity)
+            return identity
         case let issuer?:
             guard let external, external.issuer == issuer else { throw .notAuthorized }
             let identity = try await external.identity(of: token, now: now)

@@ -10,6 +10,10 @@ package struct OfflineStore: Sendable {
     package let accounts: AccountService
     /// What tokens may do, and for how long.
     package let tokens: TokenService
+    /// Local users.
+    package let people: PeopleService
+    /// Local groups.
+    package let groups: GroupService
     /// API keys.
     package let keys: KeyService
     /// Devices and memberships of anybody.
@@ -59,6 +63,9 @@ package struct OfflineStore: Sendable {
         topics = try SchemaLoading.load(settings.server).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
+        environment.passwords = PasswordGate()
+        people = PeopleService(environment: environment)
+        groups = GroupService(environment: environment)
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
         audit = AuditService(environment: environment)
@@ -140,7 +147,8 @@ package struct OfflineStore: Sendable {
 
     private static func sentence(for error: ServiceError) -> String {
         switch error {
-        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
+        case .badInput(let text), .conflicting(let text), .badRequest(let text, _), .limit(let text),
+            .internal(let text),
             .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text):
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."

@@ -2,8 +2,8 @@ import Logging
 import Synchronization
 import TocsinCore
 
-/// Looks for tokens that were revoked or changed, API keys revoked and users disabled, by this node,
-/// others or commands beside the server, and tells everybody inside it.
+/// Looks for tokens that were revoked or changed, API keys revoked, users disabled and groups changed,
+/// by this node, others or commands beside the server, and tells everybody inside it.
 struct RevocationWatch: Sendable {
     /// Rings when access has ended.
     private final class Alarm: Sendable {
@@ -16,6 +16,10 @@ struct RevocationWatch: Sendable {
     private let time: any TimeSource
     private let logger: Logger
     private let alarm = Alarm()
+    /// The time of the newest change of rights that was read; rights are read a while back from it,
+    /// for those that were committed late.
+    private let newestRights = Mutex(Timestamp(milliseconds: 0))
+    private static let lateSeconds = 60.0
     /// Looks that may be left out while nothing was told.
     private let quietLooks: Int
 
@@ -61,13 +65,15 @@ struct RevocationWatch: Sendable {
         do {
             // Sockets of tokens that ended a day ago have ended with them.
             let dayAgo = time.now().adding(seconds: -86_400)
-            let (tokens, accounts, keys) = try await store.read { reader throws(StoreError) in
+            let since = newestRights.withLock(\.self).adding(seconds: -Self.lateSeconds)
+            let (tokens, accounts, keys, rights) = try await store.read { reader throws(StoreError) in
                 (
                     try reader.revokedTokens() + reader.changedTokens(endingAfter: dayAgo),
-                    try reader.disabledAccounts(), try reader.revokedAPIKeys()
+                    try reader.disabledAccounts(), try reader.revokedAPIKeys(), try reader.rightsChanged(since: since)
                 )
             }
-            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys))
+            newestRights.withLock { newest in newest = rights.values.max().map { max(newest, $0) } ?? newest }
+            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys) + list.note(rights))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
         }

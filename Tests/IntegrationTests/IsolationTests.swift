@@ -78,8 +78,10 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `PERSON` and `TOKEN` stand for what is
-    /// ada's, or nobody's.
+    private static let user = "{ id name admin disabled groups createdAt }"
+
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for
+    /// what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -112,12 +114,25 @@ struct Probe {
         ),
         write("updateScheduledMessage", #"input: { id: "SCHEDULE", name: "taken" }"#, "{ id name owner }"),
         write("deleteScheduledMessage", #"input: { id: "SCHEDULE" }"#, "{ id name owner }"),
-        read("tokens", #"(user: "PERSON")"#, "{ items { id name user scopes } nextToken }"),
-        write("createToken", #"input: { name: "n", user: "PERSON", scopes: ["read"] }"#, "{ text token { id user } }"),
+        read("tokens", #"(user: "USERID")"#, "{ items { id name user scopes } nextToken }"),
+        write("createToken", #"input: { name: "n", user: "USERID", scopes: ["read"] }"#, "{ text token { id user } }"),
         write("updateToken", #"id: "BEARER", input: { name: "taken" }"#, "{ id name user }"),
         write("rotateToken", #"id: "BEARER""#, "{ text token { id user } }"),
         write("revokeToken", #"id: "BEARER""#, "{ id name user }"),
-        Probe("revokeAllTokens", #"mutation { revokeAllTokens(user: "PERSON") }"#, isRefused: true),
+        Probe("revokeAllTokens", #"mutation { revokeAllTokens(user: "USERID") }"#, isRefused: true),
+        read("users", "", "{ items \(user) nextToken }"),
+        read("user", #"(name: "USER")"#, user),
+        read("groups", "", "{ items { id name } nextToken }"),
+        read("group", #"(name: "GROUP")"#, "{ id name members { items { name } } }"),
+        write("createUser", #"name: "USER""#, user),
+        write("createServiceAccount", #"name: "robot", managedBy: "USER""#, user),
+        write("setUserDisabled", #"id: "USERID", disabled: true"#, user),
+        write("setAdmin", #"id: "USERID", admin: true"#, user),
+        write("resetPassword", #"id: "USERID""#, "{ password user { name } }"),
+        write("createGroup", #"name: "GROUP""#, "{ id name }"),
+        write("deleteGroup", #"id: "GROUPID""#, "{ id name }"),
+        write("addGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
+        write("removeGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -145,6 +160,7 @@ struct Probe {
         "mySettings": "Is about who asks, and takes no id.",
         "setMySettings": "Is about who asks, and takes no id.",
         "doNotDisturb": "Is about who asks, and takes no id.",
+        "setPassword": "Is about who asks, and takes no id.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }
@@ -154,6 +170,7 @@ private struct Targets {
     let scene: Scene
     private let messageID: String
     private let scheduleID: String
+    private let groupID: String
     private let userID: String
     private let bearerID: String
     private static let title = "Ada's secret"
@@ -175,6 +192,10 @@ private struct Targets {
             token: scene.ada
         )
         scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
+        try await scene.installation.administer(["group", "create", "oncall"])
+        try await scene.installation.administer(["group", "add", "oncall", "ada"])
+        let group = try await scene.installation.administer(["group", "list", "--json"])
+        groupID = try #require(try JSONParser.parse(group)["id"]?.stringValue)
         let own = try await scene.installation.curl("{ me { userId } tokens { items { id } } }", token: scene.ada)
         userID = try #require(own["data"]?["me"]?["userId"]?.stringValue, "\(own)")
         bearerID = try #require(own["data"]?["tokens"]?["items"]?[0]?["id"]?.stringValue, "\(own)")
@@ -187,8 +208,10 @@ private struct Targets {
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
             ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
-            ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000004"),
-            ("PERSON", isThere ? userID : "01900000-0000-7000-8000-000000000005"),
+            ("USERID", isThere ? userID : "01900000-0000-7000-8000-000000000004"),
+            ("GROUPID", isThere ? groupID : "01900000-0000-7000-8000-000000000005"),
+            ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
+            ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -208,7 +231,7 @@ private struct Targets {
         let query = """
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
-              devices { id token active disabledReason } memberships { topicId userId push } me { notifications }
+              devices { id token active disabledReason } memberships { topicId userId push } me { notifications groups admin }
               listScheduledMessages { items { id name enabled owner updatedAt } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """

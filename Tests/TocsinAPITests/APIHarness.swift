@@ -66,6 +66,7 @@ final class APIHarness: Sendable {
         )
         environment.zones = TestZones()
         environment.tokenTexts = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
+        environment.passwords = PasswordGate()
         environment.registrationProofs = proofs.map { [refusals] mode in
             RegistrationProofs(
                 mode: mode,

@@ -10,7 +10,7 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
         case .updated: self = .updated
         case .deleted: self = .deleted
         case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
-            .grantsChanged:
+            .grantsChanged, .rightsChanged:
             return nil
         }
     }
@@ -79,7 +79,7 @@ extension DomainEvent {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
         case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
-            .grantsChanged:
+            .grantsChanged, .rightsChanged:
             nil
         }
     }

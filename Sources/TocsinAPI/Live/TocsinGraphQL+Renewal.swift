@@ -22,7 +22,8 @@ extension TocsinGraphQL {
         listener.renew(caller)
         // Whoever was told that the newer token has ended did not know yet that this
         // subscription goes by it.
-        if revoked.covers(caller) { listener.end(.unauthorized) }
+        if revoked.covers(caller) { return listener.end(.unauthorized) }
+        if revoked.knowsNewerRights(than: caller) { listener.end(.rightsChanged) }
     }
 
     /// What of a caller decides what a subscription shows.
@@ -30,7 +31,13 @@ extension TocsinGraphQL {
         // Relations lead to other models, whose rules ask the caller too. A claim such as a
         // session's id makes no group.
         let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
-        var rights = CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
+        var rights = CallerRights(
+            owner: caller.owner,
+            scope: caller.scope,
+            claims: claims,
+            groups: caller.localGroups,
+            provider: caller.provider
+        )
         if case .allow(let visible) = AccessPolicy.decision(.listen, on: schema.messages, for: caller) {
             rights.subjects = visible.grantQuestions.first?.subjects ?? []
         }
@@ -50,6 +57,8 @@ struct CallerRights: Hashable, Sendable {
     /// What the schema's rules ask of the caller beside the owner; what else a token
     /// says makes no difference.
     var claims: [String: [String]]
+    /// Local groups, which count for rules by group.
+    var groups: [String]
     var provider: Identity.Provider
     /// What the caller is to whom topics may be shared; none where grants make no difference.
     var subjects: [GrantSubject] = []

@@ -84,9 +84,11 @@ package struct LocalTokens: TokenTexts {
     func identity(of token: Claimed, in store: any Store, now: Timestamp) async throws(TokenProblem) -> Identity {
         let row: IssuedToken?
         let account: Account?
+        let groups: [Group]
         do throws(StoreError) {
-            (row, account) = try await store.read { (reader) throws(StoreError) in
-                (try reader.token(token.id), try reader.account(token.userID))
+            (row, account, groups) = try await store.read { (reader) throws(StoreError) in
+                let user = token.userID
+                return (try reader.token(token.id), try reader.account(user), try reader.groups(of: [user])[user] ?? [])
             }
         } catch {
             throw .unavailable(reason: error.description)
@@ -104,6 +106,7 @@ package struct LocalTokens: TokenTexts {
             expiresAt: min(token.expiresAt, row.expiresAt),
             networks: row.networks
         )
+        .with(groups: groups.map(\.name), isAdmin: account.isAdmin, asOf: account.rightsChangedAt)
     }
 }
 

@@ -26,6 +26,10 @@ package struct Identity: Sendable {
         var claims: [String: [String]]
         var readTopic: TopicID?
         var networks: [AddressNetwork]
+        var claimedGroups: [String]
+        var localGroups: [String] = []
+        var isAdmin = false
+        var rightsAsOf: Timestamp?
     }
 
     private final class Verified: Sendable {
@@ -48,7 +52,8 @@ package struct Identity: Sendable {
 
     private var verified: Verified
 
-    /// A caller whose credentials have been verified; `claims` has those that rules may name.
+    /// A caller whose credentials have been verified; `claims` has those that rules may name, and
+    /// `claimedGroups` what grants call the groups among them.
     package init(
         userID: UserID,
         username: String,
@@ -57,7 +62,8 @@ package struct Identity: Sendable {
         expiresAt: Timestamp? = nil,
         provider: Provider = .userPools,
         claims: [String: [String]] = [:],
-        networks: [AddressNetwork] = []
+        networks: [AddressNetwork] = [],
+        claimedGroups: [String] = []
     ) {
         verified = Verified(
             Facts(
@@ -68,7 +74,8 @@ package struct Identity: Sendable {
                 expiresAt: expiresAt,
                 provider: provider,
                 claims: claims,
-                networks: networks
+                networks: networks,
+                claimedGroups: claimedGroups
             )
         )
     }
@@ -138,6 +145,29 @@ package struct Identity: Sendable {
     /// The topic whose readers the identity stands for; nil for callers.
     var readTopic: TopicID? { verified.facts.readTopic }
 
+    /// The local groups that the caller is a member of; none for people of a sign-in provider.
+    package var localGroups: [String] { verified.facts.localGroups }
+    /// All groups of the caller, as subjects of grants name them: local ones by their names, those
+    /// of a sign-in provider as `ClaimedGroups` writes them.
+    package var groups: [String] { verified.facts.localGroups + verified.facts.claimedGroups }
+    /// Whether the caller's account may manage people and groups.
+    package var isAdmin: Bool { verified.facts.isAdmin }
+    /// Since when the account has had these groups and this flag; nil: from its beginning.
+    package var rightsAsOf: Timestamp? { verified.facts.rightsAsOf }
+
+    /// Whether what the account's rows said of the caller may have changed by this moment.
+    package func hasRights(before moment: Timestamp) -> Bool { rightsAsOf.map { $0 < moment } ?? true }
+
+    /// The caller with what the account's rows say.
+    package func with(groups: [String], isAdmin: Bool, asOf moment: Timestamp?) -> Identity {
+        guard !groups.isEmpty || isAdmin || moment != nil else { return self }
+        var facts = verified.facts
+        (facts.localGroups, facts.isAdmin, facts.rightsAsOf) = (groups, isAdmin, moment)
+        var identity = self
+        identity.verified = Verified(facts)
+        return identity
+    }
+
     /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
     package var owner: String { verified.owner }
     /// The stored owner texts that are this caller's.
@@ -193,6 +223,9 @@ extension Identity {
         default: claims[claim] ?? []
         }
     }
+
+    /// The groups of the caller by a claim that names groups: local ones count under every name.
+    func groupValues(of claim: String) -> [String] { values(of: claim) + localGroups }
 
     /// The owner texts that are this caller's by a claim; the first of them is the one to store.
     ///

@@ -18,6 +18,9 @@ package enum DomainEvent: Sendable, Hashable {
     case accessEnded(UserID, TokenID?)
     /// What a subject may do with a topic was given, changed or taken back.
     case grantsChanged(GrantChange)
+    /// A local user's groups or admin flag have changed: whoever remembers the rights of an
+    /// earlier time asks anew.
+    case rightsChanged(UserID, at: Timestamp)
 }
 
 /// Which kinds of events there are in a commit, or a listener wants.
@@ -46,7 +49,7 @@ package struct EventKinds: OptionSet, Sendable, Hashable {
     package static let deviceEnded = EventKinds(rawValue: 16)
     /// A user or device must not get pushes that may be on their way.
     package static let pushesUnwanted = EventKinds(rawValue: 32)
-    /// A token, an API key or an account was revoked.
+    /// A token, an API key or an account was revoked, or somebody's rights have changed.
     package static let accessEnded = EventKinds(rawValue: 64)
     /// A topic was shared with somebody, or is so no more.
     package static let grantsChanged = EventKinds(rawValue: 128)
@@ -64,7 +67,7 @@ extension DomainEvent {
         case .deliveryChanged: .deliveryChanged
         case .deviceEnded: .deviceEnded
         case .pushesUnwanted: .pushesUnwanted
-        case .accessEnded: .accessEnded
+        case .accessEnded, .rightsChanged: .accessEnded
         case .grantsChanged: .grantsChanged
         }
     }

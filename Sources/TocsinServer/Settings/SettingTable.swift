@@ -137,6 +137,18 @@ package enum SettingTable {
             "A shared secret of 32 bytes or more, in place of a key set.",
             check: SettingRules.hmacProblem
         ),
+        .text("groups-claim", \.signIn.claimedGroups.claim, "The claim that names a user's groups for grants."),
+        .flag(
+            "groups-merge",
+            \.signIn.claimedGroups.areMerged,
+            "Whether a group that a token names is the local group of that name; else grants write it oidc:NAME."
+        ),
+        .seconds(
+            "groups-trust",
+            \.signIn.claimedGroups.trustSeconds,
+            60...3.2e7,
+            "How long the groups of a token count for pushes after it was last seen."
+        ),
         .choice(
             "registration-proof",
             \.signIn.registrationProof,

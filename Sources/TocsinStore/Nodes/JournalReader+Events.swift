@@ -54,7 +54,7 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged,
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged, .rightsChanged,
             .deliveries:
             true
         }
@@ -100,6 +100,7 @@ extension JournalReader {
         case .pushesUnwanted(let user, let topic, let reason): return [.pushesUnwanted(user, topic, reason)]
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
         case .grantsChanged(let change): return [.grantsChanged(change)]
+        case .rightsChanged(let user, let moment): return [.rightsChanged(user, at: moment)]
         case .deliveries(let message, let devices):
             return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }
         }

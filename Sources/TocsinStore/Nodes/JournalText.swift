@@ -14,13 +14,16 @@ enum JournalEntry: Hashable, Sendable {
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
     case grantsChanged(GrantChange)
+    case rightsChanged(UserID, at: Timestamp)
     case deliveries(MessageID, [DeviceID])
 
     /// Whether this node tells its own at their place in the journal, and not at once.
     var isInOrder: Bool {
         switch self {
         case .records, .values, .grantsChanged: true
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: false
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .rightsChanged,
+            .deliveries:
+            false
         }
     }
 }
@@ -56,6 +59,7 @@ struct JournalText {
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
         case .grantsChanged(let change): addGrant(change)
+        case .rightsChanged(let user, let moment): addLine("r", [user.text, String(moment.milliseconds)])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
             let head = Head.deliveries(delivery.messageID)
@@ -164,6 +168,8 @@ extension JournalText {
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
         case ("g", 5):
             return grantChange(texts).map { .grantsChanged($0) }
+        case ("r", 2):
+            return Int64(texts[1]).map { .rightsChanged(UserID(texts[0]), at: Timestamp(milliseconds: $0)) }
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break
         default: return nil
