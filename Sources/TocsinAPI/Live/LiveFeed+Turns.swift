@@ -30,6 +30,7 @@ extension LiveFeed {
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         let mark = record.number == nil ? nil : MessageMark(record)
         var told = LiveEvent(commit: commit, number: 0, change: change, record: record, mark: mark)
+        if book.isInUse { endWhatIsOver() }
         if book.isInUse, let topic = record.sharedTopic, let grants = book.grants(on: topic) {
             (told.grants, told.sortedAt) = (grants, time.now())
         }
@@ -136,7 +137,9 @@ extension LiveFeed {
         case nil: break
         case .grant(let loss, let topic)?: end(loss, of: topic, in: group)
         case .deletion?:
-            for member in group.snapshot where member.joinedAfter < event.commit { failWithoutAccess(member, in: group) }
+            for member in group.snapshot where member.joinedAfter < event.commit {
+                failWithoutAccess(member, in: group)
+            }
         }
     }
 

@@ -114,7 +114,10 @@ package final class LiveFeed: Sendable {
     }
 
     /// Whether anybody listens to records.
-    package var isListenedTo: Bool { listening.load(ordering: .acquiring) || book.isInUse }
+    package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+
+    /// Whether anybody here goes by what is shared with them, so that changes of grants matter.
+    package var goesByGrants: Bool { book.isInUse }
 
     /// Calls the closure each time that somebody listens and nobody did
     /// before, once events reach them.
@@ -124,7 +127,10 @@ package final class LiveFeed: Sendable {
     ///
     /// While there is no group nothing waits: whoever joins later is told of later commits only.
     private func take(_ events: [DomainEvent]) {
-        guard isListenedTo || EventKinds(of: events).contains(.accessEnded) else { return }
+        let kinds = EventKinds(of: events)
+        guard isListenedTo || kinds.contains(.accessEnded) || goesByGrants && kinds.contains(.grantsChanged) else {
+            return
+        }
         let bytes = events.reduce(0) { $0 + ($1.record?.approximateBytes ?? 0) }
         let commit = state.withLock { state -> Commit? in
             state.commits += 1
