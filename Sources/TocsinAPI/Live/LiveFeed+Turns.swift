@@ -147,7 +147,7 @@ extension LiveFeed {
         var responses: [SharedResponse] = []
         var (bytes, first) = (0, events.startIndex)
         for (index, event) in zip(events.indices, events) {
-            let response = await response(for: event.record, in: group)
+            let response = await response(for: event, in: group)
             responses.append(response)
             bytes += response.body.count
             guard bytes >= Self.turnBytes || index == events.endIndex - 1 else { continue }

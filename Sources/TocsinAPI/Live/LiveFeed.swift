@@ -59,6 +59,7 @@ package final class LiveFeed: Sendable {
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
+    let readers = ReadersResponses()
     /// What those who listen have been granted.
     let book: GrantBook
     let time: any TimeSource
@@ -227,10 +228,26 @@ package final class LiveFeed: Sendable {
     func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
     func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
-        let body = await executor.execute(event: record, in: group)
-        let isInFeed = group.interest.feed != nil
+        let body = await executor.execute(event: record, in: group, group.context)
+        // What stands in another feed than the group's cannot be resumed from.
+        let isInFeed = group.interest.feed?.offset(of: record) != nil
         let cursor = isInFeed ? MessageCursor(of: record, for: group.context.caller) : nil
         return SharedResponse(body: body, cursor: cursor?.text(sealer: cursors))
+    }
+
+    /// The response of an event; of a shared topic's the one of all who ask alike.
+    func response(for event: LiveEvent, in group: LiveGroup) async -> SharedResponse {
+        guard let key = group.readersKey, event.grants != nil, let topic = event.record.sharedTopic,
+            !group.interest.byRules.matches(event.record)
+        else { return await response(for: event.record, in: group) }
+        let executor = executor
+        return await readers.response(
+            to: ReadersResponses.Key(event: event.number, group: key),
+            bytes: event.record.approximateBytes
+        ) {
+            let context = RequestContext(caller: Identity(readerOf: topic), services: group.context.services)
+            return SharedResponse(body: await executor.execute(event: event.record, in: group, context), cursor: nil)
+        }
     }
 
     /// Ends a member with an error and the cursor from which it can go on.

@@ -117,26 +117,6 @@ package final class GrantBook: Sendable {
         }
     }
 
-    /// The subjects that have been read.
-    package var subjects: [GrantSubject] {
-        state.withLock { state in state.subjects.compactMap { $1.topics == nil ? nil : $0 } }
-    }
-
-    /// The changes that lead from what the book says of these subjects to what was read of them.
-    package func changes(of subjects: [GrantSubject], to found: [GrantChange]) -> [GrantChange] {
-        let left = Dictionary(grouping: found, by: \.subject)
-        return state.withLock { state in
-            subjects.flatMap { subject -> [GrantChange] in
-                guard let topics = state.subjects[subject]?.topics else { return [] }
-                let now = left[subject] ?? []
-                let kept = Set(now.map(\.topic))
-                let ended = topics.filter { !kept.contains($0) }.map { GrantChange(ending: subject, in: $0) }
-                return ended
-                    + now.filter { state.topics[$0.topic]?.holdings[subject] != TopicGrants.Holding($0) }
-            }
-        }
-    }
-
     /// Forgets all, for changes may have been missed; what is being read now is not taken.
     package func loseTrack() {
         state.withLock { state in
