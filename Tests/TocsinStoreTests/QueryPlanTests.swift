@@ -40,6 +40,18 @@ struct QueryPlanTests {
         #expect(wasteful.isEmpty, "\(query): \(wasteful) in \(steps.joined(separator: "\n"))")
     }
 
+    @Test("what is asked of grants for live feeds, sync and upkeep is served by indexes")
+    func grants() async throws {
+        let subjects = [GrantSubject.user(UserID("u")), .group("ops"), .signedIn]
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.grantedTopics(of: subjects, limit: 10)
+            _ = try writer.gainedTopics(subjects, .reading, since: moment(1))
+            _ = try writer.lostTopics(subjects, since: moment(1))
+            _ = try writer.endedGrants(limit: 10)
+        }
+        expectIndexed(steps, "grants")
+    }
+
     @Test(
         "lists by owner, by key and by topic are served in order by an index",
         arguments: [(true, true), (true, false), (false, true), (false, false)],

@@ -102,7 +102,7 @@ struct SharingSync: Sendable {
             range: range,
             visible: isLost ? .always : runs.visible,
             filter: isLost ? .always : isOlder.and(runs.filter),
-            order: [ModelQuery.Order(field: made), ModelQuery.Order(field: key)],
+            order: [ModelQuery.Order(field: made), ModelQuery.Order(field: model.numberPosition ?? key)],
             after: after.isEmpty ? nil : after,
             limit: limit,
             fields: isLost ? Set([key, model.knownPositions.id, model.knownPositions.version].compactMap(\.self)) : nil
