@@ -197,8 +197,8 @@ package struct FeedService: Sendable {
         }
     }
 
-    /// What subjects have been granted, in force or later, for the live feed; nil where that is more
-    /// than `limit`.
+    /// What subjects have been granted, in force or later, for the live feed; nil where that is
+    /// more than `limit`.
     package func grants(
         of subjects: [GrantSubject],
         limit: Int,

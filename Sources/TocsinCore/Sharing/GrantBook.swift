@@ -3,9 +3,10 @@ import Synchronization
 /// What the subjects in use on this node have been granted, for events, which are matched without
 /// the database.
 ///
-/// A subject is in use while a subscription here goes by it. It is read once, when it is first used.
-/// From then on the live feed notes each change here before it looks at any event that was committed
-/// behind it. So what the book says at an event is what held when the event was committed.
+/// A subject is in use while a subscription here goes by it. It is read once, when it is first
+/// used. From then on the live feed notes each change here before it looks at any event that was
+/// committed behind it. So what the book says at an event is what held when the event was
+/// committed.
 ///
 /// Commits have numbers, in their order, as the live feed counts them. A change that was committed
 /// before its subject was read is in what was read, and is passed over.
@@ -54,8 +55,8 @@ package final class GrantBook: Sendable {
         return state.withLock { $0.topics[topic] }
     }
 
-    /// Takes subjects into use until the hold is released; `read` reads all grants of those that are
-    /// not known, after the commit with this number was told of, and answers nil for too many.
+    /// Takes subjects into use until the hold is released; `read` reads all grants of those that
+    /// are not known, after the commit with this number was told of, and answers nil for too many.
     ///
     /// Nil where the book would hold too much, or missed something meanwhile.
     package func hold<Failure: Error>(

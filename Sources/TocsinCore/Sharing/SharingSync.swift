@@ -1,5 +1,5 @@
-/// What a sync tells of topics that were shared with the caller since the last one, and of those that
-/// are so no more (`docs/sharing.md`).
+/// What a sync tells of topics that were shared with the caller since the last one, and of those
+/// that are so no more (`docs/sharing.md`).
 ///
 /// What became visible comes in full, whenever it was made. What was lost comes as tombstones that
 /// say nothing but which record it is.
@@ -9,7 +9,7 @@ struct SharingSync: Sendable {
     private let question: GrantQuestion
     private let isTopic: Bool
     private var model: ModelType { runs.model }
-    /// Messages of one topic that are told to be lost; of larger topics it is told of the topic alone.
+    /// Messages of one topic that are told to be lost; of larger topics the topic alone is told of.
     static let maximumLost: Int64 = 10_000
 
     /// nil for models that are not shared, and callers to whom nothing can be granted.

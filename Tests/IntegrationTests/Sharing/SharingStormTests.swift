@@ -40,8 +40,8 @@ struct SharingStormTests {
         }
     }
 
-    /// Publishes to a topic while it is shared with readers and taken from them; answers what each is
-    /// to hear.
+    /// Publishes to a topic while it is shared with readers and taken from them; answers what each
+    /// is to hear.
     private static func publish(_ topic: Int, _ topicID: String, _ scene: SharingScene) async throws -> [String:
         [String]]
     {
