@@ -123,13 +123,13 @@ package final class ResponseExecutor: Sendable {
         }
     }
 
-    /// The response of one event for a whole group.
-    func execute(event record: Record, in group: LiveGroup) async -> [UInt8] {
+    /// The response of one event for a whole group, as somebody sees it.
+    func execute(event record: Record, in group: LiveGroup, _ context: RequestContext) async -> [UInt8] {
         await executable.executeEvent(
             group.plan,
             variables: group.variables,
             event: .record(record),
-            context: group.context,
+            context: context,
             options: options(for: group.key.isAppSync ? .appSync : .standard)
         ).bytes
     }

@@ -14,6 +14,8 @@ struct Declarations {
     let documents: RequestDocuments
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
+    /// Why topics cannot be shared though a setting says that they may be.
+    let obstacleToSharing: String?
     private let trustedMode: String
 
     /// Reads them all; throws what is wrong with any of them.
@@ -48,6 +50,9 @@ struct Declarations {
         guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
         self.documents = documents
         trustedMode = settings.server.trustedMode
+        obstacleToSharing =
+            settings.server.demandsSharing && schema.topics.sharing == nil
+            ? "Topics cannot be shared: the schema's Topic has no rule for owners. Add { allow: owner }." : nil
     }
 
     /// Says what there is no room for, and how many documents are trusted.
@@ -61,6 +66,7 @@ struct Declarations {
                 metadata: ["reason": "\(conflict)"]
             )
         }
+        if let obstacleToSharing { logger.warning("\(obstacleToSharing)") }
         guard documents.trustedCount > 0 else { return }
         logger.info(
             "trusted documents are known",
@@ -172,6 +178,7 @@ package enum SettingsCheck {
                 warnings += declarations.warnings.map {
                     "The schema leaves no room for a shipped route or search: \($0)"
                 }
+                if let obstacle = declarations.obstacleToSharing { warnings.append(obstacle) }
             } catch {
                 problems.append(error.description)
             }

@@ -8,6 +8,6 @@ enum CommandDocuments {
         Documents.all + [
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
-        ] + RemoteTokenDesk.documents
+        ] + RemoteTokenDesk.documents + TopicCommand.documents
     }
 }

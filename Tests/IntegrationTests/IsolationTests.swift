@@ -80,8 +80,8 @@ struct Probe {
 
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for
-    /// what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP`
+    /// stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -105,6 +105,9 @@ struct Probe {
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
         Probe("removeMember", #"mutation { removeMember(topicId: "TOPIC", userId: "TOPIC") { push } }"#),
+        write("grantTopic", #"input: { topicId: "TOPIC", everybody: true, roles: [READER] }"#, "{ id topicId }"),
+        write("revokeGrant", #"id: "GRANT""#, "{ id topicId subject }"),
+        write("leaveTopic", #"topicId: "TOPIC""#, "{ topicId push }"),
         read("getScheduledMessage", #"(id: "SCHEDULE")"#, "{ id name topicId owner }"),
         read("listScheduledMessages", "", "{ items { id name topicId owner } nextToken }"),
         write(
@@ -173,6 +176,7 @@ private struct Targets {
     private let groupID: String
     private let userID: String
     private let bearerID: String
+    private let grantID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -199,6 +203,12 @@ private struct Targets {
         let own = try await scene.installation.curl("{ me { userId } tokens { items { id } } }", token: scene.ada)
         userID = try #require(own["data"]?["me"]?["userId"]?.stringValue, "\(own)")
         bearerID = try #require(own["data"]?["tokens"]?["items"]?[0]?["id"]?.stringValue, "\(own)")
+        let grant = try await scene.installation.curl(
+            "mutation($input: GrantInput!) { grantTopic(input: $input) { id } }",
+            ["input": ["topicId": .string(scene.topicID), "group": "adas", "roles": ["READER", "OWNER"]]],
+            token: scene.ada
+        )
+        grantID = try #require(grant["data"]?["grantTopic"]?["id"]?.stringValue, "\(grant)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -212,6 +222,7 @@ private struct Targets {
             ("GROUPID", isThere ? groupID : "01900000-0000-7000-8000-000000000005"),
             ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
+            ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]

@@ -53,6 +53,39 @@ struct SharedFeedTests {
         #expect(await addresses(sinks).count == 1)
     }
 
+    @Test("readers who name no topic get the bytes of one execution, too, and their own messages beside it")
+    func oneExecutionForAll() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        try await api.share(topic, with: .group("ops"))
+        var sinks: [CollectingSink] = []
+        for number in 0..<20 {
+            sinks.append(await api.subscribe(Self.all, as: Self.caller("reader\(number)", groups: ["ops"])).sink)
+        }
+        try await api.publish("one", to: topic)
+        #expect(await addresses(sinks).count == 1)
+        let own = try await api.makeTopic("own", as: Self.caller("reader0"))
+        try await api.publish("own", to: own, as: Self.caller("reader0"))
+        #expect(titles(try await sinks[0].take(1)) == ["own"])
+    }
+
+    @Test(
+        "who names a cursor gets the feed of their own messages alone, and shared ones have no place in it"
+    )
+    func ownFeed() async throws {
+        let api = try await APIHarness()
+        let bob = Self.caller("bob")
+        let (topic, own) = (try await api.makeTopic(), try await api.makeTopic("own", as: bob))
+        try await api.share(topic, with: Self.user("bob"))
+        let (feed, _) = await api.subscribe(#"subscription { onCreateMessage(after: "") { title } }"#, as: bob)
+        let (all, _) = await api.subscribe(Self.all, as: bob)
+        try await api.publish("shared", to: topic)
+        try await api.publish("own", to: own, as: bob)
+        #expect(titles(try await feed.take(1)) == ["own"])
+        let responses = await all.takeResponses(2)
+        #expect(responses.map { $0.cursor == nil } == [true, false])
+    }
+
     @Test("what shows each reader something else is made for each of them")
     func ownExecution() async throws {
         let api = try await APIHarness()

@@ -88,14 +88,4 @@ struct GrantBookTests {
         new.release()
         #expect(!book.isInUse)
     }
-
-    @Test("the way from what is known to what was read anew is told as changes")
-    func differences() async throws {
-        let book = GrantBook()
-        let (same, gone, new) = (TopicID("same"), TopicID("gone"), TopicID("new"))
-        let hold = try #require(await hold(book, [Self.grant(Self.bob, same), Self.grant(Self.bob, gone)]))
-        let changes = book.changes(of: book.subjects, to: [Self.grant(Self.bob, same), Self.grant(Self.bob, new)])
-        #expect(changes == [GrantChange(ending: Self.bob, in: gone), Self.grant(Self.bob, new)])
-        hold.release()
-    }
 }

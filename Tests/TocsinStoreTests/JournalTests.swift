@@ -172,6 +172,28 @@ struct JournalTests {
         }
     }
 
+    @Test(
+        "changes of grants reach every node, their own too, in their place among records",
+        arguments: TestDatabase.postgres
+    )
+    func grants(database: TestDatabase) async throws {
+        let models = models
+        let begins = GrantChange(.group("a\tb"), TopicID("t"), "ann::a", .reader, Timestamp(milliseconds: 7))
+        let events: [DomainEvent] = [
+            .grantsChanged(begins), .created(models.topic("t")),
+            .grantsChanged(GrantChange(ending: .signedIn, in: TopicID("t"))),
+        ]
+        try await withNodes(["a", "b"], on: database) { nodes, _ in
+            try await nodes[0].store.insert([models.topic("t")])
+            try await nodes[0].store.write { writer throws(StoreError) in writer.note(events) }
+            for node in nodes {
+                let heard = await node.hear(3)
+                #expect(heard.map(\.kind) == [.grantsChanged, .records, .grantsChanged])
+                #expect([heard.first, heard.last] == [events.first, events.last])
+            }
+        }
+    }
+
     @Test("records that nobody listens to are not read", arguments: TestDatabase.postgres)
     func unwanted(database: TestDatabase) async throws {
         let models = models

@@ -61,12 +61,19 @@ extension LiveFeed {
     /// Ends subscriptions whose grants end by their time, until it is cancelled.
     func endInTime() async {
         while !Task.isCancelled {
-            let ended = book.takeEnded(by: time.now())
-            let commit = state.withLock { $0.commits }
-            for change in ended { endWithoutGrant(change.subject, in: change.topic, commit) }
-            if !ended.isEmpty { turnSignal.yield() }
+            if endWhatIsOver() { turnSignal.yield() }
             try? await Task.sleep(for: Self.endPause)
         }
+    }
+
+    /// Ends subscriptions whose grants have ended by their time; whether there were any.
+    @discardableResult
+    func endWhatIsOver() -> Bool {
+        let ended = book.takeEnded(by: time.now())
+        guard !ended.isEmpty else { return false }
+        let commit = state.withLock { $0.commits }
+        for change in ended { endWithoutGrant(change.subject, in: change.topic, commit) }
+        return true
     }
 
     /// Ends the subscriptions that named the topic by a grant of this subject, and have no other.

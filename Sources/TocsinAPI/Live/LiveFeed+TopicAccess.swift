@@ -36,7 +36,9 @@ extension LiveFeed {
     }
 
     private func mayRead(_ topic: Record, _ caller: Identity) -> Bool {
-        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topic.model, for: caller) else { return false }
+        guard case .allow(let visible) = AccessPolicy.decision(.read, on: topic.model, for: caller) else {
+            return false
+        }
         let (grants, now) = (book.grants(on: TopicID(topic.id)), time.now())
         return visible.matches(topic) { grants?.give($0.need, to: $0.subjects, at: now) ?? false }
     }

@@ -36,6 +36,7 @@ extension LiveFeed {
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         let mark = record.number == nil ? nil : MessageMark(record)
         var told = LiveEvent(commit: commit, number: 0, change: change, record: record, mark: mark)
+        if book.isInUse { endWhatIsOver() }
         if book.isInUse, let topic = record.sharedTopic, let grants = book.grants(on: topic) {
             (told.grants, told.sortedAt) = (grants, time.now())
         }
@@ -142,7 +143,9 @@ extension LiveFeed {
         case nil: break
         case .grant(let loss, let topic)?: end(loss, of: topic, in: group)
         case .deletion?:
-            for member in group.snapshot where member.joinedAfter < event.commit { failWithoutAccess(member, in: group) }
+            for member in group.snapshot where member.joinedAfter < event.commit {
+                failWithoutAccess(member, in: group)
+            }
         }
     }
 
@@ -150,7 +153,7 @@ extension LiveFeed {
         var responses: [SharedResponse] = []
         var (bytes, first) = (0, events.startIndex)
         for (index, event) in zip(events.indices, events) {
-            let response = await response(for: event.record, in: group)
+            let response = await response(for: event, in: group)
             responses.append(response)
             bytes += response.body.count
             guard bytes >= Self.turnBytes || index == events.endIndex - 1 else { continue }

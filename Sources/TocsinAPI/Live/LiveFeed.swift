@@ -59,6 +59,7 @@ package final class LiveFeed: Sendable {
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
+    let readers = ReadersResponses()
     /// What those who listen have been granted.
     let book: GrantBook
     let time: any TimeSource
@@ -114,7 +115,10 @@ package final class LiveFeed: Sendable {
     }
 
     /// Whether anybody listens to records.
-    package var isListenedTo: Bool { listening.load(ordering: .acquiring) || book.isInUse }
+    package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+
+    /// Whether anybody here goes by what is shared with them, so that changes of grants matter.
+    package var goesByGrants: Bool { book.isInUse }
 
     /// Calls the closure each time that somebody listens and nobody did
     /// before, once events reach them.
@@ -124,7 +128,10 @@ package final class LiveFeed: Sendable {
     ///
     /// While there is no group nothing waits: whoever joins later is told of later commits only.
     private func take(_ events: [DomainEvent]) {
-        guard isListenedTo || EventKinds(of: events).contains(.accessEnded) else { return }
+        let kinds = EventKinds(of: events)
+        guard isListenedTo || kinds.contains(.accessEnded) || goesByGrants && kinds.contains(.grantsChanged) else {
+            return
+        }
         let bytes = events.reduce(0) { $0 + ($1.record?.approximateBytes ?? 0) }
         let commit = state.withLock { state -> Commit? in
             state.commits += 1
@@ -221,10 +228,26 @@ package final class LiveFeed: Sendable {
     func groups(following topic: TopicID) -> [LiveGroup] { state.withLock { $0.byTopic[topic] ?? [] } }
 
     func response(for record: Record, in group: LiveGroup) async -> SharedResponse {
-        let body = await executor.execute(event: record, in: group)
-        let isInFeed = group.interest.feed != nil
+        let body = await executor.execute(event: record, in: group, group.context)
+        // What stands in another feed than the group's cannot be resumed from.
+        let isInFeed = group.interest.feed?.offset(of: record) != nil
         let cursor = isInFeed ? MessageCursor(of: record, for: group.context.caller) : nil
         return SharedResponse(body: body, cursor: cursor?.text(sealer: cursors))
+    }
+
+    /// The response of an event; of a shared topic's the one of all who ask alike.
+    func response(for event: LiveEvent, in group: LiveGroup) async -> SharedResponse {
+        guard let key = group.readersKey, event.grants != nil, let topic = event.record.sharedTopic,
+            !group.interest.byRules.matches(event.record)
+        else { return await response(for: event.record, in: group) }
+        let executor = executor
+        return await readers.response(
+            to: ReadersResponses.Key(event: event.number, group: key),
+            bytes: event.record.approximateBytes
+        ) {
+            let context = RequestContext(caller: Identity(readerOf: topic), services: group.context.services)
+            return SharedResponse(body: await executor.execute(event: event.record, in: group, context), cursor: nil)
+        }
     }
 
     /// Ends a member with an error and the cursor from which it can go on.

@@ -26,6 +26,9 @@ final class LiveGroup: Sendable {
     /// The subscription's root field.
     let fieldName: String
     let order = LiveOrder()
+    /// What it has in common with all to whom messages of shared topics look alike; nil where what
+    /// it asks for shows each reader something else.
+    let readersKey: GroupKey?
     /// Whose turns it takes.
     var owner: String { key.rights.owner }
     private let state = Mutex(State())
@@ -42,7 +45,8 @@ final class LiveGroup: Sendable {
         plan: ExecutionPlan,
         variables: JSONObject,
         context: RequestContext,
-        fieldName: String
+        fieldName: String,
+        readersKey: GroupKey? = nil
     ) {
         self.key = key
         self.interest = interest
@@ -50,6 +54,7 @@ final class LiveGroup: Sendable {
         self.variables = variables
         self.context = context
         self.fieldName = fieldName
+        self.readersKey = readersKey
     }
 
     func add(_ member: LiveMember) {

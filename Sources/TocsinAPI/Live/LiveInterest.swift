@@ -47,6 +47,8 @@ struct LiveInterest: Sendable {
     var filterBytes: [UInt8] = []
     /// The topic that the subscription names.
     var topicID: TopicID?
+    /// What the rules alone let the caller hear of.
+    var byRules = Predicate.always
     /// What is asked of grants, where they let the caller hear of more than the rules do.
     var grantQuestion: GrantQuestion?
     /// Whether the caller may hear of the topic it names by a grant alone, with which it ends.

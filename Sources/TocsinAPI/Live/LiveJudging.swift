@@ -64,8 +64,10 @@ package struct LiveJudging {
             }
             searchedBytes += bytes
             effort -= bytes + Self.effortOfCandidate * max(1, candidate.groups.count)
-            if event.ending != nil || candidate.visible.matches(event.record, isGranted: event.isGranted)
-                && candidate.filter.matches(shown) {
+            if event.ending != nil
+                || candidate.visible.matches(event.record, isGranted: event.isGranted)
+                    && candidate.filter.matches(shown)
+            {
                 outcome.wanting += candidate.groups
             }
         } while effort > 0

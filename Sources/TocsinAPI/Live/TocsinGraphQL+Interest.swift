@@ -32,7 +32,7 @@ extension TocsinGraphQL {
             guard !owner.isEmpty else { continue }
             if caller.isMeant(by: owner, claim: rule.claim) {
                 // Who names themselves wants their own records, and none that are shared with them.
-                interest.predicate = interest.predicate.settled(granted: false)
+                interest.predicate = interest.predicate.withoutGrants
                 continue
             }
             // Who may hear of everybody's records may choose whose; others
@@ -42,6 +42,14 @@ extension TocsinGraphQL {
             interest.filter = interest.filter.and(.field(position, isOwner))
             interest.filterBytes += Array("\(position)=\(owner)\0".utf8)
         }
+        // A cursor stands in the feed of one's own messages, or of one topic: who names one wants
+        // that feed alone.
+        if interest.change == .created, field.arguments["topicId"]?.stringValue == nil,
+            field.arguments["after"]?.stringValue != nil
+        {
+            interest.predicate = interest.predicate.withoutGrants
+        }
+        interest.byRules = interest.predicate.withoutGrants
         interest.grantQuestion = interest.predicate.grantQuestions.first
         let start = try await restrictToFeed(&interest, field, caller, resumeAfter)
         return (interest, start)

@@ -3,14 +3,18 @@ import TocsinCore
 
 // Readers of one shared topic, who may get the same bytes.
 extension TocsinGraphQL {
-    /// Whether what is selected of a shared topic's messages is the same for all who may read them:
-    /// then they are one group, whoever they are and by whatever grant.
+    /// Whether what is selected of a shared topic's messages is the same for all who may read them,
+    /// whoever they are and by whatever grant.
+    ///
+    /// Those who name the topic are one group then.
     func looksAlikeToReaders(_ selection: SelectedFields, _ interest: LiveInterest) -> Bool {
         let messages = interest.model
-        guard let sharing = messages.sharing, let topic = interest.topicID,
-            interest.predicate == .field(sharing.field, .equal(.text(topic.text))),
-            interest.filter == .always || messages.fieldRules.isEmpty
-        else { return false }
+        guard messages === schema.messages, let sharing = messages.sharing else { return false }
+        if let topic = interest.topicID {
+            guard interest.predicate == .field(sharing.field, .equal(.text(topic.text))),
+                interest.filter == .always || messages.fieldRules.isEmpty
+            else { return false }
+        }
         return selection.fields.allSatisfy { field in
             if Self.alike.contains(field.name) || isPlain(field.name, of: messages) { return true }
             guard let relation = messages.relations.first(where: { $0.fieldName == field.name }), relation.rules == nil,

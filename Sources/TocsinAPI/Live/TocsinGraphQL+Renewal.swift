@@ -65,11 +65,12 @@ struct CallerRights: Hashable, Sendable {
 }
 
 extension CallerRights {
-    /// The rights of all who may read a topic, where it looks alike to all of them.
+    /// The rights of all who may read a topic, or any, where it looks alike to all of them.
     ///
     /// No caller has such an owner text.
-    init(readersOf topic: TopicID) {
-        self.init(owner: "\u{0}topic:" + topic.text, scope: .readOnly, claims: [:], provider: .userPools)
+    init(readersOf topic: TopicID?) {
+        let owner = "\u{0}topic:" + (topic?.text ?? "")
+        self.init(owner: owner, scope: .readOnly, claims: [:], provider: .userPools)
     }
 }
 

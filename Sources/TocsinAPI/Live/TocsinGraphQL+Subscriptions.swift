@@ -108,9 +108,14 @@ extension TocsinGraphQL {
     ) -> LiveGroup {
         var key = groupKey(request, field, caller, style)
         key.rights.subjects = interest.grantQuestion?.subjects ?? []
-        var reader = caller
-        if let topic = interest.topicID, interest.needsGrant, looksAlikeToReaders(field.selection, interest) {
-            (reader, key.rights) = (Identity(readerOf: topic), CallerRights(readersOf: topic))
+        var (reader, readersKey) = (caller, GroupKey?.none)
+        if interest.grantQuestion != nil, looksAlikeToReaders(field.selection, interest) {
+            if let topic = interest.topicID {
+                (reader, key.rights) = (Identity(readerOf: topic), CallerRights(readersOf: topic))
+            } else {
+                readersKey = key
+                readersKey?.rights = CallerRights(readersOf: nil)
+            }
         }
         return LiveGroup(
             key: key,
@@ -118,7 +123,8 @@ extension TocsinGraphQL {
             plan: plan,
             variables: request.variables,
             context: RequestContext(caller: reader, services: services),
-            fieldName: field.fieldName
+            fieldName: field.fieldName,
+            readersKey: readersKey
         )
     }
 

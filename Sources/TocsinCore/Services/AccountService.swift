@@ -9,7 +9,7 @@ package struct AccountService: Sendable {
 
     /// Adds a user without further rights; the name is checked (`Account.problem`).
     package func add(name: String, passwordHash: String?) async throws(ServiceError) -> Account {
-        try await PeopleService(environment: environment).add(name: name, passwordHash: passwordHash)
+        try await PeopleService(environment: environment).add(name: name, passwordHash: passwordHash, by: .shell)
     }
 
     /// All accounts, disabled ones too; throws `unavailable` when the store cannot read.

@@ -103,18 +103,18 @@ package struct DigestEffect: TimerEffect {
         let held = try writer.hold((topics + [own]).sorted(), of: rights.topics, feedsOf: [person.owner])
         let windows = try writer.digestWindows(of: user).filter { topics.contains($0.topicID) && $0.count > 0 }
         guard try writer.claim(timer) else { return }
-        let readable = windows.filter { window in
-            held.topics[window.topicID].map { mayRead($0.record, person) } ?? false
-        }
-        if !readable.isEmpty, try publish(readable, to: own, of: person, timer, writer) == false { return }
+        let roles = try writer.unlocked.roles(of: GrantSubject.of(person), in: topics)
+        let mayRead = { (record: Record) in Self.mayRead(record, person, roles) }
+        let readable = windows.filter { window in held.topics[window.topicID].map { mayRead($0.record) } ?? false }
+        if !readable.isEmpty, try publish(readable, to: own, of: person, mayRead, timer, writer) == false { return }
         for window in windows { try writer.setDigestNumber(window.last, of: user, in: window.topicID) }
     }
 
-    private func mayRead(_ record: Record, _ person: Identity) -> Bool {
+    private static func mayRead(_ record: Record, _ person: Identity, _ roles: GrantedRoles) -> Bool {
         guard case .allow(let readable) = AccessPolicy.decision(.read, on: record.model, for: person) else {
             return false
         }
-        return readable.matches(record)
+        return readable.matches(record, roles)
     }
 
     /// False when the rules let the person publish nothing, not even to a topic of their own.
@@ -122,6 +122,7 @@ package struct DigestEffect: TimerEffect {
         _ windows: [DigestWindow],
         to topic: TopicID,
         of person: Identity,
+        _ mayRead: (Record) -> Bool,
         _ timer: TimerEntry,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Bool {
@@ -135,7 +136,7 @@ package struct DigestEffect: TimerEffect {
                 numbers: first...window.last,
                 limit: Self.told
             )
-            found += weightiest.filter { mayRead($0, person) }.map { (record: $0, topic: window.name) }
+            found += weightiest.filter(mayRead).map { (record: $0, topic: window.name) }
         }
         found.sort { ($0.record["priority"].int ?? 3, $0.record.id) > ($1.record["priority"].int ?? 3, $1.record.id) }
         try prepare(topic, of: person, writer)

@@ -61,8 +61,7 @@ package struct FeedService: Sendable {
             let claim = messages.feedClaim,
             case .allow(let visible) = AccessPolicy.decision(.listen, on: messages, for: caller),
             // What is shared with the caller comes live beside it, and has feeds of its own.
-            visible.settled(granted: false)
-                == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
+            visible.withoutGrants == .field(position, .isOneOf(caller.ownerForms(of: claim).map(FieldValue.text)))
         else { return nil }
         return .owner(owner)
     }
@@ -192,14 +191,14 @@ package struct FeedService: Sendable {
         case .topic(let topic):
             let found = try reader.records(topics, ids: [topic.text], where: query.topics).first
             guard let found, !found.isDeleted, let bounds = try reader.feedBounds(of: topic) else { return nil }
-            return (bounds, !query.topics.settled(granted: false).matches(found))
+            return (bounds, !query.topics.withoutGrants.matches(found))
         case .owner(let owner):
             return (try reader.feedBounds(of: owner), false)
         }
     }
 
-    /// What subjects have been granted, in force or later, for the live feed; nil where that is more
-    /// than `limit`.
+    /// What subjects have been granted, in force or later, for the live feed; nil where that is
+    /// more than `limit`.
     package func grants(
         of subjects: [GrantSubject],
         limit: Int,

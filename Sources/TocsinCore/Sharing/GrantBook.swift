@@ -3,9 +3,10 @@ import Synchronization
 /// What the subjects in use on this node have been granted, for events, which are matched without
 /// the database.
 ///
-/// A subject is in use while a subscription here goes by it. It is read once, when it is first used.
-/// From then on the live feed notes each change here before it looks at any event that was committed
-/// behind it. So what the book says at an event is what held when the event was committed.
+/// A subject is in use while a subscription here goes by it. It is read once, when it is first
+/// used. From then on the live feed notes each change here before it looks at any event that was
+/// committed behind it. So what the book says at an event is what held when the event was
+/// committed.
 ///
 /// Commits have numbers, in their order, as the live feed counts them. A change that was committed
 /// before its subject was read is in what was read, and is passed over.
@@ -54,8 +55,8 @@ package final class GrantBook: Sendable {
         return state.withLock { $0.topics[topic] }
     }
 
-    /// Takes subjects into use until the hold is released; `read` reads all grants of those that are
-    /// not known, after the commit with this number was told of, and answers nil for too many.
+    /// Takes subjects into use until the hold is released; `read` reads all grants of those that
+    /// are not known, after the commit with this number was told of, and answers nil for too many.
     ///
     /// Nil where the book would hold too much, or missed something meanwhile.
     package func hold<Failure: Error>(
@@ -114,26 +115,6 @@ package final class GrantBook: Sendable {
         return state.withLock { state in
             guard let end = state.nextEnd, end <= now else { return [] }
             return state.takeEnded(by: now)
-        }
-    }
-
-    /// The subjects that have been read.
-    package var subjects: [GrantSubject] {
-        state.withLock { state in state.subjects.compactMap { $1.topics == nil ? nil : $0 } }
-    }
-
-    /// The changes that lead from what the book says of these subjects to what was read of them.
-    package func changes(of subjects: [GrantSubject], to found: [GrantChange]) -> [GrantChange] {
-        let left = Dictionary(grouping: found, by: \.subject)
-        return state.withLock { state in
-            subjects.flatMap { subject -> [GrantChange] in
-                guard let topics = state.subjects[subject]?.topics else { return [] }
-                let now = left[subject] ?? []
-                let kept = Set(now.map(\.topic))
-                let ended = topics.filter { !kept.contains($0) }.map { GrantChange(ending: subject, in: $0) }
-                return ended
-                    + now.filter { state.topics[$0.topic]?.holdings[subject] != TopicGrants.Holding($0) }
-            }
         }
     }
 

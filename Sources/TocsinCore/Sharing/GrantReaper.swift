@@ -17,7 +17,7 @@ package struct GrantReaper: Sendable {
 
     /// Removes all that has ended by now; answers how many.
     package func runOnce() async throws(ServiceError) -> Int {
-        let (store, topics, batch) = (environment.store, topics, Self.batch)
+        let (store, topics, memberships, batch) = (environment.store, topics, memberships, Self.batch)
         var total = 0
         var removed: [TopicGrant]
         repeat {
@@ -29,7 +29,7 @@ package struct GrantReaper: Sendable {
             removed = try await store.writing { writer throws(StoreError) in
                 // Topics' rows before grants', in one order, as all writers lock them.
                 let ids = Set(ended.map(\.topicID.text)).sorted()
-                _ = try writer.records(topics, ids: ids, where: .always)
+                let held = try writer.records(topics, ids: ids, where: .always)
                 var removed: [TopicGrant] = []
                 for known in ended {
                     // It may have been given anew meanwhile.
@@ -38,10 +38,15 @@ package struct GrantReaper: Sendable {
                     try writer.remove(grant, at: end)
                     writer.note(.grantsChanged(GrantChange(ending: grant.subject, in: grant.topicID)))
                     removed.append(grant)
+                    guard case .user(let user) = grant.subject else { continue }
+                    let topic = held.first { $0.id == grant.topicID.text }
+                    if let topic { try memberships.end(of: user, in: topic, writer) }
                 }
                 return .success(removed)
             }
-            for topic in Set(removed.map(\.topicID)) { try await memberships.end(in: topic) }
+            for topic in Set(removed.filter { $0.subject.kind != .user }.map(\.topicID)) {
+                try await memberships.end(in: topic)
+            }
             total += removed.count
         } while removed.count >= batch
         return total

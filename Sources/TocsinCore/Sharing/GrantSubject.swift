@@ -21,7 +21,7 @@ package enum GrantSubject: Sendable {
 
     /// The groups that a caller is in.
     package static func groups(of caller: Identity) -> ArraySlice<String> {
-        caller.values(of: AccessRule.groupClaim).filter { !$0.isEmpty }.prefix(maximumGroups)
+        caller.groups.filter { !$0.isEmpty }.prefix(maximumGroups)
     }
 
     /// Its kind.

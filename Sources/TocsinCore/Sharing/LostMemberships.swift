@@ -54,7 +54,8 @@ struct LostMemberships: Sendable {
         }
         // The rules alone show it for most.
         let doubtful = people.filter { person, isKnown in
-            !(isKnown ? rights.mayRead(person, topic, GrantedRoles()) : keepsUnknown || topic.isOwned(by: person.userID))
+            guard isKnown else { return !keepsUnknown && !topic.isOwned(by: person.userID) }
+            return !rights.mayRead(person, topic, GrantedRoles())
         }
         guard !doubtful.isEmpty else { return }
         let subjects = doubtful.reduce(into: Set<GrantSubject>()) { $0.formUnion(GrantSubject.of($1.person)) }

@@ -68,7 +68,7 @@ package struct SharingService: Sendable {
             try endMemberships(of: topic, after: grant, writer)
         }
         writer.note(.grantsChanged(GrantChange(grant, owner: topic.owner ?? "")))
-        return .success(grant)
+        return .success(try named([grant], writer.unlocked)[0])
     }
 
     /// Takes a grant back.
@@ -287,7 +287,23 @@ extension SharingService {
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             guard shareable.matches(topic, try reader.roles(askedBy: shareable, of: topic)) else { return nil }
             let found = try reader.grants(of: TopicID(topic.id), after: id, limit: limit + 1)
-            return (Array(found.prefix(limit)), found.count > limit)
+            return (try named(Array(found.prefix(limit)), reader), found.count > limit)
+        }
+    }
+}
+
+extension SharingService {
+    /// The grants with the names of their users, as far as these are known.
+    private func named(_ grants: [TopicGrant], _ reader: any StoreReader) throws(StoreError) -> [TopicGrant] {
+        let users = grants.compactMap { if case .user(let user) = $0.subject { user } else { nil } }
+        guard !users.isEmpty else { return grants }
+        let standings = try reader.standings(of: Set(users), tokensAt: nil)
+        return grants.map { grant in
+            var grant = grant
+            if case .user(let user) = grant.subject, let standing = standings[user] {
+                grant.userName = standing.account?.name ?? standing.facts?.username
+            }
+            return grant
         }
     }
 }

@@ -1,5 +1,5 @@
-/// What a sync tells of topics that were shared with the caller since the last one, and of those that
-/// are so no more (`docs/sharing.md`).
+/// What a sync tells of topics that were shared with the caller since the last one, and of those
+/// that are so no more (`docs/sharing.md`).
 ///
 /// What became visible comes in full, whenever it was made. What was lost comes as tombstones that
 /// say nothing but which record it is.
@@ -9,7 +9,7 @@ struct SharingSync: Sendable {
     private let question: GrantQuestion
     private let isTopic: Bool
     private var model: ModelType { runs.model }
-    /// Messages of one topic that are told to be lost; of larger topics it is told of the topic alone.
+    /// Messages of one topic that are told to be lost; of larger topics the topic alone is told of.
     static let maximumLost: Int64 = 10_000
 
     /// nil for models that are not shared, and callers to whom nothing can be granted.
@@ -45,7 +45,13 @@ struct SharingSync: Sendable {
                 page.next = position
                 return
             }
-            let found = try self.page(of: step, after: position.after, limit: room, reader)
+            let found = try self.page(
+                of: step,
+                since: Timestamp(milliseconds: since),
+                after: position.after,
+                limit: room,
+                reader
+            )
             page.records += found.records
             page.bytes += found.bytes
             guard let end = found.end else { continue }
@@ -61,9 +67,8 @@ struct SharingSync: Sendable {
         var steps = gained.map { Step(run: .gained, topic: $0) }
         guard !lost.isEmpty else { return steps }
         let held = try reader.roles(of: question.subjects, in: Array(lost.keys))
-        for (topic, endedAt) in lost.sorted(by: { $0.key.text < $1.key.text }) {
-            // Another grant may be left.
-            guard held.roles(of: question.subjects, in: topic).isDisjoint(with: question.need) else { continue }
+        for (topic, endedAt) in lost.sorted(by: { $0.key.text < $1.key.text })
+        where held.roles(of: question.subjects, in: topic).isDisjoint(with: question.need) {
             steps.append(Step(run: .lost, topic: topic, endedAt: endedAt))
         }
         return steps
@@ -71,11 +76,14 @@ struct SharingSync: Sendable {
 
     private func page(
         of step: Step,
+        since: Timestamp,
         after: [FieldValue],
         limit: Int,
         _ reader: any StoreReader
     ) throws(StoreError) -> RecordPage {
-        guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime) else {
+        guard let key = model.keyPosition, let made = model.position(of: ModelType.makingTime),
+            let revised = model.position(of: ModelType.revisionTime)
+        else {
             throw .mismatch(reason: "\(model.name) has no times of change, so it cannot be synchronised.")
         }
         let isLost = step.run == .lost
@@ -85,12 +93,16 @@ struct SharingSync: Sendable {
             // What was made later was never theirs.
             range = range.and(.field(made, .lessOrEqual(.int(step.endedAt.milliseconds))))
         }
+        // What was made or changed since then was told of by the runs before.
+        let isOlder = Predicate.field(made, .less(.int(since.milliseconds))).and(
+            .any([.field(revised, .exists(false)), .field(revised, .less(.int(since.milliseconds)))])
+        )
         let query = PageQuery(
             model,
             range: range,
             visible: isLost ? .always : runs.visible,
-            filter: isLost ? .always : runs.filter,
-            order: [ModelQuery.Order(field: made), ModelQuery.Order(field: key)],
+            filter: isLost ? .always : isOlder.and(runs.filter),
+            order: [ModelQuery.Order(field: made), ModelQuery.Order(field: model.numberPosition ?? key)],
             after: after.isEmpty ? nil : after,
             limit: limit,
             fields: isLost ? Set([key, model.knownPositions.id, model.knownPositions.version].compactMap(\.self)) : nil

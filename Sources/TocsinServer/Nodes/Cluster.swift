@@ -27,7 +27,7 @@ final class Cluster: Sendable {
             now: time.ownNow,
             listeners: JournalListeners(
                 wants: feed.wants,
-                isAnybodyHere: { feed.isListenedTo },
+                isAnybodyHere: { feed.isListenedTo || feed.goesByGrants },
                 publish: hub.publish,
                 lost: {
                     logger.warning("what other nodes committed may have been missed; subscribers are asked to resume")

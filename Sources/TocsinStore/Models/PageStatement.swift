@@ -62,8 +62,9 @@ struct PageStatement {
         return conditions.isEmpty ? selection : selection + " WHERE " + conditions.joined(separator: " AND ")
     }
 
-    /// What is the caller's own and what is shared with them: no index serves both at once, so each
-    /// is a branch, and no row is in two. The messages of one topic need none.
+    /// What is the caller's own and what is shared with them, a branch each.
+    ///
+    /// No index serves both at once, and no row is in two. The messages of one topic need none.
     private func branches(of conjuncts: [Predicate]) -> [[Predicate]] {
         let isShared = { (part: Predicate) in if case .granted = part { true } else { false } }
         let ofOneTopic = { (question: GrantQuestion) in translation.topics[question.field] != nil }

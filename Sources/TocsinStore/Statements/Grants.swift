@@ -27,10 +27,9 @@ private enum SQL {
     static func gained(_ subjects: BoundList, _ dialect: Dialect) -> String {
         let next = subjects.bindings.count + 1
         return """
-            SELECT DISTINCT topic_id FROM topic_grants WHERE subject IN (\(subjects.placeholders))
+            SELECT topic_id FROM topic_grants WHERE subject IN (\(subjects.placeholders))
                 AND changed_at >= $\(next) AND roles & $\(next + 1) <> 0
                 AND (expires_at IS NULL OR expires_at > \(dialect.moment))
-            ORDER BY topic_id
             """
     }
     static func lost(_ subjects: BoundList, _ dialect: Dialect) -> String {

@@ -34,6 +34,7 @@ package struct GroupService: Sendable {
                 createdAt: environment.time.now()
             )
             try writer.save(group)
+            try writer.record(environment.audit("group.create", group, by: authority))
             return .success(group)
         }
     }
@@ -47,6 +48,7 @@ package struct GroupService: Sendable {
             let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
             writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
             try writer.remove(group)
+            try writer.record(environment.audit("group.delete", group, by: authority))
             return .success(group)
         }
     }
@@ -75,6 +77,7 @@ package struct GroupService: Sendable {
             }
             _ = try writer.add(account.id, to: group.id, at: environment.changeTime())
             try writer.changeRights(of: [account.id], at: environment.changeTime())
+            try writer.record(environment.audit("group.add", group, by: authority, member: account))
             return .success((group, true))
         }
     }
@@ -92,6 +95,7 @@ package struct GroupService: Sendable {
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
             try writer.changeRights(of: [account.id], at: environment.changeTime())
+            try writer.record(environment.audit("group.remove", group, by: authority, member: account))
             return .success((group, true))
         }
     }

@@ -20,7 +20,7 @@ extension PeopleService {
                 throw .badInput("old is not the password until now. An admin can reset it.")
             }
         }
-        return try await setHash(of: account, to: try await passwords().hash(new))
+        return try await setHash(of: account, to: try await passwords().hash(new), by: .caller(caller))
     }
 
     /// Gives a person a new password that an admin hands over; answers it, for it is stored nowhere.
@@ -46,7 +46,7 @@ extension PeopleService {
         guard let account else { throw user.unknown }
         try Self.requirePerson(account)
         try PasswordRules.check(password, of: account.name)
-        return try await setHash(of: account, to: try await passwords().hash(password))
+        return try await setHash(of: account, to: try await passwords().hash(password), by: authority)
     }
 
     private static func requirePerson(_ account: Account) throws(ServiceError) {
@@ -55,13 +55,19 @@ extension PeopleService {
         }
     }
 
-    private func setHash(of before: Account, to hash: String) async throws(ServiceError) -> Account {
-        try await environment.store.writing { writer throws(StoreError) in
+    private func setHash(
+        of before: Account,
+        to hash: String,
+        by authority: Authority
+    ) async throws(ServiceError) -> Account {
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
             guard var account = try writer.account(before.id), account.passwordHash == before.passwordHash else {
                 return .failure(.conflicting("The password was changed meanwhile. Try again."))
             }
             account.passwordHash = hash
             try writer.save(account)
+            try writer.record(environment.audit("user.password", account, by: authority))
             return .success(account)
         }
     }

@@ -21,11 +21,16 @@ package struct PeopleService: Sendable {
             try PasswordRules.check(password, of: name)
             hash = try await passwords().hash(password)
         }
-        return try await add(name: name, passwordHash: hash, isAdmin: isAdmin)
+        return try await add(name: name, passwordHash: hash, isAdmin: isAdmin, by: authority)
     }
 
     /// Adds a person whose password is hashed already.
-    func add(name: String, passwordHash: String?, isAdmin: Bool = false) async throws(ServiceError) -> Account {
+    func add(
+        name: String,
+        passwordHash: String?,
+        isAdmin: Bool = false,
+        by authority: Authority
+    ) async throws(ServiceError) -> Account {
         if let problem = Account.problem(inName: name) { throw .badInput(problem) }
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) in
@@ -33,6 +38,7 @@ package struct PeopleService: Sendable {
             var account = Self.account(named: name, environment)
             (account.passwordHash, account.isAdmin) = (passwordHash, isAdmin)
             try writer.save(account)
+            try writer.record(environment.audit("user.create", account, by: authority, ["admin": .bool(isAdmin)]))
             return .success(account)
         }
     }
@@ -56,6 +62,8 @@ package struct PeopleService: Sendable {
             var account = Self.account(named: name, environment)
             (account.kind, account.manager) = (.service, manager)
             try writer.save(account)
+            let detail: AuditDetail = ["managedBy": .text(manager.text)]
+            try writer.record(environment.audit("user.create", account, by: authority, detail))
             return .success(account)
         }
     }
@@ -100,10 +108,14 @@ package struct PeopleService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
-        let time = environment.time
+        let (environment, time) = (environment, environment.time)
         return try await environment.store.writing { writer throws(StoreError) in
             guard var account = try writer.account(user) else { return .failure(user.unknown) }
             if isDisabled, let refusal = try Self.refusalOfLast(account, writer, authority) { return .failure(refusal) }
+            if account.isDisabled != isDisabled {
+                let action = isDisabled ? "user.disable" : "user.enable"
+                try writer.record(environment.audit(action, account, by: authority))
+            }
             account.isDisabled = isDisabled
             try writer.save(account)
             for device in isDisabled ? try writer.devices(of: account.id) : [] {
@@ -131,6 +143,7 @@ package struct PeopleService: Sendable {
             if !isAdmin, let refusal = try Self.refusalOfLast(account, writer, authority) { return .failure(refusal) }
             account.isAdmin = isAdmin
             try writer.save(account)
+            try writer.record(environment.audit("user.admin", account, by: authority, ["admin": .bool(isAdmin)]))
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             return .success(account)
         }

@@ -1,0 +1,63 @@
+import JSON
+import Testing
+import TocsinClient
+
+@Suite("Grants that come and go", .timeLimit(.minutes(5)))
+struct SharingStormTests {
+    private static let readers = ["bob", "eve", "joe", "zoe"]
+    private static let topics = 4
+    private static let messages = 50
+
+    @Test("while topics are published to, each reader hears exactly what was committed while it was shared with them")
+    func storm() async throws {
+        try await Installation.run { installation in
+            var sockets: [String: RawSocket] = [:]
+            for reader in Self.readers {
+                let socket = try await RawSocket(installation, token: try await installation.addUser(reader))
+                try await socket.subscribe("subscription { onCreateMessage { title } }")
+                sockets[reader] = socket
+            }
+            var expected: [String: [String]] = [:]
+            try await withThrowingTaskGroup(of: [String: [String]].self) { group in
+                for topic in 0..<Self.topics {
+                    // Each has an owner, who may name so many people a minute.
+                    let token = try await installation.addUser("ada\(topic)")
+                    let scene = SharingScene(ada: try installation.makeClient(token: token))
+                    let topicID = try await scene.ada.makeTopic(named: "topic \(topic)")
+                    group.addTask { try await Self.publish(topic, topicID, scene) }
+                }
+                for try await heard in group { expected.merge(heard) { $0 + $1 } }
+            }
+            for reader in Self.readers {
+                let wanted = expected[reader] ?? []
+                let seen = try await sockets[reader]?.messages { $0.count == wanted.count }.titles ?? []
+                for topic in 0..<Self.topics {
+                    // In each topic in order; between topics in any.
+                    let isOfTopic = { (title: String) in title.hasPrefix("\(topic).") }
+                    #expect(seen.filter(isOfTopic) == wanted.filter(isOfTopic), "\(reader) in topic \(topic)")
+                }
+            }
+        }
+    }
+
+    /// Publishes to a topic while it is shared with readers and taken from them; answers what each
+    /// is to hear.
+    private static func publish(_ topic: Int, _ topicID: String, _ scene: SharingScene) async throws -> [String:
+        [String]]
+    {
+        var (grants, heard): ([String: String], [String: [String]]) = ([:], [:])
+        for number in 0..<messages {
+            // Each message one reader's grant changes, another each time.
+            let reader = readers[(number + topic) % readers.count]
+            if let grant = grants.removeValue(forKey: reader) {
+                try await scene.revoke(grant)
+            } else {
+                grants[reader] = try await scene.share(topicID, with: ["user": .string(reader)])
+            }
+            let title = "\(topic).\(number)"
+            _ = try await scene.ada.publish(topic: .id(topicID), title: title)
+            for reader in grants.keys { heard[reader, default: []].append(title) }
+        }
+        return heard
+    }
+}
