@@ -22,6 +22,8 @@ package struct OfflineStore: Sendable {
     package let audit: AuditService
     let devices: DeviceService
     let store: SQLStore
+    /// Whether names of topics are their owner's only once.
+    let topicNamesAreUnique: Bool
     private let topics: ModelType
 
     /// Opens the data, does the work, closes.
@@ -60,6 +62,7 @@ package struct OfflineStore: Sendable {
                 at: time.now()
             )
         )
+        topicNamesAreUnique = settings.models.topicNamesAreUnique
         topics = try SchemaLoading.load(settings.server).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
