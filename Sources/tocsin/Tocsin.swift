@@ -21,7 +21,7 @@ struct Tocsin: AsyncParsableCommand {
                     ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, DeviceCommand.self,
                     MemberCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
                     ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self, SchemaCommand.self,
-                    GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self, TimersCommand.self,
                 ]
             ),
             CommandGroup(
@@ -29,7 +29,7 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
                     DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self,
-                    ClientCommand.self,
+                    DigestCommand.self, ClientCommand.self,
                 ]
             ),
             CommandGroup(

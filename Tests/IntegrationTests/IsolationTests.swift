@@ -78,7 +78,8 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE` and `TOKEN` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST` and `TOKEN` stand for what is ada's, or
+    /// nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -110,6 +111,15 @@ struct Probe {
         ),
         write("updateScheduledMessage", #"input: { id: "SCHEDULE", name: "taken" }"#, "{ id name owner }"),
         write("deleteScheduledMessage", #"input: { id: "SCHEDULE" }"#, "{ id name owner }"),
+        read("getDigest", #"(id: "DIGEST")"#, "{ id name topicIds owner }"),
+        read("listDigests", "", "{ items { id name topicIds owner } nextToken }"),
+        write(
+            "createDigest",
+            #"input: { topicIds: ["TOPIC"], name: "d", at: "08:00", timeZone: "UTC" }"#,
+            "{ id owner }"
+        ),
+        write("updateDigest", #"input: { id: "DIGEST", name: "taken" }"#, "{ id name owner }"),
+        write("deleteDigest", #"input: { id: "DIGEST" }"#, "{ id name owner }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -146,6 +156,7 @@ private struct Targets {
     let scene: Scene
     private let messageID: String
     private let scheduleID: String
+    private let digestID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -165,6 +176,16 @@ private struct Targets {
             token: scene.ada
         )
         scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
+        let digest = try await scene.installation.curl(
+            "mutation($input: CreateDigestInput!) { createDigest(input: $input) { id } }",
+            [
+                "input": [
+                    "topicIds": [.string(scene.topicID)], "name": "ada's own", "at": "08:00", "timeZone": "UTC",
+                ]
+            ],
+            token: scene.ada
+        )
+        digestID = try #require(digest["data"]?["createDigest"]?["id"]?.stringValue, "\(digest)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -174,6 +195,7 @@ private struct Targets {
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
             ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
+            ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000004"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -194,7 +216,8 @@ private struct Targets {
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
               devices { id token active disabledReason } memberships { topicId userId push } me { notifications }
-              listScheduledMessages { items { id name enabled owner updatedAt } } }
+              listScheduledMessages { items { id name enabled owner updatedAt } }
+              listDigests { items { id name owner updatedAt } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)
         #expect(answer["errors"] == nil, "\(answer)")
