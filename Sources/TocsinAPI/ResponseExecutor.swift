@@ -57,6 +57,7 @@ package final class ResponseExecutor: Sendable {
             PeopleResolvers.register(in: &map)
             GroupResolvers.register(in: &map)
         }
+        DigestResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

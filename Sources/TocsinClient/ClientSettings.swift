@@ -3,6 +3,9 @@ public struct ClientSettings: Sendable {
     /// A PEM file with further certificate authorities to trust, for servers with a
     /// certificate of their own.
     public var certificateAuthorityFile: String?
+    /// Whether `http://` is taken for other machines than this one: token and messages can then
+    /// be read on the way.
+    public var allowsPlainText = false
     /// How long connecting may take.
     public var connectTimeout: Duration = .seconds(10)
     /// How long one answer may take.

@@ -39,6 +39,9 @@ struct ServerAddress: Sendable, Hashable {
         return port == (isEncrypted ? 443 : 80) ? name : "\(name):\(port)"
     }
 
+    /// Whether the host is this machine by its name or number.
+    var isLoopback: Bool { host == "localhost" || host == "::1" || (host.hasPrefix("127.") && isNumeric) }
+
     /// For messages to people.
     var description: String { "\(isEncrypted ? "https" : "http")://\(authority)" }
 

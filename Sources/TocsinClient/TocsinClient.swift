@@ -14,13 +14,21 @@ public final class TocsinClient: Sendable {
     /// Topic names and their ids, as far as they were asked for.
     let topicIDs = Mutex<[String: String]>([:])
 
-    /// A client of the server at `url` (`http://…` or `https://…`); connects when first used.
+    /// A client of the server at `url`, `https://…` or `http://…` of this machine; connects when
+    /// first used.
     public init(
         _ url: String,
         credentials: ClientCredentials,
         settings: ClientSettings = ClientSettings()
     ) throws(ClientError) {
         address = try ServerAddress(url: url)
+        guard address.isEncrypted || address.isLoopback || settings.allowsPlainText else {
+            throw ClientError(
+                .badAddress,
+                "\"\(url)\" would send the token as plain text. Write https://, or set allowsPlainText for a network that "
+                    + "you trust."
+            )
+        }
         keeper = try CredentialKeeper(credentials, settings: settings)
         let connector = try Connector(address: address, settings: settings)
         caller = HTTPCaller(connector: connector, settings: settings)

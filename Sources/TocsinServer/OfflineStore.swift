@@ -140,6 +140,13 @@ package struct OfflineStore: Sendable {
         }
     }
 
+    /// What is to be done at a time, what is due first before the rest.
+    package func timers(failedOnly: Bool) async throws(ServiceError) -> [TimerEntry] {
+        try await store.reading(for: .server) { reader throws(StoreError) in
+            try reader.timers(failedOnly: failedOnly, limit: 1000)
+        }
+    }
+
     /// Makes events that were given up due again; answers how many.
     package func redriveWebhookEvents(of webhook: String?) async throws(ServiceError) -> Int {
         let now = SystemTime().now()

@@ -38,6 +38,8 @@ struct ClientOptions: ParsableArguments {
         }
         var settings = ClientSettings()
         settings.certificateAuthorityFile = caFile
+        // Who types an address knows the network.
+        settings.allowsPlainText = true
         do throws(ClientError) {
             return try TocsinClient(url: address(server), token: token, settings: settings)
         } catch {

@@ -53,7 +53,7 @@ extension ScheduleCommand {
         @Option(help: "A link that opens with the message.") var url: String?
         @Option(help: "Your own kind of message, a number.") var type = 0
         @Option(help: "Once: when, with an offset, such as 2026-12-24T09:00:00Z.") var at: String?
-        @Option(help: "Again and again: minute, hour, day of month, month, day of week.") var cron: String?
+        @Option(help: "Again and again: minute, hour, day of month, month, day of week; or RRULE:…") var cron: String?
         @Option(help: "By which clocks the cron line goes, such as Europe/Berlin. Default: UTC.") var timeZone: String?
         @Option(help: "Not after this time.") var until: String?
         @Option(help: "What you call it.") var name: String?
@@ -71,6 +71,8 @@ extension ScheduleCommand {
             guard (at == nil) != (cron == nil) else {
                 throw ValidationError("Give either --at, for once, or --cron, for again and again.")
             }
+            try MomentOption.check(at, "--at")
+            try MomentOption.check(until, "--until")
         }
 
         func run() async throws {

@@ -20,9 +20,8 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
-                    ExportCommand.self,
-                    ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self, SchemaCommand.self,
-                    GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self,
+                    SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self, TimersCommand.self,
                 ]
             ),
             CommandGroup(
@@ -30,8 +29,7 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
                     TopicCommand.self, DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self,
-                    ScheduleCommand.self,
-                    ClientCommand.self,
+                    ScheduleCommand.self, DigestCommand.self, ClientCommand.self,
                 ]
             ),
             CommandGroup(

@@ -5,18 +5,15 @@ of an origin that is not listed tries the same, and what a plain form can. Use: 
 
 import collections
 import http.client
-import http.server
 import json
-import os
 import queue
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 
+from pageserver import Chromium, Page, PageServer
 from tocsin import ON_CREATE_MESSAGE, Checks, Server
 
 PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
@@ -237,34 +234,14 @@ parent.postMessage("done", "*");
 </script>"""
 
 
-class Page(http.server.BaseHTTPRequestHandler):
-    """The page, what it tells, and a proxy to the server that adds the credentials."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def do_POST(self):
-        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.told.put((told["name"], told["value"]))
-        self._answer(204, b"")
+class ProxyPage(Page):
+    """A page of files, and a proxy to the server that adds the credentials."""
 
     def do_GET(self):
         if self.path.startswith("/graphql"):
             self._proxy()
-        elif self.path == "/":
-            page = self.server.page.replace("SETTINGS", json.dumps(self.server.settings))
-            self._answer(200, page.replace("SERVER", self.server.settings["server"]).encode(), "text/html")
         else:
-            self._answer(404, b"")
-
-    def _answer(self, status, body, kind="text/plain"):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            super().do_GET()
 
     def _proxy(self):
         server = urllib.parse.urlparse(self.server.settings["server"])
@@ -286,21 +263,11 @@ class Page(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
 
-class PageServer(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, page):
-        super().__init__(("127.0.0.1", 0), Page)
-        self.page = page
-        self.origin = f"http://127.0.0.1:{self.server_port}"
-
-    def start(self, settings, told):
-        self.settings = settings
-        self.told = told
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        """A browser drops connections as it likes."""
+def show(server, page, settings):
+    """Serves a page with its settings."""
+    server.settings = settings
+    page = page.replace("SETTINGS", json.dumps(settings)).replace("SERVER", settings["server"])
+    server.files["/"] = ("text/html", page.encode())
 
 
 EXPECTED = {
@@ -385,7 +352,8 @@ def main():
     binary = sys.argv[1]
     chromium = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     checks = Checks()
-    page, elsewhere = PageServer(PAGE), PageServer(ELSEWHERE)
+    told = queue.Queue()
+    page, elsewhere = (PageServer(told, {}, page=ProxyPage) for _ in range(2))
     server = Server(binary, "--allowed-origins", page.origin, "--allowed-headers", "x-app-version")
     folder = tempfile.mkdtemp(prefix="tocsin-chromium-")
     browser = None
@@ -393,20 +361,14 @@ def main():
         token = server.add_user("alice")
         topic = server.create_topic(token, "alerts")
         settings = {"server": server.address, "token": token, "topic": topic, "subscription": ON_CREATE_MESSAGE}
-        told = queue.Queue()
-        page.start({**settings, "elsewhere": elsewhere.origin + "/"}, told)
-        elsewhere.start(settings, told)
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-        flags += ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}"]
-        browser = subprocess.Popen(
-            [chromium, *flags, page.origin + "/"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        show(page, PAGE, {**settings, "elsewhere": elsewhere.origin + "/"})
+        show(elsewhere, ELSEWHERE, settings)
+        browser = Chromium(chromium, folder, page.origin + "/")
         watch(page, server, token, topic, checks)
         check_what_elsewhere_did(server, token, checks)
     finally:
         if browser is not None:
-            os.killpg(browser.pid, 15)
-            browser.wait(20)
+            browser.end()
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
     checks.end()

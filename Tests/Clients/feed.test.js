@@ -325,3 +325,65 @@ test("what a page throws in onState, and a socket that cannot be made, leave no 
   const client = createTocsin({ url: "http://server", token: "good", storage: null, WebSocket });
   await assert.rejects(client.follow("t", { after: "c0" }).next(), { code: "BAD_ADDRESS" });
 });
+
+test("close ends a feed that pauses after a refusal, and one that has not begun yet", async () => {
+  const { server, client, states, done } = await begin({ random: () => 0.999 });
+  const socket = await server.at(0);
+  refuse(socket, "UNAVAILABLE");
+  while (!states.some(({ error }) => error?.code === "UNAVAILABLE")) await new Promise((resolve) => setTimeout(resolve, 1));
+  client.close();
+  assert.strictEqual(await done, "ended");
+  const away = async () => { throw new Error("no network"); };
+  const { createTocsin } = await load();
+  let asked = 0;
+  const own = createTocsin({ url: "http://server", token: "good", storage: null, random: () => (asked < 6 ? 0 : 0.999),
+    WebSocket: makeServer().WebSocket, fetch: () => ((asked += 1), away()) });
+  const feed = own.follow("t", { onState: ({ state }) => state === "waiting" && setTimeout(own.close, 0) });
+  assert.deepStrictEqual(await feed.next(), { value: undefined, done: true });
+  await assert.rejects(own.follow("t", { after: "c0" }).next(), { code: "CANCELLED" });
+});
+
+test("a storage that refuses, as in a private window, costs no message: places last as long as the page", async () => {
+  const refuses = () => { throw new Error("QuotaExceededError"); };
+  const storage = { getItem: () => null, setItem: refuses, removeItem: refuses };
+  const { server, client, hears } = await begin({ storage, options: { place: "inbox" } });
+  const socket = await server.at(0);
+  socket.next(message(1), message(2));
+  assert.deepStrictEqual(await hears(2), [1, 2]);
+  while ((await client.storage.getItem("tocsin.place.inbox")) !== "c2") await new Promise((resolve) => setTimeout(resolve, 1));
+  client.close();
+});
+
+test("a page whose timers are late keeps its socket; three questions without an answer end it", async () => {
+  const real = globalThis.setTimeout;
+  const silences = [];
+  // The check for silence comes when the test says so; all else as usual.
+  globalThis.setTimeout = (run, pause) => (pause === 15_000 ? silences.push(run) : real(run, pause));
+  try {
+    let time = 1_000_000;
+    const { server, client, states } = await begin({ now: () => time, options: { after: "c0" } });
+    const socket = await server.at(0);
+    const until = async (count) => {
+      while (silences.length < count) await new Promise((resolve) => real(resolve, 1));
+    };
+    for (let check = 1; check <= 5; check += 1) {
+      await until(check);
+      time += 3_600_000; // Frozen for an hour.
+      const pings = socket.said.filter(({ type }) => type === "ping").length;
+      silences.at(-1)();
+      assert.strictEqual(socket.said.filter(({ type }) => type === "ping").length, pings + 1);
+      await new Promise((resolve) => real(resolve, 5));
+    }
+    assert.strictEqual(server.sockets.length, 1);
+    socket.answer = () => {};
+    for (let check = 6; check <= 9; check += 1) {
+      await until(check);
+      silences.at(-1)();
+    }
+    await server.at(1);
+    assert.strictEqual(states.find(({ state }) => state === "waiting").error.code, "CONNECTION_FAILED");
+    client.close();
+  } finally {
+    globalThis.setTimeout = real;
+  }
+});

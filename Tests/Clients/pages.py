@@ -2,19 +2,17 @@
 bridge.cases.js, the client through lost answers and kills of the server, and tokens that an app's script gives to pages.
 Use: pages.py BINARY [CHROMIUM]"""
 
-import http.server
 import json
 import os
 import pathlib
 import queue
 import random
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 
+from pageserver import Chromium, PageServer
 from tocsin import Checks, Server
 
 TOKENS = 10_000
@@ -216,48 +214,6 @@ EXPECTED = {
 }
 
 
-class Page(http.server.BaseHTTPRequestHandler):
-    """Files and pages by path, and what pages tell."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def do_POST(self):
-        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.told.put((told["name"], told["value"]))
-        self._answer(204, b"")
-
-    def do_GET(self):
-        host = self.headers["Host"].split(":")[0]
-        kind, body = self.server.files.get(host + self.path) or self.server.files.get(self.path) or ("text/plain", None)
-        self._answer(404 if body is None else 200, body or b"", kind)
-
-    def _answer(self, status, body, kind="text/plain"):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-class PageServer(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, told, files, certificate=None):
-        super().__init__(("127.0.0.1", 0), Page)
-        self.told, self.files = told, files
-        if certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.socket = context.wrap_socket(self.socket, server_side=True)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        """A browser drops connections as it likes."""
-
-
 def make_certificate(folder):
     path = os.path.join(folder, "certificate.pem")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={HOST}"]
@@ -366,26 +322,20 @@ def main():
     }
     shop = PageServer(told, secure, make_certificate(folder))
     pages = PageServer(told, {"/bridge.cases.js": ("text/javascript", cases), "/tocsin-worker.js": worker})
-    origin = f"http://127.0.0.1:{pages.server_port}"
-    server = Server(binary, "--allowed-origins", origin)
+    server = Server(binary, "--allowed-origins", pages.origin)
     browser = None
     try:
         token = server.add_user("alice")
         topic = server.create_topic(token, "alerts")
         settings = {"server": server.address, "token": token, "topic": topic, "shop": f"https://{HOST}/"}
         pages.files["/"] = ("text/html", CLIENT_PAGE.replace("SETTINGS", json.dumps(settings), 1).encode())
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-        flags += ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}/browser"]
-        flags += ["--ignore-certificate-errors"]
-        flags += ["--host-resolver-rules=" + ",".join(f"MAP {host}:443 127.0.0.1:{shop.server_port}" for host in (HOST, ELSEWHERE))]
-        browser = subprocess.Popen(
-            [chromium, *flags, origin + "/"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        hosts = ",".join(f"MAP {host}:443 127.0.0.1:{shop.server_port}" for host in (HOST, ELSEWHERE))
+        flags = ["--ignore-certificate-errors", "--host-resolver-rules=" + hosts]
+        browser = Chromium(chromium, folder + "/browser", pages.origin + "/", *flags)
         watch(told, server, token, topic, tokens, checks, names)
     finally:
         if browser is not None:
-            os.killpg(browser.pid, 15)
-            browser.wait(20)
+            browser.end()
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
     checks.end()

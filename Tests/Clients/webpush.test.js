@@ -9,7 +9,7 @@ const browser = join(__dirname, "../../Sources/TocsinClient/Browser");
 const origin = "https://app.example";
 
 /** A service worker with these windows open; what it does is written down. */
-function makeWorker(windows = []) {
+function makeWorker(windows = [], clients = {}) {
   const done = [];
   const handlers = {};
   const pages = windows.map((url) => ({
@@ -25,6 +25,7 @@ function makeWorker(windows = []) {
       matchAll: async () => pages,
       openWindow: async (url) => done.push(["open", url]),
       claim: async () => {},
+      ...clients,
     },
     registration: {
       showNotification: async (title, options) => done.push(["show", title, options]),
@@ -58,6 +59,14 @@ test("a silent push is shown without a sound, then closed", async () => {
   assert.deepStrictEqual(done[0], ["badge", 0]);
   assert.deepStrictEqual(done[1], ["show", "T", { tag: "tocsin-silent", silent: true, data: {} }]);
   assert.deepStrictEqual(done[2], ["close", "tocsin-silent"]);
+});
+
+test("a push is shown although pages cannot be listed, or one of them cannot be told", async () => {
+  const push = { notification: { title: "T" } };
+  const blind = makeWorker([], { matchAll: async () => { throw new Error("not now"); } });
+  assert.deepStrictEqual((await blind.push(push)).map(([what, title]) => [what, title]), [["show", "T"]]);
+  const going = makeWorker([], { matchAll: async () => [{ url: origin + "/", postMessage: () => { throw new Error("gone"); } }] });
+  assert.deepStrictEqual((await going.push(push)).map(([what, title]) => [what, title]), [["show", "T"]]);
 });
 
 test("a push that cannot be read is shown all the same", async () => {

@@ -67,6 +67,13 @@ struct GatewayTests {
             201,
             ["registration_id": "b2b2", "name": "Phone", "active": true, "id": nil, "date_created": nil]
         ),
+        Case(
+            "POST /api/push/gcm",
+            #"{"registration_id": "a:c", "active": "False", "device_id": ""}"#,
+            201,
+            ["registration_id": "a:c", "active": false, "device_id": nil]
+        ),
+        Case("POST /api/push/gcm", #"{"registration_id": "a:c", "active": 1}"#, 201, ["active": true]),
         Case("POST /api/push/gcm", #"{"registration_id": "a:b"}"#, 201, ["registration_id": "a:b", "name": nil]),
         Case("POST /api/push/test/", nil, 200, ["success": true, "message_id": nil]),
         Case("POST /api/push/test/", #"{"title": "Again"}"#, 200, ["success": true]),
@@ -146,6 +153,9 @@ struct GatewayTests {
         Case("POST /api/notifications/register", #"{"fcm_token": {}}"#, 400, badInput),
         Case("PATCH /api/notifications/settings", "{}", 400, badInput),
         Case("PATCH /api/notifications/settings", #"{"enabled": "no"}"#, 400, badInput),
+        Case("POST /tcm/create-message", #"{"topic_id": "t", "title": "t", "type": "+2"}"#, 400, badInput),
+        Case("POST /tcm/create-message", #"{"topic_id": "t", "title": "t", "type": "02"}"#, 400, badInput),
+        Case("POST /api/push/gcm", #"{"registration_id": "a:c", "active": "perhaps"}"#, 400, badInput),
         Case("GET /api/notifications/history?limit=x", nil, 400, badInput),
         Case("GET /api/notifications/history?limit=-1", nil, 400),
         Case("GET /api/notifications/history?next_token=x", nil, 400, badRequest),

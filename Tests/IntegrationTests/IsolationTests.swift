@@ -80,8 +80,8 @@ struct Probe {
 
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `BEARER`, `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP`
-    /// stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `BEARER`, `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and
+    /// `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -136,6 +136,15 @@ struct Probe {
         write("deleteGroup", #"id: "GROUPID""#, "{ id name }"),
         write("addGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
         write("removeGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
+        read("getDigest", #"(id: "DIGEST")"#, "{ id name topicIds owner }"),
+        read("listDigests", "", "{ items { id name topicIds owner } nextToken }"),
+        write(
+            "createDigest",
+            #"input: { topicIds: ["TOPIC"], name: "d", at: "08:00", timeZone: "UTC" }"#,
+            "{ id owner }"
+        ),
+        write("updateDigest", #"input: { id: "DIGEST", name: "taken" }"#, "{ id name owner }"),
+        write("deleteDigest", #"input: { id: "DIGEST" }"#, "{ id name owner }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -177,6 +186,7 @@ private struct Targets {
     private let userID: String
     private let bearerID: String
     private let grantID: String
+    private let digestID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -209,6 +219,16 @@ private struct Targets {
             token: scene.ada
         )
         grantID = try #require(grant["data"]?["grantTopic"]?["id"]?.stringValue, "\(grant)")
+        let digest = try await scene.installation.curl(
+            "mutation($input: CreateDigestInput!) { createDigest(input: $input) { id } }",
+            [
+                "input": [
+                    "topicIds": [.string(scene.topicID)], "name": "ada's own", "at": "08:00", "timeZone": "UTC",
+                ]
+            ],
+            token: scene.ada
+        )
+        digestID = try #require(digest["data"]?["createDigest"]?["id"]?.stringValue, "\(digest)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -223,6 +243,7 @@ private struct Targets {
             ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
+            ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -244,6 +265,7 @@ private struct Targets {
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
               devices { id token active disabledReason } memberships { topicId userId push } me { notifications groups admin }
               listScheduledMessages { items { id name enabled owner updatedAt } }
+              listDigests { items { id name owner updatedAt } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)

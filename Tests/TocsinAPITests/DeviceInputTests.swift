@@ -22,6 +22,18 @@ struct DeviceInputTests {
         #expect(try await api.run("{ devices { id } }")["data"]?["devices"] == [])
     }
 
+    @Test("a hardware id without text is none")
+    func emptyHardwareID() async throws {
+        let api = try await APIHarness()
+        let answer = try await api.run(
+            """
+            mutation { registerPushToken(token: "a:b", platform: "android", hardwareId: "") { device { hardwareId } } }
+            """
+        )
+        #expect(answer["data"]?["registerPushToken"]?["device"]?["hardwareId"] == .null, "\(answer)")
+        #expect(answer["errors"] == nil, "\(answer)")
+    }
+
     @Test("who has not signed in, and who has an API key alone, registers no device")
     func signedIn() async throws {
         let api = try await APIHarness()

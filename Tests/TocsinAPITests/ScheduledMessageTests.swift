@@ -165,6 +165,11 @@ struct ScheduledMessageTests {
             (["cron": "0 25 * * *"], "\"25\" in the field of the hour"), (["cron": "0 0 30 2 *"], "never comes"),
             (["cron": "0 9 * * *", "dueAt": "2026-07-02T00:00:00Z"], "either dueAt, for once, or cron"),
             ([:], "either dueAt, for once, or cron"), (["dueAt": "2026-07-01T12:00:05Z"], "10 seconds to 365 days"),
+            (["dueAt": "0000-01-01T00:00:00Z"], "lies in the past: it is 0000-01-01T00:00:00.000Z, and now"),
+            (["dueAt": "0001-01-01T00:00:00+14:00"], "lies in the past: it is 0000-12-31T10:00:00.000Z, and now"),
+            (["dueAt": "2026-06-30T12:00:05Z"], "lies in the past: it is 2026-06-30"),
+            (["cron": "RRULE:FREQ=DAILY"], "RRULE needs BYHOUR"),
+            (["cron": "RRULE:FREQ=DAILY;BYHOUR=9;UNTIL=20200101"], "does not come any more"),
             (["dueAt": "2028-07-01T12:00:05Z"], "10 seconds to 365 days"),
             (["dueAt": "2026-07-02T00:00:00"], "needs an offset"),
             (["dueAt": "2026-07-02T00:00:00Z", "timeZone": "UTC"], "timeZone goes with cron"),
@@ -178,7 +183,7 @@ struct ScheduledMessageTests {
             (["cron": "0 9 * * *", "input": "{\"key\": \"k\"}"], "input.key must be left out"),
             (
                 ["cron": "0 9 * * *", "webhook": "nobody"],
-                "does not listen to schedule.due; write the name of one that does, as the operator has told you."
+                "takes no events of your schedules. The operator names who may use one, in its schedule-users."
             ),
         ] as [(JSONObject, String)]
     )
@@ -190,6 +195,34 @@ struct ScheduledMessageTests {
         let error = response["errors"]?[0]
         #expect(error?["message"]?.stringValue?.contains(expected) == true, "\(response)")
         #expect(error?["extensions"]?["code"] == "BAD_USER_INPUT", "\(response)")
+    }
+
+    @Test("an RRULE goes by the clocks of its zone, and ends when it has come as often as COUNT says")
+    func rule() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let rule = "RRULE:FREQ=DAILY;BYHOUR=19;BYMINUTE=30;COUNT=2"
+        let made = try await Self.schedule(
+            api,
+            [
+                "topicId": .string(topic), "input": Self.bins, "cron": .string(rule), "timeZone": "Europe/Berlin",
+            ]
+        )
+        #expect(made["nextAt"] == "2026-07-01T17:30:00.000Z", "\(made)")
+        for _ in 1...3 {
+            api.time.advance(seconds: 86_400)
+            _ = try await Self.runner(api).fireDue()
+        }
+        #expect(try await Self.titles(api, topic).count == 2)
+        let after = try await Self.get(api, made["id"])
+        #expect(after["disabledReason"] == "DONE" && after["nextAt"] == .null, "\(after)")
+        // A new line counts from when it is written.
+        let input: JSONObject = ["id": made["id"] ?? .null, "cron": .string(rule + " "), "enabled": true]
+        let again = try await api.run(
+            "mutation($i: UpdateScheduledMessageInput!) { updateScheduledMessage(input: $i) { nextAt } }",
+            ["i": .object(input)]
+        )
+        #expect(again["data"]?["updateScheduledMessage"]?["nextAt"] == "2026-07-04T17:30:00.000Z", "\(again)")
     }
 
     @Test("a topic that the caller may not publish to is refused at once")

@@ -46,6 +46,26 @@ struct FollowTests {
         }
     }
 
+    @Test("the events of a feed are its messages and, between them, what happens to it")
+    func events() async throws {
+        try await FakeServer.run { server in
+            server.topic.store("one")
+            let feed = try server.makeClient().follow(topic: .id("t1"), after: FakeTopic.cursor(0)) { _ in
+                Issue.record("onChange was told")
+            }
+            var seen: [String] = []
+            for try await event in feed.events {
+                switch event {
+                case .message(let message): seen.append(message.title)
+                case .change(.live): seen.append("live")
+                case .change: break
+                }
+                if Set(seen).isSuperset(of: ["one", "live"]) { break }
+            }
+            #expect(Set(seen) == ["one", "live"])
+        }
+    }
+
     @Test("a message arrives with all its parts")
     func parts() async throws {
         try await FakeServer.run { server in

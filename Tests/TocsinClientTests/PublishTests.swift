@@ -137,16 +137,29 @@ struct ClientSettingsTests {
 
     @Test(
         "an address may name a port, a path, or an IPv6 host",
-        arguments: ["http://host", "HTTPS://host:8443/", "http://[::1]:8080", "https://host/api/graphql"]
+        arguments: ["http://localhost", "HTTPS://host:8443/", "http://[::1]:8080", "https://host/api/graphql"]
     )
     func goodAddresses(url: String) throws {
         _ = try TocsinClient(url: url, token: "token")
     }
 
+    @Test(
+        "plain text goes to this machine alone, unless the settings allow more",
+        arguments: ["http://host", "http://10.0.0.1:80"]
+    )
+    func plainText(url: String) throws {
+        let error = #expect(throws: ClientError.self) { try TocsinClient(url: url, token: "token") }
+        #expect(error?.code == .badAddress && error?.message.contains("allowsPlainText") == true)
+        var settings = ClientSettings()
+        settings.allowsPlainText = true
+        _ = try TocsinClient(url: url, token: "token", settings: settings)
+        _ = try TocsinClient(url: "http://127.9.9.9", token: "token")
+    }
+
     @Test("a token that would break a header is refused")
     func oddTokens() {
         for token in ["", "a b", "a\r\nHost: b", "ä"] {
-            #expect(throws: ClientError.self) { try TocsinClient(url: "http://host", token: token) }
+            #expect(throws: ClientError.self) { try TocsinClient(url: "https://host", token: token) }
         }
     }
 

@@ -179,6 +179,84 @@ struct PeopleTests {
         await store.close()
     }
 
+    @Test(
+        "a person's digests and their places come back as saved, and only their owner's",
+        arguments: TestDatabase.available
+    )
+    func digests(database: TestDatabase) async throws {
+        let owner = ScheduledMessage.Owner(userID: UserID("ann"), username: "ann", provider: .userPools)
+        var plan = PersonalDigest.Plan(name: "Morning", atMinutes: 485, timeZone: "Europe/Berlin")
+        (plan.topicIDs, plan.days, plan.minPriority) = ([TopicID("t1"), TopicID("t2")], [1, 5], 3)
+        (plan.skipsEmpty, plan.url) = (false, "https://app.example/feed")
+        var digest = PersonalDigest(id: "d1", owner: owner, plan: plan, createdAt: moment(1))
+        (digest.lastMessageID, digest.lastAt, digest.missed) = (MessageID("m"), moment(2), 4)
+        (digest.nextAt, digest.generation, digest.updatedAt) = (moment(3), 9, moment(4))
+        let whole = digest
+        let bare = PersonalDigest(
+            id: "d2",
+            owner: owner,
+            plan: PersonalDigest.Plan(name: "All", atMinutes: 0, timeZone: "UTC"),
+            createdAt: moment(1)
+        )
+        let places = [
+            DigestPlace(topicID: TopicID("t1"), minPriority: 1, number: 7),
+            DigestPlace(topicID: TopicID("t1"), minPriority: 3, number: 5),
+        ]
+        try await database.withStore { store in
+            try await store.write { writer throws(StoreError) in
+                #expect(try writer.insert(whole))
+                #expect(try writer.insert(bare))
+                #expect(try !writer.insert(bare))
+                for place in places { try writer.save(place, of: owner.userID) }
+                var foreign = bare
+                foreign.owner.userID = UserID("eve")
+                try writer.save(foreign)
+            }
+            try await store.read { reader throws(StoreError) in
+                #expect(try reader.digests(of: owner.userID) == [whole, bare])
+                #expect(try reader.digest("d1") == whole)
+                #expect(try reader.digests(of: UserID("eve")).isEmpty)
+                #expect(try reader.digestPlaces(of: owner.userID) == places)
+                #expect(try reader.digestUsers(after: "", limit: 9).isEmpty)
+            }
+            try await store.write { writer throws(StoreError) in
+                try writer.remove(places[0], of: owner.userID)
+                try writer.removeDigest("d1")
+                #expect(try writer.digests(of: owner.userID) == [bare])
+                #expect(try writer.digestPlaces(of: owner.userID) == [places[1]])
+            }
+        }
+    }
+
+    @Test(
+        "timers that are due come without those of owners who wait, and failed ones alone",
+        arguments: TestDatabase.available
+    )
+    func timers(database: TestDatabase) async throws {
+        let rows: [(String, String?, Int64)] = [("a", "ann", 1), ("b", nil, 2), ("c", "bob", 3), ("d", "ann", 9)]
+        let timers = rows.map { subject, owner, dueAt in
+            TimerEntry(kind: .message, subject: subject, owner: owner.map { UserID($0) }, dueAt: moment(dueAt))
+        }
+        try await database.withStore { store in
+            try await store.write { writer throws(StoreError) in
+                for timer in timers { try writer.set(timer) }
+                try writer.record(timers[3].failed("no luck", at: moment(9)), of: timers[3])
+            }
+            try await store.read { reader throws(StoreError) in
+                func due(_ others: Set<UserID>) throws(StoreError) -> [String] {
+                    try reader.dueTimers(of: [.message], at: moment(5), besides: others, limit: 9).map(\.subject)
+                }
+                #expect(try due([]) == ["a", "b", "c"])
+                #expect(try due([UserID("ann")]) == ["b", "c"])
+                #expect(try due([UserID("ann"), UserID("bob"), UserID("x")]) == ["b"])
+                #expect(
+                    try reader.timers(failedOnly: false, limit: 9).map(\.owner?.text) == ["ann", nil, "bob", "ann"]
+                )
+                #expect(try reader.timers(failedOnly: true, limit: 9).map(\.error) == ["no luck"])
+            }
+        }
+    }
+
     @Test("accounts and tokens come back as saved; names are unique", arguments: TestDatabase.available)
     func accounts(database: TestDatabase) async throws {
         let ann = Account(id: UserID("u1"), name: "ann", passwordHash: "$x", isDisabled: false, createdAt: moment(1))

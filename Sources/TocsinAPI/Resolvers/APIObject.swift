@@ -46,6 +46,8 @@ package enum APIObject: Sendable {
     indirect case temporaryPassword(Account, String)
     indirect case group(Group)
     indirect case groupPage([Group], nextToken: String?)
+    indirect case digest(PersonalDigest)
+    indirect case digestPage([PersonalDigest], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -125,6 +127,8 @@ package final class Services: Sendable {
     package let audit: AuditService
     /// Tokens of local users.
     package let tokens: TokenService
+    /// Summaries that people have made for themselves.
+    package let digests: DigestService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -173,6 +177,7 @@ package final class Services: Sendable {
         audit = AuditService(environment: environment)
         people = PeopleService(environment: environment)
         groups = GroupService(environment: environment)
+        digests = DigestService(environment: environment, rights: rights)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(
             environment: environment,

@@ -55,11 +55,11 @@ enum UserSettingsResolvers {
         }
         map.leaf("WeeklyHours.from") { object, out in
             guard case .hours(let hours) = object else { return out.null() }
-            out.string(clock(hours.from))
+            out.string(WallClock.text(hours.from))
         }
         map.leaf("WeeklyHours.to") { object, out in
             guard case .hours(let hours) = object else { return out.null() }
-            out.string(clock(hours.to))
+            out.string(WallClock.text(hours.to))
         }
     }
 
@@ -69,30 +69,11 @@ enum UserSettingsResolvers {
             let days = (item["days"]?.arrayValue ?? []).compactMap { day in
                 WeeklyHours.dayNames.firstIndex(of: day.stringValue ?? "")
             }
-            let from = try minutes(item["from"]?.stringValue ?? "", "quietHours.from")
-            let to = try minutes(item["to"]?.stringValue ?? "", "quietHours.to")
+            let from = try WallClock.minutes(item["from"]?.stringValue ?? "", "quietHours.from")
+            let to = try WallClock.minutes(item["to"]?.stringValue ?? "", "quietHours.to")
             hours.append(WeeklyHours(days: Set(days), from: from, to: to))
         }
         return hours
-    }
-
-    /// Minutes after midnight of a time without offset.
-    private static func minutes(_ text: String, _ field: String) throws(ServiceError) -> Int {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        let isWhole = parts.count == 2 || (parts.count == 3 && ["00", "00.000"].contains(parts[2]))
-        guard isWhole, parts[0].utf8.count == 2, parts[1].utf8.count == 2, let hour = Int(parts[0]),
-            let minute = Int(parts[1]), (0...23).contains(hour), (0...59).contains(minute)
-        else {
-            throw .badInput(
-                "\(field) \"\(text.prefix(64))\" must be hours and minutes without an offset, such as 22:00."
-            )
-        }
-        return hour * 60 + minute
-    }
-
-    private static func clock(_ minutes: Int) -> String {
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return two(minutes / 60) + ":" + two(minutes % 60)
     }
 }
 

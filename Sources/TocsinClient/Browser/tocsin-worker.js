@@ -16,7 +16,7 @@ self.addEventListener("push", (event) => {
 async function receive(push) {
   const { title = "New message", ...options } = push.notification ?? {};
   if (typeof push.app_badge === "number") await setBadge(push.app_badge);
-  for (const page of await pages()) page.postMessage({ type: "tocsin-push", push });
+  await tell({ type: "tocsin-push", push });
   if (!push.silent) return self.registration.showNotification(title, { ...options, renotify: false });
   // Safari revokes a subscription after a few pushes without a notification: it is shown without a sound, then closed.
   const tag = "tocsin-silent";
@@ -32,7 +32,25 @@ async function setBadge(number) {
   }
 }
 
-const pages = () => self.clients.matchAll({ type: "window", includeUncontrolled: true });
+/** The pages of this worker; none where the browser cannot tell: a notification is shown all the same. */
+async function pages() {
+  try {
+    return await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Tells all pages, as far as they can be told. */
+async function tell(message, all) {
+  for (const page of all ?? (await pages())) {
+    try {
+      page.postMessage(message);
+    } catch {
+      // A page that is going away.
+    }
+  }
+}
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
@@ -42,7 +60,7 @@ self.addEventListener("notificationclick", (event) => {
 /** Tells the pages what was pressed, and shows the message's link: in a window at that path, else in a new one. */
 async function open(data, action) {
   const all = await pages();
-  for (const page of all) page.postMessage({ type: "tocsin-click", action, data });
+  await tell({ type: "tocsin-click", action, data }, all);
   const url = link(data.url);
   const path = (text) => new URL(text).pathname;
   const isOwn = url.origin === self.location.origin;
@@ -75,6 +93,6 @@ async function renew(event) {
   try {
     if (!event.newSubscription && options) await self.registration.pushManager.subscribe(options);
   } finally {
-    for (const page of await pages()) page.postMessage({ type: "tocsin-subscription" });
+    await tell({ type: "tocsin-subscription" });
   }
 }

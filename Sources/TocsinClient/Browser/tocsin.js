@@ -76,7 +76,7 @@ const FOLLOW_NEW = `subscription FollowNew { onCreateMessage { ${FIELDS} } }`;
 const MAXIMUM_ATTEMPTS = 6;
 const REQUEST_TIMEOUT = 30_000;
 const CONNECT_TIMEOUT = 20_000;
-const SILENCE = 45_000;
+const PING = 15_000;
 const BUFFER = 256;
 const TEMPORARY = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE", "TIMEOUT", "INTERNAL", "LIMIT"];
 /** Close codes after which another try would end the same. */
@@ -87,7 +87,7 @@ export function createTocsin(options) {
   const context = {
     fetch: options.fetch ?? ((...all) => globalThis.fetch(...all)),
     WebSocket: options.WebSocket ?? globalThis.WebSocket,
-    storage: options.storage ?? defaultStorage(),
+    storage: forgiving(options.storage === undefined ? defaultStorage() : options.storage),
     random: options.random ?? Math.random,
     now: options.now ?? Date.now,
   };
@@ -129,6 +129,23 @@ function defaultStorage() {
   }
 }
 
+/** What a storage refuses, as in private windows, is kept while the page lives. */
+function forgiving(storage) {
+  const kept = new Map();
+  const run = (method) => async (name, value) => {
+    try {
+      if (method === "getItem" && kept.has(name)) return kept.get(name);
+      const found = await storage[method](name, value);
+      kept.delete(name);
+      return found;
+    } catch {
+      kept.set(name, value ?? null);
+      return null;
+    }
+  };
+  return storage && { getItem: run("getItem"), setItem: run("setItem"), removeItem: run("removeItem") };
+}
+
 /** Values for the app as the server takes them: texts in JSON. */
 function texts(data) {
   if (typeof data === "string") return data;
@@ -146,11 +163,14 @@ function messageID({ now }) {
   return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-function sleep(milliseconds, signal) {
+function sleep(milliseconds, ...signals) {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(cancelled());
+    const stop = () => (clearTimeout(timer), reject(cancelled()));
     const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(cancelled())), { once: true });
+    for (const signal of signals) {
+      if (signal?.aborted) stop();
+      signal?.addEventListener("abort", stop, { once: true });
+    }
   });
 }
 
@@ -309,10 +329,12 @@ function makeConnection(context) {
   const operations = new Map();
   let socket = null;
   let isAcknowledged = false;
+  const closing = new AbortController();
   let isClosed = false;
   let attempts = 0;
   let liveSince = Infinity;
   let heard = 0;
+  let unanswered = 0;
   let reauthenticatedAt = -Infinity;
   let refusedAt = -Infinity;
   let pings = [];
@@ -371,6 +393,7 @@ function makeConnection(context) {
 
   function hear(text) {
     heard = now();
+    unanswered = 0;
     let message;
     try {
       message = JSON.parse(text);
@@ -383,7 +406,7 @@ function makeConnection(context) {
         clearTimeout(timers.connect);
         isAcknowledged = true;
         liveSince = now();
-        pings = [];
+        [pings, unanswered] = [[], 0];
         operations.forEach(start);
         ping([...operations.values()]);
         listen();
@@ -434,10 +457,11 @@ function makeConnection(context) {
     rest();
   }
 
-  /** A connection that says nothing is asked, then given up. */
+  /** A connection that says nothing is asked, then given up; by questions, as hidden pages' timers are late. */
   function listen() {
-    after("silence", SILENCE / 3, () => {
-      if (now() - heard > SILENCE) return drop("The server has gone silent.");
+    after("silence", PING, () => {
+      if (unanswered > 2) return drop("The server has gone silent.");
+      unanswered += 1;
       ping([]);
       listen();
     });
@@ -567,9 +591,10 @@ function makeConnection(context) {
     listenTo("removeEventListener");
     hangUp();
     endAll();
+    closing.abort();
   }
 
-  return { add, remove, networkChanged, close };
+  return { add, remove, networkChanged, close, closed: closing.signal };
 }
 
 // ---- Feeds
@@ -608,6 +633,7 @@ function makeFeed({ random }, connection, operation, { signal, onState = () => {
     end,
   });
   signal?.addEventListener("abort", end);
+  connection.closed.addEventListener("abort", end);
   if (signal?.aborted) end();
   return {
     push(value, errors) {
@@ -634,6 +660,7 @@ function makeFeed({ random }, connection, operation, { signal, onState = () => {
     stop() {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
+      connection.closed.removeEventListener("abort", end);
       connection.remove(operation);
     },
   };
@@ -646,7 +673,7 @@ async function* follow(context, connection, run, topicId, { after, place, ...mor
   /** By topic, the number of the message that came last. */
   const numbers = new Map();
   if (cursor === null) {
-    const stand = await now(context, run, topicId, more);
+    const stand = await now(context, connection, run, topicId, more);
     if (stand === undefined) return;
     // Who hears of several owners' messages has no cursor for all.
     cursor = stand.cursor ?? (topicId === null ? null : "");
@@ -687,9 +714,9 @@ async function* follow(context, connection, run, topicId, { after, place, ...mor
 }
 
 /** Where a feed stands now, asked for until there is an answer. */
-async function now(context, run, topicId, { signal, onState = () => {} }) {
+async function now(context, { closed }, run, topicId, { signal, onState = () => {} }) {
   const asked = topicId === null ? [STAND_OF_ALL, {}] : [STAND, { topicId }];
-  for (;;) {
+  while (!closed.aborted) {
     try {
       const { me, getTopic = me } = await run(...asked, { signal, isRepeatable: true });
       if (getTopic === null) throw new TocsinError("TOPIC_NOT_FOUND", `There is no topic ${topicId} that you may read.`);
@@ -699,7 +726,7 @@ async function now(context, run, topicId, { signal, onState = () => {} }) {
       if (!TEMPORARY.includes(error.code)) throw error;
       const pause = context.random() * 30_000;
       onState({ state: "waiting", error, pause });
-      await sleep(pause, signal).catch(() => {});
+      await sleep(pause, signal, closed).catch(() => {});
     }
   }
 }

@@ -39,20 +39,39 @@ public struct MessageFeed: AsyncSequence, Sendable {
         private var reader: FeedReader?
         private var end: ClientError?
         private var isOver = false
+        private var failures = 0
+        /// To be waited for before the topic is asked for again.
+        private var pause: Duration?
 
         init(feed: MessageFeed) { self.feed = feed }
 
         /// The next message; `nil` when the task was cancelled or the client was closed.
         public func next() async throws(ClientError) -> FeedMessage? {
+            while let event = try await nextEvent() {
+                switch event {
+                case .message(let message): return message
+                case .change(let change): feed.onChange?(change)
+                }
+            }
+            return nil
+        }
+
+        /// The next message, or the next thing that happens to the feed.
+        func nextEvent() async throws(ClientError) -> Event? {
             if let end { throw end }
             while !isOver, !Task.isCancelled {
-                guard let reader = try await makeReader() else { break }
+                let reader: FeedReader
+                switch try await makeReader() {
+                case .reader(let made): reader = made
+                case .failed(let error, let pause): return .change(.interrupted(error, pause: pause))
+                case .cancelled: return nil
+                }
                 switch await reader.next() {
-                case .message(let message)?: return message
-                case .begun(let point)?: feed.onChange?(.begun(point))
-                case .live?: feed.onChange?(.live)
-                case .caughtUp(let place)?: feed.onChange?(.caughtUp(place))
-                case .interrupted(let error, let pause)?: feed.onChange?(.interrupted(error, pause: pause))
+                case .message(let message)?: return .message(message)
+                case .begun(let point)?: return .change(.begun(point))
+                case .live?: return .change(.live)
+                case .caughtUp(let place)?: return .change(.caughtUp(place))
+                case .interrupted(let error, let pause)?: return .change(.interrupted(error, pause: pause))
                 case .end(let error)?: try finish(error)
                 case nil: isOver = true
                 case .event?: break
@@ -70,32 +89,71 @@ public struct MessageFeed: AsyncSequence, Sendable {
             throw error
         }
 
-        /// Asks for the topic's id, however long that takes, and begins the feed; `nil` when
-        /// cancelled.
-        private func makeReader() async throws(ClientError) -> FeedReader? {
-            if let reader { return reader }
-            let client = feed.client
-            var failures = 0
-            while true {
-                do throws(ClientError) {
-                    var scope = FeedMachine.Scope.all
-                    if let topic = feed.topic { scope = .topic(try await client.topicID(of: topic)) }
-                    let reader = client.feeds.follow(FeedMachine(scope, start: feed.start))
-                    self.reader = reader
-                    return reader
-                } catch {
-                    if error.code == .cancelled || Task.isCancelled { return nil }
-                    guard error.isTemporary else { throw error }
-                    failures += 1
-                    let environment = client.settings.environment
-                    let pause = client.settings.feedPauses.pause(
-                        afterFailures: failures,
-                        random: environment.random()
-                    )
-                    feed.onChange?(.interrupted(error, pause: pause))
-                    guard (try? await environment.sleep(pause)) != nil else { return nil }
-                }
+        private enum Beginning {
+            case reader(FeedReader)
+            case failed(ClientError, Duration)
+            case cancelled
+        }
+
+        /// Asks for the topic's id and begins the feed; after a failure that passes, waits first.
+        private func makeReader() async throws(ClientError) -> Beginning {
+            if let reader { return .reader(reader) }
+            let (client, environment) = (feed.client, feed.client.settings.environment)
+            if let pause {
+                guard (try? await environment.sleep(pause)) != nil else { return .cancelled }
+                self.pause = nil
             }
+            do throws(ClientError) {
+                var scope = FeedMachine.Scope.all
+                if let topic = feed.topic { scope = .topic(try await client.topicID(of: topic)) }
+                let reader = client.feeds.follow(FeedMachine(scope, start: feed.start))
+                self.reader = reader
+                return .reader(reader)
+            } catch {
+                if error.code == .cancelled || Task.isCancelled { return .cancelled }
+                guard error.isTemporary else { throw error }
+                failures += 1
+                let pause = client.settings.feedPauses.pause(
+                    afterFailures: failures,
+                    random: environment.random()
+                )
+                self.pause = pause
+                return .failed(error, pause)
+            }
+        }
+    }
+}
+
+extension MessageFeed {
+    /// A message, or what happens to the feed.
+    public enum Event: Sendable {
+        /// The next message.
+        case message(FeedMessage)
+        /// What `onChange` is told otherwise.
+        case change(Change)
+    }
+
+    /// The messages and, between them, what happens to the feed; `onChange` is told nothing.
+    public var events: Events { Events(feed: self) }
+
+    /// All events of a feed, in order.
+    public struct Events: AsyncSequence, Sendable {
+        /// What it brings.
+        public typealias Element = Event
+        /// Why it ends.
+        public typealias Failure = ClientError
+
+        let feed: MessageFeed
+
+        /// Starts where the feed begins, or now.
+        public func makeAsyncIterator() -> Iterator { Iterator(messages: feed.makeAsyncIterator()) }
+
+        /// Reads one feed; not for several tasks at once.
+        public struct Iterator: AsyncIteratorProtocol {
+            let messages: MessageFeed.Iterator
+
+            /// The next event; `nil` when the task was cancelled or the client was closed.
+            public mutating func next() async throws(ClientError) -> Event? { try await messages.nextEvent() }
         }
     }
 }

@@ -155,7 +155,7 @@ extension WebSocketConnection {
         let headers = HTTPHeaders([
             ("Host", address.authority),
             ("Sec-WebSocket-Protocol", subprotocol),
-            ("User-Agent", "tocsin-client"),
+            ("User-Agent", ClientVersion.userAgent),
             ("Content-Length", "0"),
         ])
         return HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)

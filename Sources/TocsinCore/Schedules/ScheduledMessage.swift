@@ -25,6 +25,8 @@ package struct ScheduledMessage: Sendable, Hashable {
     package var createdAt: Timestamp
     /// When its owner changed it last.
     package var updatedAt: Timestamp
+    /// When its present cron line was written, where that was not when it was made.
+    package var cronChangedAt: Timestamp?
 
     /// A person as they were when they wrote the schedule.
     package struct Owner: Sendable, Hashable {
@@ -54,7 +56,7 @@ package struct ScheduledMessage: Sendable, Hashable {
         package var input: String?
         /// When it comes, once.
         package var dueAt: Timestamp?
-        /// When it comes again and again.
+        /// When it comes again and again: a cron line, or an RRULE.
         package var cron: String?
         /// By which clocks; nil: UTC.
         package var timeZone: String?
@@ -80,6 +82,12 @@ package struct ScheduledMessage: Sendable, Hashable {
         (self.createdAt, updatedAt) = (createdAt, createdAt)
     }
 
+    /// When it comes again and again; nil where it comes once.
+    package func recurrence(in zone: ZoneRules) throws(CronProblem) -> Recurrence? {
+        guard let cron = plan.cron else { return nil }
+        return try Recurrence(cron, in: zone, writtenAt: cronChangedAt ?? createdAt)
+    }
+
     /// Whether it goes on at the times that it had before a change.
     func keepsTime(of before: ScheduledMessage) -> Bool {
         guard isEnabled, before.isEnabled, before.nextAt != nil else { return false }
@@ -92,6 +100,6 @@ package struct ScheduledMessage: Sendable, Hashable {
     package var timer: TimerEntry? {
         guard isEnabled, let nextAt else { return nil }
         let kind: TimerEntry.Kind = plan.cron == nil ? .message : .recurring
-        return TimerEntry(kind: kind, subject: id, dueAt: nextAt, generation: generation)
+        return TimerEntry(kind: kind, subject: id, owner: owner.userID, dueAt: nextAt, generation: generation)
     }
 }

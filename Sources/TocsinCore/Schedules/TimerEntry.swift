@@ -11,14 +11,18 @@ package struct TimerEntry: Sendable, Hashable {
         case daily = "DAILY"
         /// The quiet of a person, its subject, ends.
         case quietEnd = "QUIET_END"
-        /// A person's digest, its subject, or the beginning of all of the server's.
+        /// The server's digest for a person, its subject, or the beginning of all of them.
         case digest = "DIGEST"
+        /// A digest that a person has made, its subject.
+        case ownDigest = "OWN_DIGEST"
     }
 
     /// What is to be done.
     package var kind: Kind
     /// What it is about; one timer of a kind for each.
     package var subject: String
+    /// Whose it is, as owners take turns; nil: the server's own.
+    package var owner: UserID?
     /// When it is due.
     package var dueAt: Timestamp
     /// Grows with each timer of the subject: an older one takes no effect.
@@ -33,8 +37,15 @@ package struct TimerEntry: Sendable, Hashable {
     package var error: String?
 
     /// A timer that has not failed yet.
-    package init(kind: Kind, subject: String, dueAt: Timestamp, generation: Int64 = 1, payload: String = "") {
-        (self.kind, self.subject, self.dueAt) = (kind, subject, dueAt)
+    package init(
+        kind: Kind,
+        subject: String,
+        owner: UserID? = nil,
+        dueAt: Timestamp,
+        generation: Int64 = 1,
+        payload: String = ""
+    ) {
+        (self.kind, self.subject, self.owner, self.dueAt) = (kind, subject, owner, dueAt)
         (self.generation, self.payload) = (generation, payload)
         attempts = 0
     }

@@ -1,8 +1,15 @@
 /// What a read may ask about timers.
 package protocol TimerReading {
-    /// Timers of these kinds that are due by a moment, the oldest first, at most `limit`; nobody
-    /// is kept from them.
-    func dueTimers(of kinds: Set<TimerEntry.Kind>, at moment: Timestamp, limit: Int) throws(StoreError) -> [TimerEntry]
+    /// Timers of these kinds that are due by a moment and not these owners', the oldest first, at
+    /// most `limit`; nobody is kept from them.
+    func dueTimers(
+        of kinds: Set<TimerEntry.Kind>,
+        at moment: Timestamp,
+        besides owners: Set<UserID>,
+        limit: Int
+    ) throws(StoreError) -> [TimerEntry]
+    /// Timers of any kind, those that are due first before the others, at most `limit`.
+    func timers(failedOnly: Bool, limit: Int) throws(StoreError) -> [TimerEntry]
     /// The timer of this kind and subject, if there is one.
     func timer(_ kind: TimerEntry.Kind, of subject: String) throws(StoreError) -> TimerEntry?
 }
@@ -22,4 +29,15 @@ package protocol TimerWriting {
     func removeTimer(_ kind: TimerEntry.Kind, of subject: String) throws(StoreError)
     /// Writes a failure of the timer where it still stands as it was read.
     func record(_ failed: TimerEntry, of timer: TimerEntry) throws(StoreError)
+}
+
+extension TimerReading {
+    /// `dueTimers` of all owners.
+    package func dueTimers(
+        of kinds: Set<TimerEntry.Kind>,
+        at moment: Timestamp,
+        limit: Int
+    ) throws(StoreError) -> [TimerEntry] {
+        try dueTimers(of: kinds, at: moment, besides: [], limit: limit)
+    }
 }

@@ -75,6 +75,8 @@ package struct DeviceService: Sendable {
         let proven = try proven(registration, caller: caller)
         var registration = registration
         registration.token = try canonical(registration.token, registration.platform)
+        // Apps write an empty text where the hardware says nothing.
+        if registration.hardwareID?.isEmpty == true { registration.hardwareID = nil }
         try check(registration)
         if registration.platform == .ios { registration = Self.spelled(registration) }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)

@@ -1,27 +1,20 @@
 /// Tells people once a day what topics brought of which they want no single pushes: one message in
 /// a topic of their own, which is pushed.
+///
+/// What a digest of their own tells of is left to that.
 package struct DigestEffect: TimerEffect {
     private let environment: ServiceEnvironment
-    private let messages: MessageService
-    private let rights: PushRights
+    private let digests: DigestTopic
     private let cron: String
+    private var rights: PushRights { digests.rights }
     private static let usersAtOnce = 500
-    private static let told = 5
-    /// Of a topic's new messages so many of the last are searched for the weightiest.
-    private static let searched: Int64 = 1000
-    /// No client may choose an id that begins so: nobody makes a person's topic before the server.
-    private static let topicPrefix = "digests:"
     /// What names the timer of all digests.
     private static let everybody = ""
 
     /// - Parameter cron: When digests are made, in UTC.
     package init(environment: ServiceEnvironment, messages: MessageService, rights: PushRights, cron: String) {
-        (self.environment, self.messages, self.cron) = (environment, messages, cron)
-        self.rights = PushRights(
-            topics: rights.topics,
-            messages: rights.messages,
-            claimedGroups: rights.claimedGroups
-        )
+        (self.environment, self.cron) = (environment, cron)
+        digests = DigestTopic(environment: environment, messages: messages, rights: rights)
     }
 
     /// One timer for all, and one for each person whose turn it is.
@@ -70,7 +63,7 @@ package struct DigestEffect: TimerEffect {
         let users = try writer.unlocked.digestUsers(after: last, limit: Self.usersAtOnce)
         guard try writer.claim(timer) else { return }
         for user in users {
-            try writer.setUnlessThere(TimerEntry(kind: .digest, subject: user.text, dueAt: now))
+            try writer.setUnlessThere(TimerEntry(kind: .digest, subject: user.text, owner: user, dueAt: now))
         }
         guard users.count == Self.usersAtOnce, let next = users.last else {
             return try setNext(after: now, generation: timer.generation + 1, writer)
@@ -91,8 +84,9 @@ package struct DigestEffect: TimerEffect {
             _ = try writer.claim(timer)
             return
         }
-        let own = TopicID(Self.topicPrefix + DerivedUUID.text(of: "digests", person.owner))
-        let topics = try writer.unlocked.digestWindows(of: user).filter { $0.count > 0 }.map(\.topicID)
+        let own = digests.id(of: person)
+        let topics = try Self.windows(of: user, try writer.unlocked.digests(of: user), writer.unlocked)
+            .map(\.topicID)
             // A digest does not tell of digests.
             .filter { $0 != own }
         guard !topics.isEmpty else {
@@ -101,86 +95,39 @@ package struct DigestEffect: TimerEffect {
         }
         // Under the locks of the topics their numbers stand still: no message is in two windows.
         let held = try writer.hold((topics + [own]).sorted(), of: rights.topics, feedsOf: [person.owner])
-        let windows = try writer.digestWindows(of: user).filter { topics.contains($0.topicID) && $0.count > 0 }
+        let windows = try Self.windows(of: user, try writer.digests(of: user), writer)
+            .filter { topics.contains($0.topicID) }
         guard try writer.claim(timer) else { return }
-        let roles = try writer.unlocked.roles(of: GrantSubject.of(person), in: topics)
-        let mayRead = { (record: Record) in Self.mayRead(record, person, roles) }
-        let readable = windows.filter { window in held.topics[window.topicID].map { mayRead($0.record) } ?? false }
-        if !readable.isEmpty, try publish(readable, to: own, of: person, mayRead, timer, writer) == false { return }
+        let roles = try digests.roles(of: person, in: windows.map(\.topicID), writer.unlocked)
+        let readable = windows.filter { window in
+            held.topics[window.topicID].map { digests.mayRead($0.record, person, roles) } ?? false
+        }
+        if !readable.isEmpty, try !publish(readable, for: person, timer, writer) { return }
         for window in windows { try writer.setDigestNumber(window.last, of: user, in: window.topicID) }
     }
 
-    private static func mayRead(_ record: Record, _ person: Identity, _ roles: GrantedRoles) -> Bool {
-        guard case .allow(let readable) = AccessPolicy.decision(.read, on: record.model, for: person) else {
-            return false
+    /// Topics with something new of which no digest of the person's own tells.
+    private static func windows(
+        of user: UserID,
+        _ own: [PersonalDigest],
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [DigestWindow] {
+        try reader.digestWindows(of: user).filter { window in
+            window.count > 0 && !own.contains { $0.plan.tells(of: window.topicID, isDigestMember: true) }
         }
-        return readable.matches(record, roles)
     }
 
-    /// False when the rules let the person publish nothing, not even to a topic of their own.
+    /// False when the person may not have it.
     private func publish(
         _ windows: [DigestWindow],
-        to topic: TopicID,
-        of person: Identity,
-        _ mayRead: (Record) -> Bool,
+        for person: Identity,
         _ timer: TimerEntry,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Bool {
-        var found: [(record: Record, topic: String)] = []
-        for window in windows {
-            let first = max(window.told + 1, window.first, window.last - Self.searched + 1)
-            guard first <= window.last else { continue }
-            let weightiest = try writer.unlocked.weightiestMessages(
-                rights.messages,
-                of: window.topicID,
-                numbers: first...window.last,
-                limit: Self.told
-            )
-            found += weightiest.filter(mayRead).map { (record: $0, topic: window.name) }
-        }
-        found.sort { ($0.record["priority"].int ?? 3, $0.record.id) > ($1.record["priority"].int ?? 3, $1.record.id) }
-        try prepare(topic, of: person, writer)
-        let total = windows.reduce(0) { $0 + $1.count }
-        let lines =
-            windows.map { "\($0.name): \($0.count)" }
-            + found.prefix(Self.told).map { "– \($0.record["title"].text ?? "") (\($0.topic))" }
-        let input: RecordInput = [
-            "topicId": .text(topic.text),
-            "title": .text(total.counting("new message") + " in " + Int64(windows.count).counting("topic")),
-            "body": .text(lines.joined(separator: "\n")), "type": .int(0),
-            "key": .text("digest/\(timer.generation)/\(timer.dueAt.milliseconds / 1000)"),
-        ]
-        let draft: MessageDraft
-        do throws(ServiceError) {
-            draft = try messages.draft(input, caller: person)
-        } catch {
-            return false
-        }
-        let outcomes = try MessageDraft.perform([draft], writer)
-        try writer.awaitAnswers()
-        guard case .success? = outcomes().first else { return false }
-        return true
-    }
-
-    /// Makes the person's topic of digests, of which they get pushes.
-    private func prepare(_ id: TopicID, of person: Identity, _ writer: any StoreWriter) throws(StoreError) {
-        let stored = try writer.records(rights.topics, ids: [id.text], where: .always).first
-        let (factory, now) = (RecordFactory(model: rights.topics), environment.changeTime())
-        if let stored {
-            guard stored.isDeleted else { return }
-            var revived = factory.changed(stored, by: [:], at: now)
-            revived["_deleted"] = .null
-            try writer.update(revived)
-        } else {
-            let input: RecordInput = [
-                "name": .text("digests"), "arn": .text("arn:tocsin:topic:\(person.username):digests"),
-            ]
-            let topic = factory.make(input, id: id.text, caller: person, at: now)
-            _ = try writer.insert(topic)
-            writer.note(.created(topic))
-        }
-        if try writer.membership(of: person.userID, in: id) == nil {
-            try writer.save(Membership(topicID: id, userID: person.userID, push: true, createdAt: now))
-        }
+        let counts = windows.map { DigestTopic.Count(window: $0, count: $0.count) }
+        let text = try digests.text(of: counts, for: person, writer.unlocked)
+        let key = "digest/\(timer.generation)/\(timer.dueAt.milliseconds / 1000)"
+        let content = DigestTopic.Content(title: text.title, body: text.body, key: key)
+        return try digests.publish(content, for: person, writer) != nil
     }
 }

@@ -149,8 +149,8 @@ extension ScheduledMessageService {
         _ dueAt: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Outcome {
-        guard environment.webhooks?.listeners(to: .scheduleDue).contains(webhook) == true else {
-            return .ends("WEBHOOK_GONE: no webhook \(webhook) listens to schedule.due")
+        guard environment.webhooks?.takesSchedules(webhook, of: message.owner) == true else {
+            return .ends("WEBHOOK_GONE: no webhook \(webhook) takes events of your schedules")
         }
         let due = WebhookOccurrence.ScheduleDue(
             id: message.id,
@@ -176,12 +176,12 @@ extension ScheduledMessageService {
     /// How many times passed since a schedule was due, and when it comes next.
     fileprivate func times(of message: ScheduledMessage, at now: Timestamp) -> (missed: Int, next: Timestamp?) {
         let plan = message.plan
-        guard let dueAt = message.nextAt, let cron = plan.cron, let line = try? CronLine(cron),
-            let zone = zone(of: plan)
+        guard let dueAt = message.nextAt, let zone = zone(of: plan),
+            let recurrence = try? message.recurrence(in: zone)
         else { return (0, nil) }
-        let next = line.next(after: now, in: zone)
+        let next = recurrence.next(after: now)
         let isOver = next.flatMap { next in plan.until.map { next > $0 } } ?? false
-        return (line.missed(since: dueAt, until: min(now, plan.until ?? now), in: zone), isOver ? nil : next)
+        return (recurrence.missed(since: dueAt, until: min(now, plan.until ?? now)), isOver ? nil : next)
     }
 
     private func zone(of plan: ScheduledMessage.Plan) -> ZoneRules? {

@@ -61,7 +61,7 @@ package struct ScheduledMessageService: Sendable {
             createdAt: now
         )
         message.isEnabled = isEnabled
-        message.nextAt = try checkedNext(plan, at: now, isNew: true)
+        message.nextAt = try checkedNext(message, at: now, isNew: true)
         let draft = try draft(of: plan, by: caller)
         let (service, made) = (self, message)
         return try await environment.store.writing { writer throws(StoreError) in
@@ -119,11 +119,15 @@ package struct ScheduledMessageService: Sendable {
                 return .failure(.unauthorized)
             }
             change(&message)
+            (message.owner.username, message.owner.provider) = (caller.username, caller.provider)
             let now = service.environment.time.now()
+            if message.plan.cron != before.plan.cron || message.plan.timeZone != before.plan.timeZone {
+                message.cronChangedAt = now
+            }
             do throws(ServiceError) {
                 if message.isEnabled || !message.plan.comesLike(before.plan) {
                     let isNew = message.plan.dueAt != before.plan.dueAt || (message.isEnabled && !before.isEnabled)
-                    let next = try service.checkedNext(message.plan, at: now, isNew: isNew)
+                    let next = try service.checkedNext(message, at: now, isNew: isNew)
                     // A time that is due already comes all the same.
                     message.nextAt = message.keepsTime(of: before) ? before.nextAt : next
                     if let problem = try service.refusal(of: message.plan, by: caller, writer.unlocked) {
@@ -136,7 +140,6 @@ package struct ScheduledMessageService: Sendable {
             } catch {
                 return .failure(error)
             }
-            (message.owner.username, message.owner.provider) = (caller.username, caller.provider)
             (message.updatedAt, message.generation) = (now, message.generation + 1)
             if message.isEnabled { message.disabledReason = nil }
             try service.remove(before, writer)
@@ -227,17 +230,18 @@ extension ScheduledMessageService {
     ///
     /// A one-off that is not new may lie in the past: nothing follows then.
     private func checkedNext(
-        _ plan: ScheduledMessage.Plan,
+        _ message: ScheduledMessage,
         at now: Timestamp,
         isNew: Bool
     ) throws(ServiceError) -> Timestamp? {
+        let plan = message.plan
         try checkName(of: plan)
         if let webhook = plan.webhook {
             // Which webhooks there are is the operator's to tell.
-            guard environment.webhooks?.listeners(to: .scheduleDue).contains(webhook) == true else {
+            guard environment.webhooks?.takesSchedules(webhook, of: message.owner) == true else {
                 throw .badInput(
-                    "webhook \"\(webhook.prefix(64))\" does not listen to schedule.due; write the name of one that does, "
-                        + "as the operator has told you."
+                    "webhook \"\(webhook.prefix(64))\" takes no events of your schedules. The operator names who may use "
+                        + "one, in its schedule-users."
                 )
             }
         } else if plan.topicID == nil || plan.input == nil {
@@ -250,8 +254,8 @@ extension ScheduledMessageService {
             }
             if isNew { try check(dueAt, at: now) }
             return dueAt > now ? dueAt : nil
-        case (nil, let cron?):
-            return try next(of: cron, plan, after: now)
+        case (nil, _?):
+            return try next(of: message, after: now)
         case (nil, nil), (_?, _?):
             throw .badInput("Write either dueAt, for once, or cron, for again and again.")
         }
@@ -262,6 +266,12 @@ extension ScheduledMessageService {
     }
 
     private func check(_ dueAt: Timestamp, at now: Timestamp) throws(ServiceError) {
+        guard dueAt > now else {
+            throw .badInput(
+                "dueAt lies in the past: it is \(dueAt.iso8601), and now it is \(now.iso8601). Write a time that is 10 seconds "
+                    + "to 365 days ahead."
+            )
+        }
         guard dueAt >= now.adding(seconds: Self.earliestSeconds), dueAt <= now.adding(seconds: Self.latestSeconds)
         else {
             throw .badInput(
@@ -270,22 +280,21 @@ extension ScheduledMessageService {
         }
     }
 
-    private func next(
-        of cron: String,
-        _ plan: ScheduledMessage.Plan,
-        after now: Timestamp
-    ) throws(ServiceError) -> Timestamp? {
-        let line: CronLine
+    private func next(of message: ScheduledMessage, after now: Timestamp) throws(ServiceError) -> Timestamp? {
         do throws(CronProblem) {
-            line = try CronLine(cron)
+            // What is wrong with the line is told before what is wrong with the zone.
+            _ = try message.recurrence(in: .utc)
         } catch {
             throw .badInput(error.text + ".")
         }
-        let zone = try zones.zone(ofInput: plan.timeZone, field: "timeZone")
-        guard let next = line.next(after: now, in: zone) else {
-            throw .badInput("cron \"\(cron)\" does not come in the next nine years.")
+        let zone = try zones.zone(ofInput: message.plan.timeZone, field: "timeZone")
+        guard let next = try? message.recurrence(in: zone)?.next(after: now) else {
+            throw .badInput(
+                "cron \"\(message.plan.cron?.prefix(300) ?? "")\" does not come any more: it is over, or it comes in no year "
+                    + "soon. Write one that comes."
+            )
         }
-        guard plan.until.map({ next <= $0 }) ?? true else {
+        guard message.plan.until.map({ next <= $0 }) ?? true else {
             throw .badInput("until lies before the first time, \(next.iso8601); write a later one.")
         }
         return next

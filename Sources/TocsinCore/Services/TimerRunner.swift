@@ -17,6 +17,10 @@ package struct TimerRunner: Sendable {
     private let effects: [any TimerEffect]
     private let failed: @Sendable (TimerEntry, ServiceError) -> Void
     private static let batch = 100
+    /// So many of one owner's are fired before the others' turn.
+    private static let share = 50
+    /// So many owners at most wait for their next turn.
+    private static let waitingOwners = 100
     /// How long a timer may be late because nobody looked.
     private static let periodSeconds = 1.0
 
@@ -42,23 +46,46 @@ package struct TimerRunner: Sendable {
         }
     }
 
-    /// Fires all that is due now, the oldest first; answers how many were looked at.
+    /// Fires all that is due now, the oldest first; answers how many were fired.
+    ///
+    /// Owners take turns: who has much that is due delays others by one share.
     package func fireDue() async throws(ServiceError) -> Int {
         let kinds = effects.reduce(into: Set<TimerEntry.Kind>()) { $0.formUnion($1.kinds) }
         var total = 0
+        var waiting: Set<UserID> = []
         while !Task.isCancelled {
-            let now = environment.time.now()
+            let (now, others) = (environment.time.now(), waiting)
             let due = try await environment.store.reading(for: .server) { reader throws(StoreError) in
-                try reader.dueTimers(of: kinds, at: now, limit: Self.batch)
+                try reader.dueTimers(of: kinds, at: now, besides: others, limit: Self.batch)
             }
-            total += due.count
+            let turn = Self.turn(due)
+            total += turn.timers.count
             let areWritten = await withTaskGroup(of: Bool.self) { group in
-                for timer in due { group.addTask { await fire(timer, now) } }
+                for timer in turn.timers { group.addTask { await fire(timer, now) } }
                 return await group.allSatisfy { $0 }
             }
-            guard due.count == Self.batch, areWritten else { return total }
+            guard areWritten else { return total }
+            waiting.formUnion(turn.full)
+            if due.count < Self.batch, turn.full.isEmpty {
+                // Everybody else has had their turn.
+                if waiting.isEmpty { return total }
+                waiting = []
+            } else if waiting.count > Self.waitingOwners {
+                waiting = []
+            }
         }
         return total
+    }
+
+    /// Those of what is due that are fired together, and the owners who have had their share.
+    private static func turn(_ due: [TimerEntry]) -> (timers: [TimerEntry], full: Set<UserID>) {
+        var counts: [UserID: Int] = [:]
+        let timers = due.filter { timer in
+            guard let owner = timer.owner else { return true }
+            counts[owner, default: 0] += 1
+            return counts[owner, default: 0] <= share
+        }
+        return (timers, Set(counts.filter { $0.value >= share }.keys))
     }
 
     /// False when not even the failure could be written.

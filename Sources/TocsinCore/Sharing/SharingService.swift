@@ -184,7 +184,11 @@ extension SharingService {
     /// Who a user is now, as far as that is known.
     private func person(_ user: UserID, _ reader: any StoreReader) throws(StoreError) -> Identity? {
         let standing = try reader.standings(of: [user], tokensAt: nil)[user]
-        let receiver = PushRights(topics: topics, messages: rights.messages)
+        let receiver = PushRights(
+            topics: topics,
+            messages: rights.messages,
+            claimedGroups: rights.claimedGroups
+        )
             .receiver(user, standing, now: environment.time.now())
         return if case .person(let identity) = receiver { identity } else { nil }
     }

@@ -124,6 +124,8 @@ package protocol WebhookRaising: Sendable {
     func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent]
     /// The names of those that are told of events of a type.
     func listeners(to type: WebhookEventType) -> [String]
+    /// Whether a webhook takes events of this person's schedules.
+    func takesSchedules(_ webhook: String, of owner: ScheduledMessage.Owner) -> Bool
 }
 
 extension ServiceEnvironment {

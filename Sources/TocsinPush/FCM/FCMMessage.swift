@@ -19,11 +19,25 @@ struct FCMMessage: Sendable {
         mayBeCritical: Bool = false,
         startingWith detail: TextFitting.Detail = .everything
     ) {
-        let draft = FCMDraft(payload: payload, platform: platform, life: life, mayBeCritical: mayBeCritical)
+        var draft = FCMDraft(payload: payload, platform: platform, life: life, mayBeCritical: mayBeCritical)
         // Apple's devices show a placeholder; Android's do where the topic has one of its own.
         let placeholder = payload.placeholder.flatMap { platform == .ios || $0.isForAndroid ? $0 : nil }
+        let texts = TextFitting.Texts(
+            title: placeholder?.title ?? payload.title,
+            body: placeholder?.body ?? payload.body
+        )
+        if platform == .ios, detail == .everything {
+            // An app may have left out that it is an Android's: both are served, if there is room.
+            draft.servesAndroidToo = true
+            let whole = draft.template(texts, detail)
+            guard whole.countedBytes > PushPayload.maximumBytes else {
+                template = whole
+                return
+            }
+            draft.servesAndroidToo = false
+        }
         let fitted = TextFitting.fit(
-            TextFitting.Texts(title: placeholder?.title ?? payload.title, body: placeholder?.body ?? payload.body),
+            texts,
             of: payload,
             within: PushPayload.maximumBytes,
             startingWith: detail,
@@ -56,6 +70,8 @@ private struct FCMDraft {
     let platform: PushPlatform
     let life: FCMLife
     let mayBeCritical: Bool
+    /// Whether a message for Apple's devices has what an Android shows, too.
+    var servesAndroidToo = false
 
     private var options: PushOptions { payload.options }
     private var urgency: Urgency { Urgency.of(payload.priority) }
@@ -76,8 +92,13 @@ private struct FCMDraft {
             for member in data(texts, detail) { write(member.key, member.value, to: &writer) }
         }
         if isForApple {
-            template.append { $0.raw("}") }
+            let servesAndroid = servesAndroidToo && isShown
+            template.append { writer in
+                writer.raw("}")
+                if servesAndroid { write("notification", .object(notification(texts, detail)), to: &writer) }
+            }
             appendApple(texts, detail, to: &template)
+            if servesAndroid { appendAndroid(to: &template) }
             template.append { $0.raw("}}") }
             return template
         }

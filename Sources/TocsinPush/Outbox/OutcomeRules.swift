@@ -65,7 +65,12 @@ struct OutcomeRules: Sendable {
             row.delivery.redrivenAt = end == nil ? later : nil
             // Due at once, as the quiet may have been ended since it was asked about; what fires
             // sets itself to the true end.
-            row.quietEnd = TimerEntry(kind: .quietEnd, subject: device.userID.text, dueAt: now)
+            row.quietEnd = TimerEntry(
+                kind: .quietEnd,
+                subject: device.userID.text,
+                owner: device.userID,
+                dueAt: now
+            )
         case .abandoned:
             row.delivery = waiting(delivery, until: now, reason: delivery.reason, settled.deadline)
         case .ended(let reason):

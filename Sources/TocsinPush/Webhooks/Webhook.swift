@@ -13,6 +13,8 @@ package struct Webhook: Sendable {
     package var types: Set<WebhookEventType>
     /// Whether it is told whole device tokens.
     package var includesTokens: Bool
+    /// Names or ids of those who may name it in schedules of their own; `*` is everybody.
+    package var scheduleUsers: Set<String>
 
     /// A webhook from the settings, which have been checked.
     package init(
@@ -20,13 +22,15 @@ package struct Webhook: Sendable {
         url: String,
         signer: any Signer,
         types: Set<WebhookEventType>,
-        includesTokens: Bool = false
+        includesTokens: Bool = false,
+        scheduleUsers: Set<String> = []
     ) {
         self.name = name
         self.url = url
         self.signer = signer
         self.types = types
         self.includesTokens = includesTokens
+        self.scheduleUsers = scheduleUsers
     }
 }
 

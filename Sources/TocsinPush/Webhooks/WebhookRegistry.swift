@@ -39,6 +39,16 @@ package struct WebhookRegistry: WebhookRaising {
         webhooks.filter { $0.types.contains(type) }.map(\.name)
     }
 
+    /// Whether a webhook listens to schedules, and the settings name this person.
+    package func takesSchedules(_ webhook: String, of owner: ScheduledMessage.Owner) -> Bool {
+        guard let webhook = webhooks.first(where: { $0.name == webhook }), webhook.types.contains(.scheduleDue)
+        else { return false }
+        let users = webhook.scheduleUsers
+        if users.contains("*") || users.contains(owner.userID.text) { return true }
+        // Issuers beside the user pool may have people of the same name.
+        return owner.provider == .userPools && users.contains(owner.username)
+    }
+
     private static func type(of occurrence: WebhookOccurrence) -> WebhookEventType {
         switch occurrence {
         case .registered: .registerPushToken

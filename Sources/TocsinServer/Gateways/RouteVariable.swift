@@ -56,10 +56,13 @@ struct RouteVariable: Sendable {
         isText: Bool,
         run: Route.Run
     ) async throws(RouteFault) -> JSONValue {
+        // A word may mean what is no text, such as true.
+        if let word = raw.stringValue ?? raw.intValue.map(String.init), let meant = words[word.lowercased()] {
+            return meant
+        }
         let value = try converted(raw, of: name, isText: isText)
-        guard case .string(let word) = value else { return value }
-        if let search { return try await search.result(for: word, called: name, run: run) ?? value }
-        return words[word.lowercased()] ?? value
+        guard case .string(let word) = value, let search else { return value }
+        return try await search.result(for: word, called: name, run: run) ?? value
     }
 
     private var missing: String {
@@ -78,8 +81,11 @@ struct RouteVariable: Sendable {
             let number =
                 isText || only == .numbers && value.stringValue != nil
                 ? value.stringValue.flatMap { Int64($0) } : value.intValue
-            if let number, Int32(exactly: number) != nil { return .int(number) }
-            expected = "a whole number of 32 bits"
+            // A number that is written in another way, such as +2 or 02, may have been meant as a
+            // word.
+            let isPlain = isText || value.stringValue == nil || number.map(String.init) == value.stringValue
+            if let number, Int32(exactly: number) != nil, isPlain { return .int(number) }
+            expected = "a whole number of 32 bits" + (isPlain ? "" : ", without + and leading zeros")
         case ("Boolean", .string(let text)) where isText && (text == "true" || text == "false"):
             return .bool(text == "true")
         case ("Float", .string(let text)) where isText && Double(text)?.isFinite == true:

@@ -109,7 +109,8 @@ struct StorePart: Sendable {
                         url: webhook.url,
                         signer: try HMACKey(webhookSecret: webhook.secret.contents),
                         types: webhook.types,
-                        includesTokens: webhook.includesTokens
+                        includesTokens: webhook.includesTokens,
+                        scheduleUsers: webhook.scheduleUsers
                     )
                 )
             } catch {

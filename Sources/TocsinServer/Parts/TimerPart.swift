@@ -49,7 +49,12 @@ struct TimerPart: Sendable {
             rights: rights,
             pushes: api.services.directPushes
         )
-        let effects: [any TimerEffect] = [scheduled, jobs, digests, quietEnd]
+        let ownDigests = OwnDigestEffect(
+            environment: store.environment,
+            messages: api.services.messages,
+            rights: rights
+        )
+        let effects: [any TimerEffect] = [scheduled, jobs, digests, ownDigests, quietEnd]
         runner = TimerRunner(environment: store.environment, effects: effects) { timer, error in
             logger.error(
                 "a timer could not be fired; trying again",

@@ -16,6 +16,8 @@ extension Settings {
         package var types: Set<WebhookEventType>
         /// Whether it is told whole device tokens.
         package var includesTokens = false
+        /// Names or ids of those who may name it in schedules of their own; `*` is everybody.
+        package var scheduleUsers: Set<String> = []
     }
 }
 
@@ -23,7 +25,7 @@ extension Settings {
 struct WebhookReading {
     private(set) var webhooks: [Settings.Webhook] = []
     private(set) var problems: [String] = []
-    private static let members = ["name", "url", "secret", "secret-file", "events", "include-tokens"]
+    private static let members = ["name", "url", "secret", "secret-file", "events", "include-tokens", "schedule-users"]
     private static let maximumWebhooks = 100
     private let path: String
 
@@ -71,11 +73,32 @@ struct WebhookReading {
             ?? fields["secret-file"]?.stringValue.flatMap { secretOfFile($0, "\(location): secret-file") }
         let secret = checkedSecret(text, location)
         let types = eventTypes(fields["events"], location)
+        let scheduleUsers = scheduleUsers(fields["schedule-users"], types, location)
         guard problems.count == before, let url, let secret, let types else { return }
         let name = fields["name"]?.stringValue ?? String(url.split(separator: "/").dropFirst().first ?? "webhook")
         var webhook = Settings.Webhook(name: name, url: url, secret: Secret(secret), types: types)
         webhook.includesTokens = fields["include-tokens"]?.boolValue ?? false
+        webhook.scheduleUsers = scheduleUsers
         webhooks.append(webhook)
+    }
+
+    private mutating func scheduleUsers(
+        _ value: JSONValue?,
+        _ types: Set<WebhookEventType>?,
+        _ location: String
+    ) -> Set<String> {
+        guard let value else { return [] }
+        let names = (value.arrayValue ?? [value]).map { $0.stringValue ?? "" }
+        guard names.allSatisfy({ !$0.isEmpty }) else {
+            problems.append(
+                "\(location): schedule-users must be a list of users' names or ids, such as [\"ada\"], or [\"*\"] for everybody."
+            )
+            return []
+        }
+        if let types, !types.contains(.scheduleDue) {
+            problems.append("\(location): schedule-users needs schedule.due among the events.")
+        }
+        return Set(names)
     }
 
     private mutating func address(_ value: JSONValue?, _ location: String, _ allowsLoopback: Bool) -> String? {

@@ -43,6 +43,8 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("timers", by: "kind", "subject"),
         MovedTable("scheduled_messages", by: "id"),
         MovedTable("user_settings", by: "user_id"),
+        MovedTable("digests", by: "id"),
+        MovedTable("digest_numbers", by: "user_id", "topic_id", "min_priority"),
         MovedTable("used_nonces", by: "nonce"),
         MovedTable("audit_events", by: "at", "id"),
     ]

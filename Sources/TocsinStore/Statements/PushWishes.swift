@@ -44,7 +44,10 @@ private enum SQL {
         WHERE s.user_id = $1 AND s.delivery = 'DIGEST' ORDER BY t.id
         """
     static let digestUsers = """
-        SELECT DISTINCT user_id FROM memberships WHERE delivery = 'DIGEST' AND user_id > $1 ORDER BY user_id LIMIT $2
+        SELECT DISTINCT user_id FROM memberships WHERE delivery = 'DIGEST' AND user_id > $1
+            AND NOT EXISTS (
+                SELECT 1 FROM digests WHERE digests.user_id = memberships.user_id AND digests.topic_ids IS NULL)
+        ORDER BY user_id LIMIT $2
         """
     static let weightiest = """
         SELECT id FROM messages WHERE topic_id = $1 AND number >= $2 AND number <= $3 AND coalesce(deleted, 0) = 0

@@ -3,21 +3,22 @@ import TocsinCore
 private enum SQL {
     static let columns = """
         id, user_id, username, provider, name, topic_id, input, due_at, cron, time_zone, until_at, webhook, enabled, \
-        disabled_reason, last_message_id, last_at, missed, next_at, generation, created_at, updated_at
+        disabled_reason, last_message_id, last_at, missed, next_at, generation, created_at, updated_at, \
+        cron_changed_at
         """
     static let one = "SELECT \(columns) FROM scheduled_messages WHERE id = $1"
     static let ofUser = "SELECT \(columns) FROM scheduled_messages WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     static let count = "SELECT count(*) FROM scheduled_messages WHERE user_id = $1"
     static let insert = """
         INSERT INTO scheduled_messages (\(columns))
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
         ON CONFLICT (id) DO NOTHING
         """
     static let save = """
         UPDATE scheduled_messages SET username = $3, provider = $4, name = $5, topic_id = $6, input = $7, due_at = $8,
             cron = $9, time_zone = $10, until_at = $11, webhook = $12, enabled = $13, disabled_reason = $14,
             last_message_id = $15, last_at = $16, missed = $17, next_at = $18, generation = $19, created_at = $20,
-            updated_at = $21
+            updated_at = $21, cron_changed_at = $22
         WHERE id = $1 AND user_id = $2
         """
     static let remove = "DELETE FROM scheduled_messages WHERE id = $1"
@@ -69,7 +70,7 @@ extension ScheduledMessage {
             SQLValue(plan.cron), SQLValue(plan.timeZone), SQLValue(plan.until), SQLValue(plan.webhook),
             SQLValue(isEnabled), SQLValue(disabledReason), SQLValue(lastMessageID?.text),
             SQLValue(lastAt), .int(Int64(missed)), SQLValue(nextAt),
-            .int(generation), SQLValue(createdAt), SQLValue(updatedAt),
+            .int(generation), SQLValue(createdAt), SQLValue(updatedAt), SQLValue(cronChangedAt),
         ]
     }
 
@@ -95,5 +96,6 @@ extension ScheduledMessage {
         nextAt = row.optionalMoment(17)
         generation = row.int(18)
         updatedAt = row.moment(20)
+        cronChangedAt = row.optionalMoment(21)
     }
 }

@@ -19,6 +19,7 @@ struct DailyJobTests {
                 url = "http://127.0.0.1:\(receiver.port)/tasks"
                 secret = "whsec_\(Data(repeating: 7, count: 32).base64EncodedString())"
                 events = ["schedule.due"]
+                schedule-users = ["ada"]
                 """
             try table.write(toFile: file, atomically: true, encoding: .utf8)
             installation.options += ["--config", file]
@@ -39,6 +40,7 @@ struct DailyJobTests {
                 token: ada
             )
             #expect(line.status == 0, "\(line.errors)")
+            try await Self.expectHerAlone(installation, ada)
             let id = String(line.output.prefix { $0 != "\t" })
             try await installation.killAndRestartServer { try await Self.makeAllDue(installation) }
             try await eventually("three events and a message", withinSeconds: 60) {
@@ -62,6 +64,32 @@ struct DailyJobTests {
             #expect(ids.count == 3, "each came once")
             client.close()
         }
+    }
+
+    /// The settings name ada, and nobody else may have the webhook told of a schedule.
+    private static func expectHerAlone(_ installation: Installation, _ ada: String) async throws {
+        let bob = try await installation.addUser("bob")
+        let mutation = """
+            mutation { createScheduledMessage(input: {webhook: "tasks", cron: "0 0 1 1 *"}) { id nextAt } }
+            """
+        let hers = try await installation.curl(mutation, token: ada)
+        #expect(hers["data"]?["createScheduledMessage"]?["id"]?.stringValue != nil, "\(hers)")
+        let his = try await installation.curl(mutation, token: bob)
+        let message = his["errors"]?[0]?["message"]?.stringValue ?? ""
+        #expect(message.contains("webhook \"tasks\" takes no events of your schedules"), "\(his)")
+        _ = try await installation.curl(
+            "mutation($id: ID!) { deleteScheduledMessage(input: {id: $id}) { id } }",
+            ["id": hers["data"]?["createScheduledMessage"]?["id"] ?? .null],
+            token: ada
+        )
+        let listed = try await installation.administer(["timers"])
+        #expect(listed.contains("\tRECURRING\t") && listed.contains("\tDAILY\ttask-reminder\t-\t0"), "\(listed)")
+        let wrong = try await installation.tocsin(
+            ["schedule", "add", "chores", "--title", "t", "--at", "yesterday"],
+            token: ada
+        )
+        #expect(wrong.status == 2 && wrong.errors.contains("--at is \"yesterday\". Write a time"), "\(wrong)")
+        #expect(!wrong.errors.contains("Variable") && !wrong.errors.contains("AWSDateTime"))
     }
 
     private static func job(_ request: Receiver.Request) -> String? {

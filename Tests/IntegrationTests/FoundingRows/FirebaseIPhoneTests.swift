@@ -8,6 +8,7 @@ struct FirebaseIPhoneTests {
     /// The ways in, each with the token that it brings.
     private static let routes: [(path: String, body: JSONObject, token: String)] = [
         ("/tcm/register-device-token", ["device_token": "tcm:APA91b", "platform": "ios"], "tcm:APA91b"),
+        ("/tcm/register-device-token", ["device_token": "unsaid:APA91b"], "unsaid:APA91b"),
         ("/api/notifications/register", ["fcm_token": "pong:APA91b", "platform": "ios"], "pong:APA91b"),
         ("/api/push/gcm/", ["registration_id": "gcm:APA91b", "platform": "ios"], "gcm:APA91b"),
         ("/api/push/apns/", ["registration_id": "apple:APA91b"], "apple:APA91b"),
@@ -66,6 +67,9 @@ struct FirebaseIPhoneTests {
         #expect(aps?["thread-id"] == "ci" && aps?["interruption-level"] == "passive")
         #expect(apple?["payload"]?["type"] == 7 && apple?["payload"]?["data"] == ["branch": "main"])
         #expect(message?["data"]?["branch"] == "main" && message?["data"]?["type"] == "7")
-        #expect(message?["android"] == nil)
+        // What an Android shows that did not say what it is.
+        #expect(message?["notification"] == ["title": "Build failed", "body": "main is red"])
+        #expect(message?["android"]?["notification"]?["tag"] == headers?["apns-collapse-id"])
+        #expect(message?["android"]?["notification"]?["sound"] == "bell.caf")
     }
 }

@@ -234,6 +234,8 @@ private final class OccurrenceLog: WebhookRaising {
     }
 
     func listeners(to type: WebhookEventType) -> [String] { [] }
+
+    func takesSchedules(_ webhook: String, of owner: ScheduledMessage.Owner) -> Bool { false }
 }
 
 extension [Delivery] {

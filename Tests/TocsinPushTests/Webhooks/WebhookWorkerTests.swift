@@ -61,6 +61,25 @@ struct WebhookWorkerTests {
     private static let first = "https://first.example/hook"
     private static let second = "https://second.example/hook"
 
+    @Test("a webhook takes events of schedules from those alone whom the settings name, by name or id")
+    func scheduleUsers() throws {
+        let key = try HMACKey(webhookSecret: Self.secret)
+        func registry(_ users: Set<String>, _ types: Set<WebhookEventType> = [.scheduleDue]) -> WebhookRegistry {
+            let webhook = Webhook(name: "w", url: Self.first, signer: key, types: types, scheduleUsers: users)
+            return WebhookRegistry(webhooks: [webhook], identifiers: CountingIdentifiers())
+        }
+        let ann = ScheduledMessage.Owner(userID: UserID("u-1"), username: "ann", provider: .userPools)
+        var other = ann
+        (other.userID, other.provider) = (UserID("u-2"), .oidc)
+        #expect(!registry([]).takesSchedules("w", of: ann))
+        #expect(registry(["ann"]).takesSchedules("w", of: ann))
+        #expect(!registry(["ann"]).takesSchedules("w", of: other), "another issuer's person of the same name")
+        #expect(registry(["u-2"]).takesSchedules("w", of: other))
+        #expect(registry(["*"]).takesSchedules("w", of: other))
+        #expect(!registry(["*"]).takesSchedules("x", of: ann))
+        #expect(!registry(["*"], [.registerPushToken]).takesSchedules("w", of: ann))
+    }
+
     /// A store, two webhooks and the service whose changes they are told of.
     private struct Scene {
         let store: SQLStore

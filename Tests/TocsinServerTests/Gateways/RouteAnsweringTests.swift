@@ -90,6 +90,30 @@ struct RouteAnsweringTests {
         #expect(try await Self.variables("ID!", own, RouteInput(["x": "mine"])) == ["x": "ann-u-1"])
     }
 
+    @Test("words may mean what is no text, and numbers are looked up as they are written")
+    func otherWords() async throws {
+        let source: JSONValue = ["from": ["x"], "words": ["false": false, "0": false, "1": true]]
+        for (given, expected) in [("False", false), (0, false), (1, true), (true, true)] as [(JSONValue, JSONValue)] {
+            #expect(try await Self.variables("Boolean", source, RouteInput(["x": given])) == ["x": expected])
+        }
+        await #expect(throws: RouteFault.self) {
+            try await Self.variables("Boolean", source, RouteInput(["x": "perhaps"]))
+        }
+    }
+
+    @Test("a number that is written with a sign or a zero before it is neither a number nor a word")
+    func oddNumbers() async throws {
+        let numbers: JSONValue = ["from": ["x"], "only": "numbers"]
+        #expect(try await Self.variables("Int", numbers, RouteInput(["x": "2"])) == ["x": 2])
+        #expect(try await Self.variables("Int", numbers, RouteInput(["x": "-2"])) == ["x": -2])
+        for text in ["+2", "02", "-0"] {
+            let fault = await #expect(throws: RouteFault.self) {
+                try await Self.variables("Int", numbers, RouteInput(["x": .string(text)]))
+            }
+            #expect(fault?.message.contains("without + and leading zeros") == true, "\(text)")
+        }
+    }
+
     @Test("a lookup runs first, with its own variables, and gives values to the document's")
     func lookup() async throws {
         let route = try Self.route([

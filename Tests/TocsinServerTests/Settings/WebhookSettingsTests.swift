@@ -31,7 +31,7 @@ struct WebhookSettingsTests {
         let webhook = try #require(settings.webhooks.first)
         #expect(webhook.name == "crm.example:8443")
         #expect(webhook.types == WebhookEventType.ofUnnamed)
-        #expect(!webhook.includesTokens)
+        #expect(!webhook.includesTokens && webhook.scheduleUsers.isEmpty)
         #expect(!"\(settings)".contains(Self.secret))
     }
 
@@ -48,6 +48,8 @@ struct WebhookSettingsTests {
             name = "b"
             url = "http://127.0.0.1:8080/"
             secret = "sixteen bytes or more"
+            events = ["schedule.due"]
+            schedule-users = ["ada", "u-1"]
             """
         let settings = try SettingsReader.read(
             flags: ["config": "tocsin.toml"],
@@ -56,6 +58,7 @@ struct WebhookSettingsTests {
         ).settings
         #expect(settings.webhooks.map(\.name) == ["a", "b"])
         #expect(settings.webhooks[0].types == [.registerPushToken] && settings.webhooks[0].includesTokens)
+        #expect(settings.webhooks[1].scheduleUsers == ["ada", "u-1"])
         #expect(settings.webhooks[0].secret.contents == Self.secret)
     }
 
@@ -69,6 +72,14 @@ struct WebhookSettingsTests {
             ("url = \"https://a.example\"\nsecret = \"whsec_!!\"", "base 64"),
             ("url = \"https://a.example\"\nsecret = \"S\"\nevents = [\"nonsense\"]", "register_push_token"),
             ("url = \"https://a.example\"\nsecret = \"S\"\nevent = \"x\"", "event means nothing here"),
+            (
+                "url = \"https://a.example\"\nsecret = \"S\"\nevents = [\"schedule.due\"]\nschedule-users = [1]",
+                "schedule-users must be a list"
+            ),
+            (
+                "url = \"https://a.example\"\nsecret = \"S\"\nschedule-users = [\"ada\"]",
+                "needs schedule.due among the events"
+            ),
             ("url = \"https://user@a.example\"\nsecret = \"S\"", "url"),
         ]
     )
