@@ -82,7 +82,15 @@ package struct Identity: Sendable {
 
     /// Whoever may read a topic, and nobody in particular: for what looks alike to all of them.
     package init(readerOf topic: TopicID) {
-        var facts = Facts(userID: UserID(""), username: "", scope: .readOnly, provider: .userPools, claims: [:], networks: [])
+        var facts = Facts(
+            userID: UserID(""),
+            username: "",
+            scope: .readOnly,
+            provider: .userPools,
+            claims: [:],
+            networks: [],
+            claimedGroups: []
+        )
         facts.readTopic = topic
         verified = Verified(facts)
     }

@@ -19,7 +19,11 @@ struct UpkeepPart: Sendable {
             TombstoneReaper(environment: store.environment, models: schema.models).task,
             GrantReaper(
                 environment: store.environment,
-                rights: PushRights(topics: schema.topics, messages: schema.messages)
+                rights: PushRights(
+                    topics: schema.topics,
+                    messages: schema.messages,
+                    claimedGroups: store.environment.claimedGroups
+                )
             ).task,
             DeliveryReaper(store: store.store, time: time, keptSeconds: keptSeconds).task,
             ProofNonceReaper(store: store.store, time: time).task,
