@@ -2,8 +2,10 @@ import Logging
 import Synchronization
 import TocsinCore
 
-/// Looks for tokens that were revoked or changed, API keys revoked, users disabled and groups changed,
-/// by this node, others or commands beside the server, and tells everybody inside it.
+/// Looks for tokens revoked or changed, API keys revoked, users disabled and groups changed, and
+/// tells everybody inside the server.
+///
+/// That may have been done by this node, by others, or by commands beside the server.
 struct RevocationWatch: Sendable {
     /// Rings when access has ended.
     private final class Alarm: Sendable {

@@ -70,7 +70,7 @@ extension CallerRights {
     /// No caller has such an owner text.
     init(readersOf topic: TopicID?) {
         let owner = "\u{0}topic:" + (topic?.text ?? "")
-        self.init(owner: owner, scope: .readOnly, claims: [:], provider: .userPools)
+        self.init(owner: owner, scope: .readOnly, claims: [:], groups: [], provider: .userPools)
     }
 }
 

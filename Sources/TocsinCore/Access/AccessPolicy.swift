@@ -166,7 +166,7 @@ package enum AccessPolicy {
         caller.isPerson && ScopeNarrowing(caller).ownThings(things, writing: writing)
     }
 
-    /// Whether the caller may make tokens, grants and sessions: persons alone, with nothing narrowed.
+    /// Whether the caller may make tokens, grants and sessions: persons by full tokens alone.
     package static func mayGiveAccess(_ caller: Identity) -> Bool { caller.isPerson && caller.scope.isFull }
 
     /// Whose devices a caller may push to directly.

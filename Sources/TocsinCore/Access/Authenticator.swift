@@ -3,8 +3,8 @@ package protocol Authenticator: Sendable {
     /// The identity, or why not; `token` has no `Bearer ` prefix. What begins with
     /// `APIKey.prefix` is an API key.
     ///
-    /// A token that may not be used from `address` is refused as a revoked one is. Nil stands for an
-    /// address that is not known.
+    /// A token that may not be used from `address` is refused as a revoked one is. Nil stands for
+    /// an address that is not known.
     func authenticate(token: String, from address: String?) async -> AuthenticationResult
 
     /// What a token of which the signature held says of itself: its id, and whose it is.

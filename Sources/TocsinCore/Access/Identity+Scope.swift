@@ -63,8 +63,10 @@ extension Identity {
         /// `createMessage` in one topic, by its id, and nothing else.
         package static func publish(topic: String) -> Scope { Scope([], publish: [topic]) }
 
-        /// The scope of these words, such as `read` or `publish:<topicId>`; nil unless each is known,
-        /// there is one at least, and no more topics are named than may be.
+        /// The scope of these words, such as `read` or `publish:<topicId>`.
+        ///
+        /// Nil unless each is known, there is one at least, and no more topics are named than may
+        /// be.
         package init?(words: [String]) {
             var (rights, read, publish) = (Rights(), Set<String>(), Set<String>())
             for word in words {

@@ -143,7 +143,7 @@ extension TokenService {
         return nil
     }
 
-    /// A topic of the scope that the caller may not see; nil where there is none, and for operators.
+    /// A topic of the scope that the caller may not see; nil for none, and for operators.
     func unknownTopic(
         of scope: Identity.Scope,
         for caller: Identity?,

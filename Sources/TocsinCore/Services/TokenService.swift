@@ -43,7 +43,9 @@ package struct TokenService: Sendable {
         (self.environment, self.topics) = (environment, topics)
     }
 
-    /// Tokens of the caller, or of `user` where the caller may manage theirs, by age; revoked ones too.
+    /// Tokens of the caller, or of `user` where the caller may manage theirs, by age.
+    ///
+    /// Those that were revoked are among them.
     package func tokens(
         of user: UserID?,
         after id: TokenID?,

@@ -53,7 +53,7 @@ struct PublishTokenProbeTests {
         let answer = try await scene.api.run(
             """
             { getTopic(id: "\(scene.own.topic)") { id name cursor lastNumber members { items { userId } }
-              messages { items { id title } } } me { cursor } history { items { title } } readState { unread } }
+              messages { items { id title } } } me { cursor } }
             """,
             as: token
         )

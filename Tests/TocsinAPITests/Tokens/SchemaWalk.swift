@@ -37,6 +37,15 @@ struct SchemaWalk {
         }
     }
 
+    /// The least that can be asked of a field that aims at these.
+    func least(of field: Field, at aim: Aim) -> String {
+        let arguments = arguments(field.value["args"], of: field.name, aim, givesAll: false)
+        let members = types[named(field.value["type"])]?["fields"]?.arrayValue
+        let hasItems = members?.contains { $0["name"] == "items" } ?? false
+        let selection = members == nil ? "" : hasItems ? " { items { __typename } }" : " { __typename }"
+        return "\(field.kind) { \(field.name)\(arguments.isEmpty ? "" : "(\(arguments))")\(selection) }"
+    }
+
     /// Requests of a field that aim at these, with all that can be selected to a depth; with and
     /// without the arguments that need not be given.
     func documents(of field: Field, at aim: Aim, depth: Int = 3) -> [String] {
