@@ -78,8 +78,8 @@ extension LiveFeed {
 
     /// Ends the subscriptions that named the topic by a grant of this subject, and have no other.
     ///
-    /// They first hear what was committed before: the end waits for its turn. Peers that do not read
-    /// are not waited for.
+    /// They first hear what was committed before: the end waits for its turn. Peers that do not
+    /// read are not waited for.
     private func endWithoutGrant(_ subject: GrantSubject, in topic: TopicID, _ commit: Int) {
         let grants = book.grants(on: topic)
         let loss = GrantLoss(subject: subject, grants: grants, commit: commit)

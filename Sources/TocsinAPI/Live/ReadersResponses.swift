@@ -2,8 +2,9 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-/// Responses of events of shared topics that groups of many owners have in common: each is made once
-/// and kept for a while, for the owners take turns.
+/// Responses of events of shared topics that groups of many owners have in common.
+///
+/// Each is made once and kept for a while, for the owners take turns.
 final class ReadersResponses: Sendable {
     struct Key: Hashable {
         /// The event's number.
