@@ -15,7 +15,6 @@ struct Declarations {
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
     private let trustedMode: String
-    private let sharesTopics: Bool
 
     /// Reads them all; throws what is wrong with any of them.
     ///
@@ -49,7 +48,6 @@ struct Declarations {
         guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
         self.documents = documents
         trustedMode = settings.server.trustedMode
-        sharesTopics = settings.server.sharesTopics
     }
 
     /// Says what there is no room for, and how many documents are trusted.

@@ -12,15 +12,19 @@ struct RevocationWatch: Sendable {
         let isRung = Atomic(true)
     }
 
+    /// The time of the newest change of rights that was read; rights are read a while back from it,
+    /// for those that were committed late.
+    private final class Newest: Sendable {
+        let change = Mutex(Timestamp(milliseconds: 0))
+    }
+
     private let store: any Store
     private let list: RevocationList
     private let hub: EventHub
     private let time: any TimeSource
     private let logger: Logger
     private let alarm = Alarm()
-    /// The time of the newest change of rights that was read; rights are read a while back from it,
-    /// for those that were committed late.
-    private let newestRights = Mutex(Timestamp(milliseconds: 0))
+    private let newest = Newest()
     private static let lateSeconds = 60.0
     /// Looks that may be left out while nothing was told.
     private let quietLooks: Int
@@ -67,14 +71,14 @@ struct RevocationWatch: Sendable {
         do {
             // Sockets of tokens that ended a day ago have ended with them.
             let dayAgo = time.now().adding(seconds: -86_400)
-            let since = newestRights.withLock(\.self).adding(seconds: -Self.lateSeconds)
+            let since = newest.change.withLock(\.self).adding(seconds: -Self.lateSeconds)
             let (tokens, accounts, keys, rights) = try await store.read { reader throws(StoreError) in
                 (
                     try reader.revokedTokens() + reader.changedTokens(endingAfter: dayAgo),
                     try reader.disabledAccounts(), try reader.revokedAPIKeys(), try reader.rightsChanged(since: since)
                 )
             }
-            newestRights.withLock { newest in newest = rights.values.max().map { max(newest, $0) } ?? newest }
+            newest.change.withLock { newest in newest = rights.values.max().map { max(newest, $0) } ?? newest }
             hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys) + list.note(rights))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
