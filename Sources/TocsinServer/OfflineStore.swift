@@ -63,12 +63,24 @@ package struct OfflineStore: Sendable {
             )
         )
         topicNamesAreUnique = settings.models.topicNamesAreUnique
-        topics = try SchemaLoading.load(settings.server).topics
+        let schema = try SchemaLoading.load(settings.server)
+        topics = schema.topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
+        environment.claimedGroups = settings.signIn.claimedGroups
         environment.passwords = PasswordGate()
         people = PeopleService(environment: environment)
-        groups = GroupService(environment: environment)
+        groups = GroupService(
+            environment: environment,
+            sharing: SharingService(
+                environment: environment,
+                rights: PushRights(
+                    topics: schema.topics,
+                    messages: schema.messages,
+                    claimedGroups: environment.claimedGroups
+                )
+            )
+        )
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
         audit = AuditService(environment: environment)

@@ -186,7 +186,7 @@ struct PeopleTests {
         }
         try await api.publish("first", to: topic)
         #expect(try await sink.take(1).first?["data"]?["onCreateMessage"]?["title"] == "first")
-        let groups = GroupService(environment: api.environment)
+        let groups = api.services.groups
         let group = try await groups.add(name: "ops", description: nil, by: .shell)
         _ = try await groups.add(UserReference("ann"), to: GroupReference(id: group.id.text), by: .shell)
         try await api.publish("second", to: topic)

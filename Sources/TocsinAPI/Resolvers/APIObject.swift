@@ -176,7 +176,7 @@ package final class Services: Sendable {
         userSettings = UserSettingsService(environment: environment)
         audit = AuditService(environment: environment)
         people = PeopleService(environment: environment)
-        groups = GroupService(environment: environment)
+        groups = GroupService(environment: environment, sharing: sharing)
         digests = DigestService(environment: environment, rights: rights)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(

@@ -26,7 +26,7 @@ package protocol GrantReading {
     func endedGrants(limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects have in these topics at this moment, by the database's time.
     func roles(of subjects: [GrantSubject], in topics: [TopicID]) throws(StoreError) -> GrantedRoles
-    /// The people of a local group behind a user, by id; nobody while there are no local groups.
+    /// The people of a local group behind a user, by id; nobody where there is no such group.
     func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID]
     /// Whether somebody has left a topic at a moment or later, and not come back.
     func hasLeft(_ user: UserID, _ topic: TopicID, since moment: Timestamp) throws(StoreError) -> Bool

@@ -68,6 +68,7 @@ package struct SharingService: Sendable {
             try endMemberships(of: topic, after: grant, writer)
         }
         writer.note(.grantsChanged(GrantChange(grant, owner: topic.owner ?? "")))
+        try writer.record(audit("grant.create", grant, by: .caller(caller)))
         return .success(try named([grant], writer.unlocked)[0])
     }
 
@@ -82,7 +83,7 @@ package struct SharingService: Sendable {
                 !topic.isDeleted, let grant = try writer.grant(id), grant.topicID == seen.topicID,
                 shareable.matches(topic) || !grant.roles.contains(.owner)
             else { return .failure(.unauthorized) }
-            try service.end(grant, of: topic, writer)
+            try service.end(grant, of: topic, by: .caller(caller), writer)
             return .success(grant)
         }
     }
@@ -110,6 +111,7 @@ package struct SharingService: Sendable {
             if let grant, topic != nil {
                 try writer.remove(grant, at: now)
                 writer.note(.grantsChanged(GrantChange(ending: grant.subject, in: topicID)))
+                try writer.record(service.audit("grant.leave", grant, by: .caller(caller)))
             }
             try writer.setLeft(now, caller.userID, topicID)
             guard var membership = old else { return .success(nil) }
@@ -119,11 +121,17 @@ package struct SharingService: Sendable {
         }
     }
 
-    private func end(_ grant: TopicGrant, of topic: Record, _ writer: any StoreWriter) throws(StoreError) {
+    func end(
+        _ grant: TopicGrant,
+        of topic: Record,
+        by actor: AuditActor,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
         let now = environment.changeTime()
         try writer.remove(grant, at: now)
         try endMemberships(of: topic, after: grant, writer)
         writer.note(.grantsChanged(GrantChange(ending: grant.subject, in: grant.topicID)))
+        try writer.record(audit("grant.revoke", grant, by: actor))
     }
 
     /// The topics that the caller may share: their own, and those where they have the role OWNER.
@@ -214,7 +222,7 @@ extension SharingService {
         }
     }
 
-    private func join(_ user: UserID, _ grant: TopicGrant, _ writer: any StoreWriter) throws(StoreError) {
+    func join(_ user: UserID, _ grant: TopicGrant, _ writer: any StoreWriter) throws(StoreError) {
         guard try writer.membership(of: user, in: grant.topicID) == nil,
             try !writer.hasLeft(user, grant.topicID, since: grant.createdAt)
         else { return }

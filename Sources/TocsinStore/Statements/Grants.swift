@@ -62,6 +62,10 @@ private enum SQL {
     static let forgetEnd = "DELETE FROM ended_grants WHERE topic_id = $1 AND subject = $2"
     static let oldEnds = "SELECT topic_id, subject FROM ended_grants WHERE ended_at < $1 ORDER BY ended_at LIMIT $2"
     static let hasLeft = "SELECT 1 FROM left_topics WHERE topic_id = $1 AND user_id = $2 AND left_at >= $3"
+    static let membersOfGroup = """
+        SELECT m.user_id FROM groups AS g JOIN group_members AS m ON m.group_id = g.id
+        WHERE g.name = $1 AND m.user_id > $2 ORDER BY m.user_id LIMIT $3
+        """
     static let usersNamed = "SELECT user_id FROM user_facts WHERE username = $1 ORDER BY user_id LIMIT $2"
     static let leave = """
         INSERT INTO left_topics (topic_id, user_id, left_at) SELECT t.id, $2, $3 FROM topics AS t WHERE t.id = $1
@@ -148,7 +152,11 @@ extension SQLReading {
         return granted
     }
 
-    func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID] { [] }
+    func members(ofGroup name: String, after user: UserID?, limit: Int) throws(StoreError) -> [UserID] {
+        try connection.all(SQL.membersOfGroup, [.text(name), .text(user?.text ?? ""), .int(Int64(limit))]) {
+            UserID($0.text(0))
+        }
+    }
 
     func hasLeft(_ user: UserID, _ topic: TopicID, since moment: Timestamp) throws(StoreError) -> Bool {
         let bindings = [.text(topic.text), .text(user.text), SQLValue(moment)]

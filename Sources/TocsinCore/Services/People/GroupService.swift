@@ -3,9 +3,12 @@
 /// Who is no admin is answered as if nothing were there.
 package struct GroupService: Sendable {
     private let environment: ServiceEnvironment
+    private let sharing: SharingService
 
-    /// A service over the store of `environment`.
-    package init(environment: ServiceEnvironment) { self.environment = environment }
+    /// A service over the store of `environment`; `sharing` follows what groups have been granted.
+    package init(environment: ServiceEnvironment, sharing: SharingService) {
+        (self.environment, self.sharing) = (environment, sharing)
+    }
 
     /// Makes a group without members.
     package func add(
@@ -42,12 +45,17 @@ package struct GroupService: Sendable {
     /// Removes a group; its members lose at once what it gave them.
     package func remove(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group {
         try authority.requireAdmin()
-        let environment = environment
+        let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
+            let grants = try sharing.grants(ofGroup: seen.name, writer)
+            guard let group = try writer.group(group), group.name == seen.name else {
+                return .failure(group.unknown)
+            }
             let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
             writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
             try writer.remove(group)
+            try sharing.revoke(grants, by: authority.actor, writer)
             try writer.record(environment.audit("group.delete", group, by: authority))
             return .success(group)
         }
@@ -60,9 +68,13 @@ package struct GroupService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> (group: Group, isNew: Bool) {
         try authority.requireAdmin()
-        let environment = environment
+        let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
+            let grants = try sharing.grants(ofGroup: seen.name, writer)
+            guard let group = try writer.group(group), group.name == seen.name else {
+                return .failure(group.unknown)
+            }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let theirs = try writer.groups(of: [account.id])[account.id] ?? []
             if theirs.contains(where: { $0.id == group.id }) { return .success((group, false)) }
@@ -76,6 +88,7 @@ package struct GroupService: Sendable {
                 )
             }
             _ = try writer.add(account.id, to: group.id, at: environment.changeTime())
+            try sharing.welcome(account.id, by: grants, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.add", group, by: authority, member: account))
             return .success((group, true))
@@ -89,11 +102,16 @@ package struct GroupService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> (group: Group, wasMember: Bool) {
         try authority.requireAdmin()
-        let environment = environment
+        let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
+            let grants = try sharing.grants(ofGroup: seen.name, writer)
+            guard let group = try writer.group(group), group.name == seen.name else {
+                return .failure(group.unknown)
+            }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
+            try sharing.dismiss(account.id, by: grants, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.remove", group, by: authority, member: account))
             return .success((group, true))

@@ -1,0 +1,69 @@
+// What a change of a local group means for the topics that are shared with it.
+extension SharingService {
+    /// Grants of one group that a change of it looks at; what is beyond is judged at each push.
+    private static let maximumGrants = 5000
+
+    /// The grants of a local group, and their topics, which are held.
+    ///
+    /// To be asked before the group's row is held, as all writers lock topics first.
+    func grants(
+        ofGroup name: String,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> [(grant: TopicGrant, topic: Record)] {
+        let grants = try writer.unlocked.grants(of: .group(name), limit: Self.maximumGrants)
+        let ids = Set(grants.map(\.topicID.text)).sorted()
+        guard !ids.isEmpty else { return [] }
+        var held: [TopicID: Record] = [:]
+        for topic in try writer.records(topics, ids: ids, where: .always) { held[TopicID(topic.id)] = topic }
+        return grants.compactMap { grant in held[grant.topicID].map { (grant, $0) } }
+    }
+
+    /// Makes somebody who has just come into the group a member of the topics that push to it.
+    func welcome(
+        _ user: UserID,
+        by grants: [(grant: TopicGrant, topic: Record)],
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        for (grant, topic) in grants where grant.push && !topic.isDeleted { try join(user, grant, writer) }
+    }
+
+    /// Ends the memberships of somebody who has just left the group, of topics that they may read no
+    /// longer.
+    func dismiss(
+        _ user: UserID,
+        by grants: [(grant: TopicGrant, topic: Record)],
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        let lost = LostMemberships(environment: environment, rights: rights)
+        for (grant, topic) in grants where !grant.roles.isDisjoint(with: .reading) {
+            try lost.end(of: user, in: topic, writer)
+        }
+    }
+
+    /// Takes back what was granted to a group that has just gone: another of its name has nothing.
+    func revoke(
+        _ grants: [(grant: TopicGrant, topic: Record)],
+        by actor: AuditActor,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        for (grant, topic) in grants { try end(grant, of: topic, by: actor, writer) }
+    }
+}
+
+// What the audit says of grants.
+extension SharingService {
+    func audit(_ action: String, _ grant: TopicGrant, by actor: AuditActor) -> AuditEvent {
+        let isUser = if case .user(let user) = grant.subject { user as UserID? } else { nil }
+        return environment.audit(
+            action: action,
+            by: actor,
+            on: .topic(grant.topicID),
+            about: isUser,
+            detail: [
+                "grant": .text(grant.id.text), "subject": .text(grant.subject.text),
+                "roles": .list(grant.roles.names), "push": .bool(grant.push),
+                "expiresAt": grant.expiresAt.map { .text($0.iso8601) },
+            ]
+        )
+    }
+}
