@@ -14,9 +14,8 @@ struct Declarations {
     let documents: RequestDocuments
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
-    /// Why topics cannot be shared though a setting says that they may be.
-    let obstacleToSharing: String?
     private let trustedMode: String
+    private let sharesTopics: Bool
 
     /// Reads them all; throws what is wrong with any of them.
     ///
@@ -50,9 +49,7 @@ struct Declarations {
         guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
         self.documents = documents
         trustedMode = settings.server.trustedMode
-        obstacleToSharing =
-            settings.server.demandsSharing && schema.topics.sharing == nil
-            ? "Topics cannot be shared: the schema's Topic has no rule for owners. Add { allow: owner }." : nil
+        sharesTopics = settings.server.sharesTopics
     }
 
     /// Says what there is no room for, and how many documents are trusted.
@@ -60,7 +57,9 @@ struct Declarations {
         for reason in warnings {
             logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
         }
-        if let obstacleToSharing { logger.warning("\(obstacleToSharing)") }
+        if sharesTopics, schema.topics.sharing == nil {
+            logger.info("topics cannot be shared: the schema's Topic has no rule for owners")
+        }
         guard documents.trustedCount > 0 else { return }
         logger.info(
             "trusted documents are known",
@@ -172,7 +171,6 @@ package enum SettingsCheck {
                 warnings += declarations.warnings.map {
                     "The schema leaves no room for a shipped route or search: \($0)"
                 }
-                if let obstacle = declarations.obstacleToSharing { warnings.append(obstacle) }
             } catch {
                 problems.append(error.description)
             }

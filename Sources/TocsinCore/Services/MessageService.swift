@@ -54,7 +54,7 @@ package struct MessageService: Sendable {
         }
     }
 
-    /// Whether somebody else shares the draft's topic, who has the message then, and was not known to.
+    /// Whether somebody else shares the draft's topic, which was not known: the message is theirs.
     private func learnsSharer(of draft: MessageDraft) async throws(ServiceError) -> Bool {
         let topics = topics
         let found = try await environment.store.reading(for: draft.caller.reads) {

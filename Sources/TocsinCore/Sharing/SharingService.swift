@@ -87,8 +87,8 @@ package struct SharingService: Sendable {
         }
     }
 
-    /// Gives up what was granted to the caller by name, and their membership; answers the membership
-    /// that was, with push off.
+    /// Gives up what was granted to the caller by name, and their membership; answers the
+    /// membership that was, with push off.
     ///
     /// What they have as members of groups stays.
     package func leave(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership? {
@@ -218,7 +218,7 @@ extension SharingService {
         try writer.save(Membership(topicID: grant.topicID, userID: user, push: true, createdAt: now))
     }
 
-    /// Ends the memberships of those who may not read the topic any more, with the pushes that wait.
+    /// Ends the memberships of those who may read the topic no more, with the pushes that wait.
     private func endMemberships(
         of topic: Record,
         after grant: TopicGrant,

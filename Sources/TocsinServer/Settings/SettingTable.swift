@@ -81,16 +81,11 @@ package enum SettingTable {
             RequestDocuments.TrustMode.allCases.map(\.rawValue),
             "What trusted documents do. off: ignored; allow: clients may refer to them by hash or id; only: nothing else runs."
         ),
-        .init(
+        .flag(
             "sharing",
+            \.server.sharesTopics,
             "Whether owners may share topics; when it is off, grants stay stored and count for nothing."
-        ) { text, settings in
-            guard let value = SettingDefinition.truth(text) else { return "write true or false" }
-            (settings.server.sharesTopics, settings.server.demandsSharing) = (value, value)
-            return nil
-        } text: {
-            String($0.server.sharesTopics)
-        }.asFlag(),
+        ),
         .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship."),
         .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served."),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),

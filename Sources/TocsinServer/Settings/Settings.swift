@@ -74,8 +74,6 @@ package struct Settings: Sendable, Hashable {
         package var schemaPath: String?
         /// Whether owners may share topics.
         package var sharesTopics = true
-        /// Whether somebody has said so, who is told where the schema does not allow it.
-        package var demandsSharing = false
         /// Whether clients may store documents and name them by their hash
         /// (automatic persisted queries).
         package var persistsQueries = true

@@ -24,8 +24,8 @@ struct RightsMatrixTests {
     struct Right {
         let name: String
         let holders: Set<Standing>
-        /// `TOPIC` and `MESSAGE` stand for ids; changes name a version that is not there, so that who
-        /// may is told of a conflict and nothing changes.
+        /// `TOPIC` and `MESSAGE` stand for ids; changes name a version that is not there, so that
+        /// who may is told of a conflict and nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
         var path: [String]?
