@@ -9,7 +9,10 @@ package enum Documents {
     }
 
     static let topicByName = """
-        query TopicByName($name: String!) { getTopicByName(name: $name) { items { id _deleted } } }
+        query TopicByName($name: String!) {
+          me { username }
+          getTopicByName(name: $name) { items { id owner _deleted } }
+        }
         """
 
     static let topicByID = "query TopicByID($id: ID!) { getTopic(id: $id) { id _deleted } }"

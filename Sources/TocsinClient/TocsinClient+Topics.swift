@@ -64,9 +64,14 @@ extension TocsinClient {
         if let known = topicIDs.withLock({ $0[name] }) { return known }
         let found = try await query(Documents.topicByName, variables: ["name": .string(name)])
         let items = found["getTopicByName"]?["items"]?.arrayValue ?? []
-        let ids = items.compactMap(Self.idUnlessDeleted)
-        guard let id = ids.first else { return nil }
-        guard ids.count == 1 else {
+        var ids = items.compactMap(Self.idUnlessDeleted)
+        guard !ids.isEmpty else { return nil }
+        if ids.count > 1, let me = found["me"]?["username"]?.stringValue {
+            // A topic that somebody shares never stands in the way of the caller's own.
+            let own = items.filter { $0["owner"]?.stringValue == me }.compactMap(Self.idUnlessDeleted)
+            if !own.isEmpty { ids = own }
+        }
+        guard ids.count == 1, let id = ids.first else {
             throw ClientError(
                 .topicAmbiguous,
                 "Several topics are named \"\(name)\": \(ids.prefix(10).joined(separator: ", ")). Give the id of one of them."

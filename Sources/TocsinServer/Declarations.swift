@@ -15,6 +15,7 @@ struct Declarations {
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
     private let trustedMode: String
+    private let sharesTopics: Bool
 
     /// Reads them all; throws what is wrong with any of them.
     ///
@@ -48,12 +49,16 @@ struct Declarations {
         guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
         self.documents = documents
         trustedMode = settings.server.trustedMode
+        sharesTopics = settings.server.sharesTopics
     }
 
     /// Says what there is no room for, and how many documents are trusted.
     func log(to logger: Logger) {
         for reason in warnings {
             logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
+        }
+        if sharesTopics, schema.topics.sharing == nil {
+            logger.info("topics cannot be shared: the schema's Topic has no rule for owners")
         }
         guard documents.trustedCount > 0 else { return }
         logger.info(

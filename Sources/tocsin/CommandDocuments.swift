@@ -7,6 +7,6 @@ enum CommandDocuments {
     static var all: [String] {
         Documents.all + [
             DeliveriesCommand.document, ExplainCommand.document, RedriveCommand.document, SimulateCommand.document,
-        ]
+        ] + TopicCommand.documents
     }
 }

@@ -28,7 +28,8 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Client",
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
-                    DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self,
+                    TopicCommand.self, DeliveriesCommand.self, ExplainCommand.self, RedriveCommand.self,
+                    ScheduleCommand.self,
                     ClientCommand.self,
                 ]
             ),

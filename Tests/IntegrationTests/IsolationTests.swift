@@ -78,7 +78,8 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE` and `TOKEN` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `GRANT` and `TOKEN` stand for what is ada's, or
+    /// nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -101,6 +102,9 @@ struct Probe {
         write("subscribeToTopic", #"topicId: "TOPIC""#, "{ topicId userId push }"),
         write("redriveDeliveries", #"messageId: "MESSAGE", status: FAILED"#, "{ waiting accepted }"),
         Probe("removeMember", #"mutation { removeMember(topicId: "TOPIC", userId: "TOPIC") { push } }"#),
+        write("grantTopic", #"input: { topicId: "TOPIC", everybody: true, roles: [READER] }"#, "{ id topicId }"),
+        write("revokeGrant", #"id: "GRANT""#, "{ id topicId subject }"),
+        write("leaveTopic", #"topicId: "TOPIC""#, "{ topicId push }"),
         read("getScheduledMessage", #"(id: "SCHEDULE")"#, "{ id name topicId owner }"),
         read("listScheduledMessages", "", "{ items { id name topicId owner } nextToken }"),
         write(
@@ -146,6 +150,7 @@ private struct Targets {
     let scene: Scene
     private let messageID: String
     private let scheduleID: String
+    private let grantID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -165,6 +170,12 @@ private struct Targets {
             token: scene.ada
         )
         scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
+        let grant = try await scene.installation.curl(
+            "mutation($input: GrantInput!) { grantTopic(input: $input) { id } }",
+            ["input": ["topicId": .string(scene.topicID), "group": "adas", "roles": ["READER", "OWNER"]]],
+            token: scene.ada
+        )
+        grantID = try #require(grant["data"]?["grantTopic"]?["id"]?.stringValue, "\(grant)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -174,6 +185,7 @@ private struct Targets {
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
             ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
+            ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000004"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]

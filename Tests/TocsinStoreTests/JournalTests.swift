@@ -161,6 +161,8 @@ struct JournalTests {
             .pushesUnwanted(UserID("a\tb"), nil, .notificationsOff),
             .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic),
             .accessEnded(UserID("ann"), nil), .accessEnded(UserID("ben"), TokenID("t\\1")),
+            .grantsChanged(.user(UserID("a:b")), TopicID("t")), .grantsChanged(.group("o\tps"), TopicID("t")),
+            .grantsChanged(.signedIn, TopicID("t")),
         ]
         try await withNodes(["a", "b"], on: database) { nodes, _ in
             try await nodes[0].store.write { writer throws(StoreError) in

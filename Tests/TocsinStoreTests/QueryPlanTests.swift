@@ -120,6 +120,45 @@ struct QueryPlanTests {
         #expect(steps.contains { $0.contains("topics_by_owner_and_name (owner=? AND name=?") }, "\(steps)")
     }
 
+    @Test(
+        "what is shared with a caller is found through indexes, beside what is their own, in order",
+        arguments: QueryPlanner.available
+    )
+    func shared(planner: QueryPlanner) async throws {
+        let subjects = [GrantSubject.user(UserID("ben")), .group("ops"), .signedIn]
+        for (model, field) in [(models.topic, "id"), (models.message, "topicId")] {
+            let owner = try #require(model.position(of: "owner"))
+            let topic = try #require(model.position(of: field))
+            let making = try #require(model.position(of: ModelType.makingTime))
+            let own = Predicate.field(owner, .isOneOf(["u::ben", "u", "ben"].map(FieldValue.text)))
+            let visible = Predicate.any([own, .granted(topic, .reading, subjects)])
+            let ranges: [Predicate] =
+                model === models.topic ? [.always] : [.always, .field(topic, .equal(.text("t1")))]
+            for range in ranges {
+                let page = PageQuery(
+                    model,
+                    range: range,
+                    visible: visible,
+                    filter: .always,
+                    order: [ModelQuery.Order(field: making), ModelQuery.Order(field: 0)],
+                    after: [.int(7), .text("x")],
+                    limit: 101
+                )
+                let steps = try await plans(by: planner) { writer throws(StoreError) in
+                    _ = try writer.pages([page], ExaminationLimits())
+                    _ = try writer.records(model, ids: ["t1"], where: visible)
+                    _ = try writer.records(model, ids: ["t1", "t2"], where: visible)
+                }
+                #expect(!steps.contains { $0.contains("Seq Scan") }, "\(steps)")
+                let isWhole = { (step: String) in step.hasPrefix("SCAN \(model.table.name)") }
+                #expect(!steps.contains(where: isWhole), "\(steps)")
+                #expect(steps.contains { $0.contains("topic_grants_by") }, "\(steps)")
+                guard range == .always else { continue }
+                #expect(steps.contains { $0.contains("\(model.table.name)_by_owner") }, "\(steps)")
+            }
+        }
+    }
+
     @Test("what the outbox and the services ask is served by an index", arguments: QueryPlanner.available)
     func typedStatements(planner: QueryPlanner) async throws {
         let models = models

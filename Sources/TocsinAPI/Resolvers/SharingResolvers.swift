@@ -131,6 +131,9 @@ enum SharingResolvers {
         map.grant("topicId") { $1.string($0.topicID.text) }
         map.grant("subjectKind") { $1.string($0.subject.kind.rawValue) }
         map.grant("subject") { $1.string($0.subject.name) }
+        map.grant("subjectName") { grant, out in
+            if case .group(let name) = grant.subject { out.string(name) } else { out.string(grant.userName) }
+        }
         map.grant("push") { $1.bool($0.push) }
         map.grant("expiresAt") { $1.string($0.expiresAt?.iso8601) }
         map.grant("createdAt") { $1.string($0.createdAt.iso8601) }

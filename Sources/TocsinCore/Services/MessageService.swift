@@ -31,13 +31,15 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
-        let draft = try draft(input, condition: condition, caller: caller)
+        var draft = try draft(input, condition: condition, caller: caller)
         do throws(ServiceError) {
             try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
             // A repeat stores nothing.
-            guard let stored = try await stored(for: draft) else { throw error }
-            return stored
+            if let stored = try await stored(for: draft) { return stored }
+            guard try await learnsSharer(of: draft) else { throw error }
+            draft = try self.draft(input, condition: condition, caller: caller)
+            try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         }
         let outcome = try await written(draft)
         guard case .failure(.unauthorized) = outcome, isNewlyShared(draft) else { return try outcome.get() }
@@ -50,6 +52,22 @@ package struct MessageService: Sendable {
         } catch {
             throw ServiceError(error)
         }
+    }
+
+    /// Whether somebody else shares the draft's topic, which was not known: the message is theirs.
+    private func learnsSharer(of draft: MessageDraft) async throws(ServiceError) -> Bool {
+        let topics = topics
+        let found = try await environment.store.reading(for: draft.caller.reads) {
+            reader throws(StoreError) -> Record? in
+            let topic = try reader.records(topics, ids: [draft.topicID.text], where: .always).first
+            guard let topic, !topic.isDeleted, !draft.mayPublish(to: topic) else { return nil }
+            let roles = try reader.roles(of: draft.subjects, in: [draft.topicID])
+            let isGranted = !roles.roles(of: draft.subjects, in: draft.topicID).isDisjoint(with: .publishing)
+            return isGranted ? topic : nil
+        }
+        guard let found else { return false }
+        noteOwner(of: found)
+        return isNewlyShared(draft)
     }
 
     /// Whether a draft was refused only because nobody knew yet whose the shared topic is.

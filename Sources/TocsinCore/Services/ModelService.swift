@@ -293,7 +293,8 @@ package struct ModelService: Sendable {
 }
 
 extension StoreReader {
-    /// What grants give that a predicate asks about a record; nothing is read where it holds without.
+    /// What grants give that a predicate asks about a record; nothing is read where it holds
+    /// without.
     func roles(askedBy predicate: Predicate, of record: Record) throws(StoreError) -> GrantedRoles {
         guard let question = predicate.grantQuestions.first, let topic = question.topic(of: record),
             !predicate.matches(record)

@@ -194,12 +194,15 @@ extension RecordFactory {
         return stored.shown(to: user) != nil
     }
 
-    /// Whether the caller published the message in somebody else's topic, or may read it there.
+    /// Whether the caller published the message in somebody else's topic, or publishes and reads
+    /// there.
     private func mayRepeatByGrant(_ stored: Record, _ caller: Identity, _ roles: GrantedRoles) -> Bool {
-        guard let author = model.knownPositions.author.flatMap({ stored.values[$0].text }) else {
-            return stored.shown(to: caller, roles) != nil
-        }
-        return author.hasBytes(of: caller.userID.text) || stored.shown(to: caller, roles) != nil
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: model, for: caller),
+            let question = permitted.grantQuestions.first, let topic = question.topic(of: stored)
+        else { return false }
+        let held = roles.roles(of: question.subjects, in: topic)
+        guard !held.isDisjoint(with: .publishing) else { return false }
+        return stored.author?.text.hasBytes(of: caller.userID.text) ?? false || !held.isDisjoint(with: .reading)
     }
 
     /// Whether an owner field of the record names the caller.

@@ -101,7 +101,7 @@ extension ScheduledMessageService {
         return message
     }
 
-    /// Whose feeds a message may go into: its publisher's, or that of the owner who shares the topic.
+    /// Whose feeds a message may go into: its publisher's, or that of who shares the topic.
     private func owners(
         of topic: TopicID,
         by caller: Identity?,

@@ -3,8 +3,8 @@ import Synchronization
 /// Grants of subjects that are in use on this node, for events, which are matched without the
 /// database.
 ///
-/// A subject that was not filled has nothing. Filling is one read a subject; an entry of the journal
-/// makes it right again before any event behind that entry is matched.
+/// A subject that was not filled has nothing. Filling is one read a subject; an entry of the
+/// journal makes it right again before any event behind that entry is matched.
 package final class GrantBook: Sendable {
     /// What a grant gives, and until when.
     package struct Entry: Sendable, Hashable {

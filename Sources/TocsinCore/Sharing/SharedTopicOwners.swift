@@ -2,9 +2,9 @@ import Synchronization
 
 /// Whose topics they are that others publish to by a grant, as they were seen last.
 ///
-/// A message goes into the feed of its topic's owner, which is locked before the topic. So the owner
-/// must be known before the topic is held; what is known here is looked at again then, and decides
-/// nothing.
+/// A message goes into the feed of its topic's owner, which is locked before the topic. So the
+/// owner must be known before the topic is held; what is known here is looked at again then, and
+/// decides nothing.
 final class SharedTopicOwners: Sendable {
     private let owners = Mutex<[TopicID: String]>([:])
     private static let maximumCount = 10_000

@@ -68,7 +68,7 @@ package struct SharingService: Sendable {
             try endMemberships(of: topic, after: grant, now, writer)
         }
         writer.note(.grantsChanged(subject, order.topicID))
-        return .success(grant)
+        return .success(try named([grant], writer.unlocked)[0])
     }
 
     /// Takes a grant back.
@@ -87,8 +87,8 @@ package struct SharingService: Sendable {
         }
     }
 
-    /// Gives up what was granted to the caller by name, and their membership; answers the membership
-    /// that was, with push off.
+    /// Gives up what was granted to the caller by name, and their membership; answers the
+    /// membership that was, with push off.
     ///
     /// What they have as members of groups stays.
     package func leave(_ topicID: TopicID, caller: Identity) async throws(ServiceError) -> Membership? {
@@ -218,7 +218,7 @@ extension SharingService {
         try writer.save(Membership(topicID: grant.topicID, userID: user, push: true, createdAt: now))
     }
 
-    /// Ends the memberships of those who may not read the topic any more, with the pushes that wait.
+    /// Ends the memberships of those who may read the topic no more, with the pushes that wait.
     private func endMemberships(
         of topic: Record,
         after grant: TopicGrant,
@@ -307,7 +307,23 @@ extension SharingService {
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             guard shareable.matches(topic, try reader.roles(askedBy: shareable, of: topic)) else { return nil }
             let found = try reader.grants(of: TopicID(topic.id), after: id, limit: limit + 1)
-            return (Array(found.prefix(limit)), found.count > limit)
+            return (try named(Array(found.prefix(limit)), reader), found.count > limit)
+        }
+    }
+}
+
+extension SharingService {
+    /// The grants with the names of their users, as far as these are known.
+    private func named(_ grants: [TopicGrant], _ reader: any StoreReader) throws(StoreError) -> [TopicGrant] {
+        let users = grants.compactMap { if case .user(let user) = $0.subject { user } else { nil } }
+        guard !users.isEmpty else { return grants }
+        let standings = try reader.standings(of: Set(users), tokensAt: nil)
+        return grants.map { grant in
+            var grant = grant
+            if case .user(let user) = grant.subject, let standing = standings[user] {
+                grant.userName = standing.account?.name ?? standing.facts?.username
+            }
+            return grant
         }
     }
 }

@@ -11,7 +11,8 @@ extension Record {
         return !readable.matches(self, roles)
     }
 
-    /// The topic with id, name and ARN, and what the server alone writes and no type lets be missing.
+    /// The topic with id, name and ARN, and what the server alone writes and no type lets be
+    /// missing.
     var nameAlone: Record {
         var record = self
         for (position, field) in model.fields.enumerated() where !Self.shownFields.contains(field.name) {

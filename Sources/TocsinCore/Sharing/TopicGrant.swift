@@ -6,6 +6,8 @@ package struct TopicGrant: Sendable, Hashable {
     package var topicID: TopicID
     /// Whom it is for; a topic has one grant for each subject.
     package var subject: GrantSubject
+    /// The name of the user it is for, where it was looked up; nothing stored.
+    package var userName: String?
     /// What it lets them do.
     package var roles: TopicRole
     /// Whether it makes them members, who get the topic's pushes.

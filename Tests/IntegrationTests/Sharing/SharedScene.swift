@@ -1,0 +1,62 @@
+import Foundation
+import JSON
+import Testing
+
+/// A server with local users and a sign-in provider that names groups.
+struct SharedScene {
+    let installation: Installation
+    /// The owner of what is shared.
+    let ada: String
+    private static let secret = "a shared secret of more than 32 bytes, for tests"
+
+    static func run(_ body: (SharedScene) async throws -> Void) async throws {
+        let prepare = { (installation: Installation) in
+            installation.environment["TOCSIN_JWT_ISSUER"] = "https://id.example"
+            installation.environment["TOCSIN_JWT_AUDIENCE"] = "app"
+            installation.environment["TOCSIN_JWT_HS256_SECRET"] = secret
+        }
+        try await Installation.run(prepare: prepare) { installation in
+            try await body(SharedScene(installation: installation, ada: try await installation.addUser("ada")))
+        }
+    }
+
+    /// A token of the sign-in provider for somebody in these groups.
+    func token(of name: String, in groups: [String]) async throws -> String {
+        let now = Int64(Date().timeIntervalSince1970)
+        let claims: JSONObject = [
+            "iss": "https://id.example", "aud": "app", "sub": .string("p-\(name)"), "username": .string(name),
+            "iat": .int(now), "exp": .int(now + 600), "cognito:groups": .array(groups.map { .string($0) }),
+        ]
+        return try await SharedSecret.token(claims, secret: Self.secret, folder: installation.folder)
+    }
+
+    /// A topic of ada's with one message.
+    func makeTopic(_ name: String) async throws -> (topic: String, message: String) {
+        let made = try await installation.curl(
+            "mutation($n: String!) { createTopic(input: { name: $n }) { id } }",
+            ["n": .string(name)],
+            token: ada
+        )
+        let topic = try #require(made["data"]?["createTopic"]?["id"]?.stringValue, "\(made)")
+        let published = try await installation.curl(
+            "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }",
+            ["i": ["topicId": .string(topic), "type": 1, "title": "Ada's secret", "body": "Only for hers"]],
+            token: ada
+        )
+        return (topic, try #require(published["data"]?["createMessage"]?["id"]?.stringValue, "\(published)"))
+    }
+
+    /// Shares a topic; answers the grant's id.
+    @discardableResult
+    func share(_ topic: String, with subject: JSONObject, as roles: [String]) async throws -> String {
+        var input = subject
+        input["topicId"] = .string(topic)
+        input["roles"] = .array(roles.map { .string($0) })
+        let answer = try await installation.curl(
+            "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }",
+            ["i": .object(input)],
+            token: ada
+        )
+        return try #require(answer["data"]?["grantTopic"]?["id"]?.stringValue, "\(answer)")
+    }
+}
