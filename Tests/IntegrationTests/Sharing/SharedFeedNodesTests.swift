@@ -9,7 +9,7 @@ struct SharedFeedNodesTests {
     func revoked() async throws {
         try await Cluster.run(3, environment: ["TOCSIN_DOORBELL": "off"]) { cluster in
             let (ada, bob) = (try await cluster.addUser("ada"), try await cluster.addUser("bob"))
-            let scene = SharingScene(ada: try cluster.client(0, ada))
+            let scene = GrantingScene(ada: try cluster.client(0, ada))
             let topicID = try await scene.ada.makeTopic(named: "shared")
             let bobs = try cluster.client(2, bob)
             try await PushScene.register(PushScene.phone("b0"), bobs)
@@ -51,7 +51,7 @@ struct SharedFeedNodesTests {
     }
 
     /// What became of the pushes of a message.
-    private func pushes(_ message: String, _ scene: SharingScene) async throws -> [String] {
+    private func pushes(_ message: String, _ scene: GrantingScene) async throws -> [String] {
         let answer = try await scene.ada.query(
             "query($i: ID!) { getMessage(id: $i) { deliveries { items { status } } } }",
             variables: ["i": .string(message)]

@@ -11,18 +11,20 @@ struct SharingStormTests {
     @Test("while topics are published to, each reader hears exactly what was committed while it was shared with them")
     func storm() async throws {
         try await Installation.run { installation in
-            var sockets: [String: RawSocket] = [:]
+            var listeners: [String: Listener] = [:]
             for reader in Self.readers {
-                let socket = try await RawSocket(installation, token: try await installation.addUser(reader))
-                try await socket.subscribe("subscription { onCreateMessage { title } }")
-                sockets[reader] = socket
+                let client = try installation.makeClient(token: try await installation.addUser(reader))
+                let document = "subscription { onCreateMessage { title } }"
+                let listener = Listener(client, document, field: "onCreateMessage")
+                try await listener.untilLive()
+                listeners[reader] = listener
             }
             var expected: [String: [String]] = [:]
             try await withThrowingTaskGroup(of: [String: [String]].self) { group in
                 for topic in 0..<Self.topics {
                     // Each has an owner, who may name so many people a minute.
                     let token = try await installation.addUser("ada\(topic)")
-                    let scene = SharingScene(ada: try installation.makeClient(token: token))
+                    let scene = GrantingScene(ada: try installation.makeClient(token: token))
                     let topicID = try await scene.ada.makeTopic(named: "topic \(topic)")
                     group.addTask { try await Self.publish(topic, topicID, scene) }
                 }
@@ -30,7 +32,12 @@ struct SharingStormTests {
             }
             for reader in Self.readers {
                 let wanted = expected[reader] ?? []
-                let seen = try await sockets[reader]?.messages { $0.count == wanted.count }.titles ?? []
+                let listener = try #require(listeners[reader])
+                try await eventually("\(reader) hears as much", withinSeconds: 60) {
+                    listener.events.count >= wanted.count
+                }
+                let seen = listener.events.compactMap { $0["title"]?.stringValue }
+                listener.stop()
                 for topic in 0..<Self.topics {
                     // In each topic in order; between topics in any.
                     let isOfTopic = { (title: String) in title.hasPrefix("\(topic).") }
@@ -42,7 +49,7 @@ struct SharingStormTests {
 
     /// Publishes to a topic while it is shared with readers and taken from them; answers what each
     /// is to hear.
-    private static func publish(_ topic: Int, _ topicID: String, _ scene: SharingScene) async throws -> [String:
+    private static func publish(_ topic: Int, _ topicID: String, _ scene: GrantingScene) async throws -> [String:
         [String]]
     {
         var (grants, heard): ([String: String], [String: [String]]) = ([:], [:])

@@ -2,7 +2,7 @@ import JSON
 import TocsinClient
 
 /// Ada's topics, and the grants she gives and takes back.
-struct SharingScene {
+struct GrantingScene {
     let ada: TocsinClient
 
     /// Shares a topic; answers the grant's id.
