@@ -127,8 +127,8 @@ struct AmplifySchemaTests {
         #expect(required.isEmpty)
     }
 
-    /// What `schema/tocsin.graphql` and `schema/people.graphql` add to the roots, and what is optional in it for Amplify's
-    /// clients.
+    /// What `schema/tocsin.graphql` and `schema/people.graphql` add to the roots, and what is
+    /// optional in it for Amplify's clients.
     private static let own: [String: [String]] = {
         let text = (try? Self.ownSchema()) ?? ""
         var fields = [

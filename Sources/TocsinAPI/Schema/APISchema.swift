@@ -63,8 +63,8 @@ package struct APISchema: Sendable {
         sdl = schema.printed()
     }
 
-    /// The model file beside our own part, without people and groups where only they are in its way:
-    /// many an app has a model `User` or `Group`.
+    /// The model file beside our own part, without people and groups where only they are in its
+    /// way: many an app has a model `User` or `Group`.
     private static func reading(
         _ text: String,
         file: String

@@ -62,7 +62,7 @@ package final class PasswordGate: PasswordHashing {
         return value
     }
 
-    /// Begins work or lets it wait; false where too much waits, or the system has no thread to give.
+    /// Begins work or lets it wait; false where too much waits, or the system has no thread.
     private func enter(_ work: Work) -> Bool {
         let begins = state.withLock { state -> Bool? in
             if state.running < Self.maximumRunning {

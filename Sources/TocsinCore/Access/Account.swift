@@ -51,8 +51,8 @@ package struct Account: Sendable, Hashable {
 extension Account {
     /// Why a name cannot be an account's; nil where it can.
     ///
-    /// It is 1 to 64 bytes without spaces, control characters or `::`. It must not look like a UUID,
-    /// as ids do (`OwnerText`).
+    /// It is 1 to 64 bytes without spaces, control characters or `::`. It must not look like a
+    /// UUID, as ids do (`OwnerText`).
     static func problem(inName name: String) -> String? {
         let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
         guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !containsSeparator(name) else {

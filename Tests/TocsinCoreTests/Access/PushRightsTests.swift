@@ -172,7 +172,8 @@ struct PushRightsTests {
         let claims = [AccessRule.groupClaim: ["ops"], "email": ["ann@example.com"]]
         let rights = rights(rules)
         for (seconds, known) in [(0, claims), (Self.week, ["email": ["ann@example.com"]])] {
-            let identity = Identity(userID: Self.ann, username: "ann", claims: known)
+            let groups = ClaimedGroups().subjects(in: known)
+            let identity = Identity(userID: Self.ann, username: "ann", claims: known, claimedGroups: groups)
             #expect(rights.receiver(Self.ann, facts(claims, seconds: seconds), now: Self.now) == .person(identity))
         }
     }

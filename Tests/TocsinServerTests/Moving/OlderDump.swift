@@ -10,7 +10,7 @@ import TocsinStore
 struct OlderDump {
     private(set) var lines: [String] = []
     /// The rows as they are today once it was imported: without those tables, and
-    /// with nulls in those columns.
+    /// with nulls or defaults in those columns.
     private(set) var rowsToday: [String] = []
     private(set) var missingTables: Set<String> = []
     private var missingColumns: [String: Set<String>] = [:]
@@ -43,6 +43,8 @@ struct OlderDump {
         }
     }
 
+    private static let defaults: [String: JSONValue] = ["users.kind": "LOCAL", "users.admin": 0]
+
     private mutating func addRow(_ row: [JSONValue]) throws {
         let table = try #require(row.first?.stringValue)
         if missingTables.contains(table) { return }
@@ -51,7 +53,11 @@ struct OlderDump {
         try #require(isMissing.count == row.count)
         let cells = zip(row, isMissing)
         pending.append(JSONValue.array(cells.filter { !$0.1 }.map(\.0)).serializedString())
-        rowsToday.append(JSONValue.array(cells.map { $0.1 ? .null : $0.0 }).serializedString())
+        // What an added column has by default.
+        let defaults: [JSONValue] =
+            [.null] + (columns[table] ?? []).map { Self.defaults[table + "." + $0] ?? .null }
+        let today = zip(cells, defaults).map { cell, value in cell.1 ? value : cell.0 }
+        rowsToday.append(JSONValue.array(today).serializedString())
     }
 
     private mutating func add(_ line: JSONObject, level: Int) throws {

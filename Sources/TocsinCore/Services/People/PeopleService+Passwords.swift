@@ -1,4 +1,5 @@
-// Passwords of local users. Hashes are made and compared before the write begins, which must not wait.
+// Passwords of local users. Hashes are made and compared before the write begins, which must not
+// wait.
 extension PeopleService {
     /// Changes the caller's own password; `old` is the one until now, if there is one.
     package func setPassword(
@@ -23,7 +24,7 @@ extension PeopleService {
         return try await setHash(of: account, to: try await passwords().hash(new), by: .caller(caller))
     }
 
-    /// Gives a person a new password that an admin hands over; answers it, for it is stored nowhere.
+    /// Gives a person a new password that an admin hands over; answers it, for it is not stored.
     package func resetPassword(
         of user: UserReference,
         by authority: Authority

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLTransport
 import JSON
+import Synchronization
 import Testing
 import TocsinAPI
 import TocsinAuth
