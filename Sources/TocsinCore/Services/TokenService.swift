@@ -18,8 +18,10 @@ package struct TokenService: Sendable {
         package var scope: Identity.Scope
         /// Where it may be used from; empty: anywhere.
         package var networks: [AddressNetwork] = []
-        /// When it ends; nil: after 30 days, or when the longest life is over.
+        /// When it ends; nil: when its life is over.
         package var expiresAt: Timestamp?
+        /// How long it lives; nil: 30 days, or the longest life.
+        package var lifetimeSeconds: Double?
 
         /// An order for a token that may be used anywhere; what else it is to be is set afterwards.
         package init(name: String, for userID: UserID, scope: Identity.Scope) {
@@ -71,7 +73,7 @@ package struct TokenService: Sendable {
         let account = try await account(order.userID)
         let now = environment.time.now()
         let longest = environment.limits.tokenSeconds
-        let end = order.expiresAt ?? now.adding(seconds: min(Self.usualSeconds, longest))
+        let end = order.expiresAt ?? now.adding(seconds: order.lifetimeSeconds ?? min(Self.usualSeconds, longest))
         try checkLife(from: now, to: end)
         var token = IssuedToken(
             id: TokenID(environment.identifiers.makeID()),

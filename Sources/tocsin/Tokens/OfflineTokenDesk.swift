@@ -34,7 +34,7 @@ struct OfflineTokenDesk: TokenDesk {
             scope: try TokenService.scope(of: words)
         )
         made.networks = try TokenService.networks(of: order.networks)
-        made.expiresAt = order.lifetimeSeconds.map { SystemTime().now().adding(seconds: $0) }
+        made.lifetimeSeconds = order.lifetimeSeconds
         return try await tool.tokens.create(made, by: nil).text
     }
 

@@ -46,22 +46,23 @@ struct PublishTokenProbeTests {
         }
     }
 
-    @Test("its own topic's relations, cursors and counts show nothing of the messages in it")
-    func relations() async throws {
+    @Test(
+        "its own topic's relations, cursors and counts show nothing of the messages in it",
+        arguments: [
+            ("cursor", ""), ("lastNumber", ""), ("members", "{ items { userId } }"),
+            ("messages", "{ items { title } }"),
+        ]
+    )
+    func relations(name: String, selection: String) async throws {
         let scene = try await TokenScene()
         let token = try scene.caller(["publish:" + scene.own.topic])
-        let answer = try await scene.api.run(
-            """
-            { getTopic(id: "\(scene.own.topic)") { id name cursor lastNumber members { items { userId } }
-              messages { items { id title } } } me { cursor } }
-            """,
-            as: token
-        )
-        let topic = answer["data"]?["getTopic"]
-        #expect(topic?["name"] == "own")
-        #expect(topic?["cursor"] == .null && topic?["lastNumber"] == .null && topic?["members"] == .null, "\(answer)")
+        let seen = try await scene.api.run("{ getTopic(id: \"\(scene.own.topic)\") { name } }", as: token)
+        #expect(seen["data"]?["getTopic"]?["name"] == "own", "\(seen)")
+        let document = "{ getTopic(id: \"\(scene.own.topic)\") { \(name) \(selection) } }"
+        let answer = try await scene.api.run(document, as: token)
+        let value = answer["data"]?["getTopic"]?[name] ?? .null
+        #expect(value.isNull || value["items"]?.arrayValue?.isEmpty == true, "\(answer)")
         #expect(!answer.serializedString().contains("secret"), "\(answer)")
-        #expect(answer["data"]?["me"]?["cursor"] == .null)
     }
 
     @Test("pages and cursors that a full token got are of no use to it")

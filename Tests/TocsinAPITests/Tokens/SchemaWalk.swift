@@ -96,7 +96,8 @@ struct SchemaWalk {
         let isRequired = type?["kind"] == "NON_NULL"
         let inner = isRequired ? type?["ofType"] : type
         if let id = id(name, of: field, aim) { return inner?["kind"] == "LIST" ? "[\(id)]" : id }
-        guard isRequired || (givesAll && name == "filter") else { return nil }
+        if field == "getTopicByName", name == "name" { return #""own""# }
+        guard isRequired || name == "minutes" || (givesAll && name == "filter") else { return nil }
         if inner?["kind"] == "LIST" {
             return self.value(name, inner?["ofType"], of: field, aim, true).map { "[\($0)]" }
         }
