@@ -53,12 +53,13 @@ extension SharingService {
 // What the audit says of grants.
 extension SharingService {
     func audit(_ action: String, _ grant: TopicGrant, by actor: AuditActor) -> AuditEvent {
-        let isUser = if case .user(let user) = grant.subject { user as UserID? } else { nil }
+        var person: UserID?
+        if case .user(let user) = grant.subject { person = user }
         return environment.audit(
             action: action,
             by: actor,
             on: .topic(grant.topicID),
-            about: isUser,
+            about: person,
             detail: [
                 "grant": .text(grant.id.text), "subject": .text(grant.subject.text),
                 "roles": .list(grant.roles.names), "push": .bool(grant.push),
