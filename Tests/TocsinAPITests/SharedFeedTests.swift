@@ -13,7 +13,7 @@ struct SharedFeedTests {
 
     private static func caller(_ name: String, groups: [String] = []) -> Identity {
         var caller = APIHarness.identity(name)
-        if !groups.isEmpty { caller.claims[AccessRule.groupClaim] = groups }
+        if !groups.isEmpty { caller = caller.with(groups: groups, isAdmin: false, asOf: nil) }
         return caller
     }
 

@@ -235,6 +235,7 @@ struct TokenRowTests {
             signature[index] = signature[index] == "A" ? "B" : "A"
             forged.append(parts[0] + "." + parts[1] + "." + String(signature))
         }
+        forged += (1...16).map { String(text.dropLast($0)) }
         forged += [parts[0] + "." + parts[1], parts[0] + "." + parts[1] + ".", text + ".x", "." + text, text + "="]
         #expect(forged.count >= 200)
         for token in forged where token != text {

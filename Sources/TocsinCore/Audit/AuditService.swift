@@ -1,5 +1,5 @@
-/// Reads the audit: everything for administrators and tokens made for this, for others what they did and what was done to
-/// them and theirs.
+/// Reads the audit: everything for administrators and for tokens made for this, for others what
+/// they did and what was done to them and theirs.
 package struct AuditService: Sendable {
     private let environment: ServiceEnvironment
     private let checks: InputChecks

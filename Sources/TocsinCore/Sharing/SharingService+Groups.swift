@@ -27,8 +27,8 @@ extension SharingService {
         for (grant, topic) in grants where grant.push && !topic.isDeleted { try join(user, grant, writer) }
     }
 
-    /// Ends the memberships of somebody who has just left the group, of topics that they may read no
-    /// longer.
+    /// Ends the memberships of somebody who has just left the group, of topics that they may read
+    /// no longer.
     func dismiss(
         _ user: UserID,
         by grants: [(grant: TopicGrant, topic: Record)],

@@ -197,7 +197,7 @@ extension SharingService {
             messages: rights.messages,
             claimedGroups: rights.claimedGroups
         )
-            .receiver(user, standing, now: environment.time.now())
+        .receiver(user, standing, now: environment.time.now())
         return if case .person(let identity) = receiver { identity } else { nil }
     }
 }

@@ -54,7 +54,8 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged, .rightsChanged,
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged,
+            .rightsChanged,
             .deliveries:
             true
         }

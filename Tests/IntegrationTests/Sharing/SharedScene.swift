@@ -13,6 +13,7 @@ struct SharedScene {
         let prepare = { (installation: Installation) in
             installation.environment["TOCSIN_JWT_ISSUER"] = "https://id.example"
             installation.environment["TOCSIN_JWT_AUDIENCE"] = "app"
+            installation.environment["TOCSIN_GROUPS_MERGE"] = "true"
             installation.environment["TOCSIN_JWT_HS256_SECRET"] = secret
         }
         try await Installation.run(prepare: prepare) { installation in

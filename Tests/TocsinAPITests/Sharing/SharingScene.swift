@@ -30,9 +30,7 @@ struct SharingScene {
     }
 
     static func member(_ name: String, of groups: String...) -> Identity {
-        var identity = APIHarness.identity(name)
-        identity.claims = ["cognito:groups": groups]
-        return identity
+        APIHarness.identity(name).with(groups: groups, isAdmin: false, asOf: nil)
     }
 
     /// What `grantTopic` answers; `more` are further members of its input.

@@ -62,9 +62,9 @@ struct OutboxAccessTests {
             try await harness.know("user-2", groups: ["ops"])
             try await harness.know("user-3", groups: [])
             try await harness.know("user-4", groups: ["dev"])
-            let (byName, byGroup) = (grant(.user(UserID("user-1"))), grant(.group("ops")))
+            let (byName, byGroup) = (grant(.user(UserID("user-1"))), grant(.group("oidc:ops")))
             // The database's clock is far behind it.
-            let over = grant(.group("dev"), until: Timestamp(milliseconds: 1_000_000))
+            let over = grant(.group("oidc:dev"), until: Timestamp(milliseconds: 1_000_000))
             try await harness.store.write { writer throws(StoreError) in
                 for grant in [byName, byGroup, over] { try writer.save(grant, replacing: nil) }
             }
