@@ -197,7 +197,7 @@ let package = Package(
         tests("TocsinClientTests", ["Encodings", "GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",
-            ["JSON", "TestDatabases", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]
+            ["JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]
         ),
         tests(
             "IntegrationTests",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
-# pages in headless Chromium. Runs the helpers of tocsin.js in node. What cannot be installed is left out with a sentence;
-# what can must pass.
-# TOCSIN_BINARY names a built `tocsin` to use instead of building one.
+# pages in headless Chromium. Signs in with sign-in providers of others. Runs the helpers of tocsin.js in node. What cannot
+# be installed is left out with a sentence; what can must pass.
+# TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -54,6 +54,13 @@ if make_python_environment "$venv" "${packages[@]}"; then
 else
     leave_out "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+if [ -z "${TOCSIN_TESTS_BUILT:-}" ]; then
+    leave_out "The tests are not built here; scripts/oidc.sh builds them and signs in with other people's providers."
+elif install_sign_in_providers; then
+    drive "Signing in with other people's providers" 120 scripts/oidc.sh
+else
+    leave_out "The sign-in providers could not be installed; python3 with venv and pip is needed. They are left out."
+fi
 if command -v node >/dev/null || { install_packages nodejs && command -v node >/dev/null; }; then
     drive "Running what tocsin.js does without a server in node" 60 node --test Tests/Clients/bridge.test.js Tests/Clients/feed.test.js Tests/Clients/webpush.test.js
 else
@@ -66,6 +73,6 @@ else
     leave_out "Chromium could not be installed; the pages are left out."
 fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 4 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 5 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

@@ -86,6 +86,12 @@ make_python_environment() {
     return 1
 }
 
+# Sign-in providers that others wrote.
+sign_in_python="$root/.venv/oidc/bin/python3"
+install_sign_in_providers() {
+    make_python_environment "$root/.venv/oidc" 'oidc-provider-mock==0.3.4' 'django-oauth-toolkit==3.4.1'
+}
+
 # The reference implementation that judges the GraphQL engine.
 oracle_python="$root/.venv-oracle/bin/python3"
 install_graphql_core() { make_python_environment "$root/.venv-oracle" 'graphql-core==3.2.14'; }

@@ -68,7 +68,7 @@ else
         unset TOCSIN_TEST_DATABASE
     fi
     TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin"
-    export TOCSIN_BINARY
+    export TOCSIN_BINARY TOCSIN_TESTS_BUILT=1
     step "Driving the server with other people's clients"
     timeout --kill-after 10 1800 scripts/clients.sh || status=$?
     step "Attacking the server"

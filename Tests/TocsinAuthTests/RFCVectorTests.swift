@@ -55,4 +55,17 @@ struct RFCVectorTests {
         #expect(key.verifies(signature, for: signed))
         #expect(!key.verifies(signature, for: signed + [0]))
     }
+
+    @Test("RFC 8037, A.4: Ed25519")
+    func ed25519() throws {
+        let key = try PublicKey(
+            ed25519: #require(Base64URL.decoded("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"))
+        )
+        let signed = Array("eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc".utf8)
+        let signature = try #require(
+            Base64URL.decoded("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg")
+        )
+        #expect(key.verifies(signature, for: signed))
+        #expect(!key.verifies(signature, for: signed + [0]))
+    }
 }

@@ -83,7 +83,7 @@ struct SigningKeyTests {
             #"{"keys":[{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}]}"#,
             #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#,
             Fixtures.keySet.replacing(#""use":"sig""#, with: #""use":"enc""#),
-            Fixtures.keySet.replacing("ES256", with: "ES384").replacing("RS256", with: "PS256"),
+            Fixtures.keySet.replacing("ES256", with: "ES384").replacing("RS256", with: "RS512"),
         ]
     )
     func badKeySets(text: String) {

@@ -43,11 +43,19 @@ final class KeyHandle: @unchecked Sendable {
     }
 }
 
-/// The signatures in use (RFC 7518 §3.1).
+/// The signatures in use (RFC 7518 §3.1, RFC 8037 §3.1).
 package enum SignatureAlgorithm: String, Sendable, Hashable {
+    case edDSA = "EdDSA"
     case es256 = "ES256"
     case hs256 = "HS256"
+    case ps256 = "PS256"
     case rs256 = "RS256"
+
+    /// What a token's `alg` may say that somebody else's key signed.
+    static let publicNames: Set<String> = ["ES256", "Ed25519", "EdDSA", "PS256", "RS256"]
+
+    /// Whether `alg` says this one; Ed25519 has an older name and a newer (RFC 9864 §2.2).
+    func isNamed(_ name: String) -> Bool { name == rawValue || (self == .edDSA && name == "Ed25519") }
 }
 
 /// Reads the crypto library's queue of errors.

@@ -4,11 +4,11 @@ package import TocsinCore
 /// A public key that checks signatures of its one algorithm.
 package struct PublicKey: Sendable {
     let handle: KeyHandle
-    /// ES256 or RS256, by the kind of the key.
+    /// By the kind of the key, and for RSA by what it was made for.
     package let algorithm: SignatureAlgorithm
 
-    /// An RSA key from modulus and exponent, both big-endian (RFC 7518 §6.3.1).
-    package init(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
+    /// An RSA key from modulus and exponent, both big-endian (RFC 7518 §6.3.1); for PS256 or RS256.
+    package init(modulus: [UInt8], exponent: [UInt8], isForPSS: Bool = false) throws(KeyError) {
         guard (1...8).contains(exponent.count), modulus.count <= 2048 else {
             throw KeyError("The RSA key's exponent has more than 64 bits or its modulus more than 16384.")
         }
@@ -17,7 +17,19 @@ package struct PublicKey: Sendable {
         }
         let numbers = DER.sequence(DER.integer(modulus) + DER.integer(exponent))
         handle = try Self.read(DER.publicKey(algorithm: DER.rsaEncryption, bits: numbers))
-        algorithm = try handle.algorithm()
+        let kind = try handle.algorithm()
+        algorithm = isForPSS ? .ps256 : kind
+    }
+
+    /// An Ed25519 key, 32 bytes (RFC 8037 §2).
+    package init(ed25519 bytes: [UInt8]) throws(KeyError) {
+        guard bytes.count == 32 else {
+            throw KeyError("An Ed25519 key has 32 bytes, this one has \(bytes.count).")
+        }
+        guard let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count) else {
+            throw KeyError("The bytes make no Ed25519 key: \(LibraryError.take()).")
+        }
+        (handle, algorithm) = (KeyHandle(owning: key), .edDSA)
     }
 
     /// A P-256 key from its point's coordinates, 32 bytes each (RFC 7518 §6.2.1).
@@ -45,8 +57,17 @@ package struct PublicKey: Sendable {
             EVP_MD_CTX_free(context)
             ERR_clear_error()
         }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, handle.key) == 1
-            && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
+        return isReady(context) && EVP_DigestVerify(context, foreign, foreign.count, bytes, bytes.count) == 1
+    }
+
+    /// Ed25519 hashes by itself; PS256 has a salt as long as the hash (RFC 7518 §3.5).
+    private func isReady(_ context: OpaquePointer) -> Bool {
+        var keyContext: OpaquePointer?
+        let hash = algorithm == .edDSA ? nil : EVP_sha256()
+        guard EVP_DigestVerifyInit(context, &keyContext, hash, nil, handle.key) == 1 else { return false }
+        guard algorithm == .ps256 else { return true }
+        return EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1
+            && EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, 32) == 1
     }
 
     /// Reads a SubjectPublicKeyInfo (RFC 5280 §4.1); libcrypto checks that a point is on its curve.

@@ -25,7 +25,7 @@ struct ClaimRules: Sendable {
     /// `aud` as text or list of texts.
     ///
     /// Cognito's access tokens name their audience `client_id` and have no `aud`.
-    private static func audiences(in claims: JSONObject) -> [String] {
+    static func audiences(in claims: JSONObject) -> [String] {
         switch claims["aud"] {
         case .string(let audience)?: return [audience]
         case .array(let values)?:
@@ -38,7 +38,7 @@ struct ClaimRules: Sendable {
     }
 
     /// Seconds since 1970, whole or not; throws for anything else.
-    private static func moment(_ name: String, in claims: JSONObject) throws(TokenProblem) -> Timestamp? {
+    static func moment(_ name: String, in claims: JSONObject) throws(TokenProblem) -> Timestamp? {
         guard let value = claims[name] else { return nil }
         let seconds: Double
         switch value {

@@ -53,12 +53,15 @@ package struct ExternalTokens: Sendable {
         case .secret(let secret):
             return token.algorithm == secret.algorithm && secret.verifies(token.signature, for: token.signedBytes)
         case .fixed(let set): key = set.key(id: token.keyID)
+        // The others are not worth a fetch: no key of a provider could have made them.
         case .remote(let set):
-            // Not worth a fetch: no key of ours could have made this.
-            guard ["ES256", "RS256"].contains(token.algorithm) else { return false }
+            guard SignatureAlgorithm.publicNames.contains(token.algorithm) else { return false }
             key = try await set.key(id: token.keyID)
+        case .discovered(let provider):
+            guard SignatureAlgorithm.publicNames.contains(token.algorithm) else { return false }
+            key = try await provider.key(id: token.keyID)
         }
-        guard let key, token.algorithm == key.algorithm.rawValue else { return false }
+        guard let key, key.algorithm.isNamed(token.algorithm) else { return false }
         return key.verifies(token.signature, for: token.signedBytes)
     }
 }

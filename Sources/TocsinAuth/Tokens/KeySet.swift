@@ -39,7 +39,7 @@ package struct KeySet: Sendable {
         }
         guard !keys.isEmpty || nameless != nil else {
             throw KeyError(
-                "The key set has no RS256 or ES256 key for signatures. "
+                "The key set has no RS256, PS256, ES256 or EdDSA key for signatures. "
                     + (reasons.first ?? "Its list of keys is empty.")
             )
         }
@@ -68,12 +68,18 @@ package struct KeySet: Sendable {
         }
         let key: PublicKey
         switch member["kty"]?.stringValue {
-        case "RSA"?: key = try PublicKey(modulus: number("n", of: member), exponent: number("e", of: member))
+        case "RSA"?:
+            key = try PublicKey(
+                modulus: number("n", of: member),
+                exponent: number("e", of: member),
+                isForPSS: member["alg"] == .string(SignatureAlgorithm.ps256.rawValue)
+            )
         case "EC"? where member["crv"] == .string("P-256"):
             key = try PublicKey(x: number("x", of: member), y: number("y", of: member))
-        default: throw KeyError("A key is neither RSA nor EC on P-256.")
+        case "OKP"? where member["crv"] == "Ed25519": key = try PublicKey(ed25519: number("x", of: member))
+        default: throw KeyError("A key is neither RSA, EC on P-256, nor Ed25519.")
         }
-        if let algorithm = member["alg"], algorithm != .string(key.algorithm.rawValue) {
+        if let name = member["alg"], !(name.stringValue.map(key.algorithm.isNamed) ?? false) {
             throw KeyError("A key is for another algorithm than \(key.algorithm.rawValue).")
         }
         return key

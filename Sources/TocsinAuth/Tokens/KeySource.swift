@@ -8,6 +8,8 @@ package enum KeySource: Sendable {
     case fixed(KeySet)
     /// A set at an https address, fetched when needed.
     case remote(RemoteKeySet)
+    /// The set that a provider names when it says of itself what it is.
+    case discovered(OIDCDiscovery)
 }
 
 /// A key set at an https address.
